@@ -7,7 +7,7 @@ import time
 
 import pyarrow as pa
 
-from bench import mentions
+from bench import mentions, people_sync
 from bench.figures import Figure
 from relrag_pipelines.identity.entries import naming_entries
 from relrag_pipelines.identity.people_tables import person_aliases, persons
@@ -15,6 +15,7 @@ from relrag_pipelines.identity.resolve import resolve
 from relrag_pipelines.identity.suggestions import suggest
 from relrag_pipelines.text.names import tables
 from tests.identity.labelled_set import score
+from tests.text.names.across_scripts import counts, own_pairs
 
 MESSAGES, PEOPLE = 1_000_000, 2_000
 _OF_SYNC = 30.0
@@ -33,7 +34,17 @@ def measure() -> list[Figure]:
             Figure("the same: pairs joined", 100 * found.joined, "%"),
             Figure("the same: suggestions, right", 100 * found.suggested, "%"),
         ]
-    return figures + _speed() + mentions.measure()
+    return figures + _names() + _speed() + mentions.measure() + people_sync.measure()
+
+
+def _names() -> list[Figure]:
+    """How many listed given names are found in another script by their sound."""
+    pairs = [own_pairs(language) for language in ("he", "ru")]
+    listed, apart = sum(count for count, _ in pairs), sum(len(names) for _, names in pairs)
+    return [
+        Figure(f"{listed} names listed in two scripts: alike", 100 * (listed - apart) / listed, "%", at_least=95.0),
+        *(Figure(f"{one.names} {one.what}: in some list", 100 * one.share, "%") for one in counts()),
+    ]
 
 
 def _speed() -> list[Figure]:

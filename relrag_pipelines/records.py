@@ -329,6 +329,24 @@ class TextFact:
 
 
 @dataclass(slots=True)
+class PassageStatement:
+    """What a language model found stated of a person in a passage; whom its names mean is decided later."""
+
+    chunk_id: Annotated[str, "the passage"]
+    asset_id: Annotated[str, "the record; of a chat window the message"]
+    person: Annotated[str, "name, as the passage has it; `AUTHOR`: whoever wrote it"]
+    predicate: Annotated[str, "as in person_facts; of a relationship its type"]
+    value: Annotated[str, "as in person_facts; of a relationship the name of the other"]
+    is_relationship: Annotated[bool, "`value` is the `predicate` of `person`"]
+    confidence: Annotated[float, "as in person_facts"]
+    source_quote: Annotated[str, "the words of the passage that say so, redacted"]
+    valid_from: Annotated[str | None, "as in person_facts"] = None
+    valid_to: Annotated[str | None, "as in person_facts"] = None
+    client_id: Annotated[str | None, "client scope of the passage"] = None
+    among: Annotated[list[str], "asset_ids of all messages of the chat window"] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class RelationshipEmbedding:
     """The one vector of a relationship; those whose texts are equal share it."""
 
@@ -592,6 +610,13 @@ TABLES = {
             TextFact,
             ("lake_month", "source_ref", "person_id", "predicate", "value"),
             _archive("text_facts"),
+            since=5,
+        ),
+        Table(
+            "passage_statements",
+            PassageStatement,
+            ("chunk_id", "asset_id", "person", "predicate", "value", "is_relationship"),
+            _archive("passage_statements"),
             since=5,
         ),
         Table("month_words", MonthWord, ("lake_month", "word"), _archive("month_words"), since=5),

@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from zoneinfo import ZoneInfo
 
 import duckdb
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import Vectors
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.links import neighbors
 from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
@@ -23,7 +23,6 @@ from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
-from relrag_pipelines.stores.vectors import StoreError
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
@@ -32,7 +31,7 @@ from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
 from relrag_query.people.relationship_search import RelationshipVectors
 from relrag_query.results import Answer, Results
-from relrag_query.retrieval import catalog_reader, client_scope
+from relrag_query.retrieval import catalog_reader, client_scope, redacted_views
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
@@ -48,7 +47,6 @@ class Archive:
 
     def __init__(self, settings: Settings, generation: Generation, held: ExitStack, clients: Sequence[str] = ()):
         self.settings, self.generation, self._held, self._clients = settings, generation, held, clients
-        self._zone = ZoneInfo(settings.timezone)
         # point lookups are faster on one thread, and many readers may run at once
         self._catalog = held.enter_context(catalog.open(generation.path / catalog.NAME, threads=1))
         self._vectors = vectors.open(generation.path / "vectors")
@@ -56,6 +54,7 @@ class Archive:
         if clients:
             scoped = client_scope.limit(clients, self._catalog, self._vectors, generation, settings)
             self._vectors, self.generation, self.settings = scoped
+        redacted_views.redact(self._catalog, settings, generation)
         self._readers = Readers(self._catalog, lambda: self._held.close())
         self._questions = QuestionVectors(settings, generation.manifest)
         self._once = threading.RLock()
@@ -85,7 +84,7 @@ class Archive:
                 raise ArchiveError(str(error)) from None
             try:
                 archive = cls(settings, generation, held, clients)
-            except StoreError as error:
+            except RelragError as error:
                 raise ArchiveError(str(error)) from None
             except Exception as error:  # Qdrant Edge raises Exception itself
                 raise ArchiveError(

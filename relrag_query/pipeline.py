@@ -9,15 +9,13 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import ChunkFilter
-from relrag_pipelines.text.fact_phrases import INTRODUCER
-from relrag_query.answering import closest, confidence, explanation, listing, quoted_places
+from relrag_query.answering import closest, confidence, explanation, listing, llm, quoted_places
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
 from relrag_query.answering.generative import GeneratedAnswer, generate
-from relrag_query.answering.llm import AnswerError, writer
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.token_budget import trim_to_budget
-from relrag_query.people import answers, questions, reached
+from relrag_query.people import answers, questions, reached, writers
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
 from relrag_query.results import (
@@ -35,7 +33,6 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, RECENCY_SUPPLEMENT, Hit
 from relrag_query.retrieval.question import redact_question
-from relrag_query.retrieval.redacted_hits import redact_hits
 from relrag_query.retrieval.term_coverage import PART, passage_tokens
 from relrag_query.steps import ASK, BUDGET, PEOPLE, SEARCH
 from relrag_query.understanding.intent import QueryIntent, asks_for_value
@@ -77,7 +74,7 @@ def ask(
     unknown = asked.unknown if asked and asked.asks == "who" else ""
     if people and asked and not unknown and (of_people := _of_people(asked, context, generation, people, limit)):
         return of_people
-    return _of_records(context, generation, limit, on_text, unknown, may_be_others=asked is not None)
+    return _of_records(context, generation, limit, on_text, unknown, people, may_be_others=asked is not None)
 
 
 def _of_records(
@@ -86,6 +83,7 @@ def _of_records(
     limit: int | None,
     on_text: Callable[[str], None] | None,
     unknown: str,
+    people: People | None,
     *,
     may_be_others: bool,
 ) -> Answer:
@@ -108,8 +106,9 @@ def _of_records(
     written, notice = _written(context, hits if limit is None else hits[:limit], on_text)
     sure: Confidence = "sure" if written and written.found else "none" if written else told.confidence
     sure = "unsure" if may_be_others and sure == "sure" else sure
-    shown = _shown(context, hits, told, written, at_most)
+    shown = _shown(context, hits, told, written, at_most, people)
     quotes = [] if written else _quotes(context, told, shown)
+    said_by = _name_writers(context, quotes, told, people) if people and quotes else ""
     elsewhere = not written and told.elsewhere
     return Answer(
         question=context.question,
@@ -123,7 +122,8 @@ def _of_records(
         when=context.time,
         trace=context.trace,
         written=written,
-        head=[_stated_by_nobody(unknown)] * bool(unknown)
+        head=[answers.stated_by_nobody(unknown)] * bool(unknown)
+        + [said_by] * bool(said_by)
         + explanation.explain_query(
             context, wanted, [one.hit for one in shown] or hits, _zone(context), elsewhere=elsewhere
         ),
@@ -170,15 +170,6 @@ def _of_people(
         trace=context.trace,
         people=told.people,
     )
-
-
-def _stated_by_nobody(type_: str) -> str:
-    """That texts alone say who it is: of whom they say it, they seldom tell."""
-    if type_ == reached.NOBODYS:
-        return f"No record says whose {type_} that is."
-    if type_ == INTRODUCER:
-        return "Nobody is stated to have introduced them; `relrag people relate` says who did."
-    return f"Nobody is stated to be the {type_.replace('_', ' ')}; `relrag people relate` says who it is."
 
 
 def answering_hits(context: QueryContext) -> list[Hit]:
@@ -229,14 +220,30 @@ def _shown(
     evidence: ExtractiveAnswer,
     written: GeneratedAnswer | None,
     at_most: int,
+    people: People | None,
 ) -> list[CitedSource]:
     """The sources that are listed: those that a written answer cites, else those that the sentences come from."""
     if written:
         return _located(context, cited_sources(written) if written.found else [])
-    displayed = {"source_display_max_count": at_most}
+    settings = context.settings.model_copy(update={"source_display_max_count": at_most})
     types = frozenset[str]() if evidence.elsewhere else context.channels
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
-    return _located(context, displayed_sources(fitting, evidence, context.settings.model_copy(update=displayed)))
+    if people is None:
+        return _located(context, displayed_sources(fitting, evidence, settings))
+    quoted = [one.unit.asset_id for one in evidence.sentences]
+    named = writers.people_of(context.question, evidence.told, quoted, people, context.connection)
+    known = writers.with_writers(fitting, people, context.connection)
+    return _located(context, displayed_sources(known, evidence, settings, named))
+
+
+def _name_writers(context: QueryContext, quotes: list[Quote], evidence: ExtractiveAnswer, people: People) -> str:
+    """Gives quotes their senders' usual names where the question asks who said something, and says whose they are."""
+    refs = {one.unit.quote: one.unit.asset_id for one in evidence.sentences}
+    named = writers.names(context.question, refs, people, context.connection)
+    for quote in quotes:
+        quote.sender = ", ".join(named.get(quote.text, ())) or quote.sender
+    found = dict.fromkeys(name for quote in quotes for name in named.get(quote.text, ()))
+    return f"Said by {', '.join(found)}." if found else ""
 
 
 def _written(
@@ -245,13 +252,13 @@ def _written(
     """The answer of the configured language model, and what is to be said of it; None where it gives none."""
     if context.settings.answerer == "extractive" or not hits:
         return None, ""
-    given = redact_hits(trim_to_budget(hits, context), context.settings)  # with the records that the answer names
+    given = trim_to_budget(hits, context)  # with the records that the answer names
     try:
-        model = writer(context.settings)
+        model = llm.writer(context.settings)
         answer = generate(
             model, redact_question(context.question, context.settings), given, on_text or (lambda piece: None)
         )
-    except AnswerError as error:
+    except llm.AnswerError as error:
         context.note("write", str(error))
         return None, f"No answer was written: {error}."
     did = f"{answer.model} at {answer.host} was given {len(given)} passages and cites {len(answer.cited)} records"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from relrag_pipelines.settings import Settings
@@ -146,11 +146,14 @@ def cited_sources(written: GeneratedAnswer) -> list[CitedSource]:
     return [CitedSource(number, hit, [hit]) for number, hit in enumerate(shown, 1)]
 
 
-def displayed_sources(hits: list[Hit], evidence: ExtractiveAnswer, settings: Settings) -> list[CitedSource]:
+def displayed_sources(
+    hits: list[Hit], evidence: ExtractiveAnswer, settings: Settings, people: Collection[int] = ()
+) -> list[CitedSource]:
     """One source a record: those that the answer cites in its order, then the others that may be shown.
 
     Where not all have room, each sentence comes to its first source before any comes to a second. Of what no sentence
-    cites only what the question asked for, such as an attachment, and the nearest few are shown.
+    cites only what the question asked for, such as an attachment, and the nearest few are shown. `people` are whom
+    question and answer are about.
     """
     cited: dict[str, list[Hit]] = {}
     for sentence in evidence.sentences:
@@ -165,12 +168,11 @@ def displayed_sources(hits: list[Hit], evidence: ExtractiveAnswer, settings: Set
             records.setdefault(hit.chunk.chunk_group_id, hit)
     known = evidence.display_scores
     judged = [replace(hit, display_score=known.get(hit.chunk.chunk_id, hit.display_score)) for hit in records.values()]
-    said = "\n".join(f"{one.unit.sender or ''}: {one.unit.text}" for one in evidence.sentences)
     if settings.source_display_min_score:
         # what falls far behind the best source does not matter, however well it fits by itself
         least = max(settings.source_display_min_score, min(evidence.least, 1.0))
         settings = settings.model_copy(update={"source_display_min_score": least})
-    chosen = apply_source_filter(judged, said, settings)
+    chosen = apply_source_filter(judged, evidence.told, settings, people)
     if settings.source_display_filter_enabled:
         spare = iter(range(_UNCITED))
         chosen = [hit for hit in chosen if hit.promoted or next(spare, None) is not None]

@@ -16,7 +16,7 @@ from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.stages import graph_build, month_range, monthly, whole_archive
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stores import lake
+from relrag_pipelines.stores import archive_tables, lake
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace
 
@@ -105,6 +105,8 @@ def home(folder: Path) -> Path:
 def sync(config: Path) -> Workspace:
     """What `relrag sync` does, without Dagster, which most of its time goes into; returns the workspace."""
     made = replace(workspace(config), listings={})
+    for unfinished in plans.build_plan(made).unfinished:
+        archive_tables.drop(made.home, whole_archive.stage_named(unfinished, made.settings).tables)
     for one in plans.build_plan(made).exports:
         ingest(made, made.settings.source(one.source))
     rebuild(made)
@@ -119,7 +121,7 @@ def rebuild(made: Workspace) -> list[str]:
             (stage,) = [stage for stage in monthly.STAGES if stage.name == name]
             monthly.run(made, made.settings.source(source), stage, month_range.month_range(first, last))
     for one in plans.build_plan(made).archive:
-        whole_archive.run(made, whole_archive.stage_named(one.stage))
+        whole_archive.run(made, whole_archive.stage_named(one.stage, made.settings))
     if plans.build_plan(made).outdated:
         publish.build(made)
         publish.publish(made)

@@ -64,6 +64,20 @@ def _spec(stage: ArchiveStage, table: str, inputs: list[Any]) -> dg.AssetSpec:
     )
 
 
+def finished(stage: ArchiveStage, workspace: Workspace) -> dg.AssetChecksDefinition:
+    """A check of whether a stage came to its end, or waits for the next sync to go on."""
+
+    @dg.asset_check(
+        asset=stage.tables[0], name="finished", description="The stage came to its end; else the next sync goes on."
+    )
+    @seal_errors
+    def _check() -> dg.AssetCheckResult:
+        left = stage.unfinished(workspace) if stage.unfinished else ""
+        return dg.AssetCheckResult(passed=not left, severity=dg.AssetCheckSeverity.WARN, description=left or None)
+
+    return _check
+
+
 def table_true(table: str, workspace: Workspace) -> dg.AssetChecksDefinition:
     """A check that re-reads a table of the whole archive and compares it with its manifest."""
 

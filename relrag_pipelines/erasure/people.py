@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from dataclasses import replace
 
 from relrag_pipelines.erasure.rule_file import ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
-from relrag_pipelines.identity.statements import (
+from relrag_pipelines.identity.journal_statements import (
     Allocation,
     Merge,
     RelationshipNote,
@@ -43,7 +44,9 @@ def remove_statements(workspace: Workspace, asset_ids: AbstractSet[str], matcher
         numbers = [entry.number for entry in journal.entries(workspace.home) if _is_about(entry.statement, gone)]
         if numbers:
             journal.append(workspace.home, [Allocation(one, ()) for one in sorted(gone)])
-            return journal.forget_entries(workspace.home, numbers)
+            journal.forget_entries(workspace.home, numbers)
+        _forget_names(workspace, _names_that_stay(workspace, asset_ids))
+        return len(numbers)
     return 0
 
 
@@ -129,6 +132,30 @@ def _forgotten(workspace: Workspace, asset_ids: AbstractSet[str], matcher: RuleM
     return named | (losing - appearing)
 
 
+def _names_that_stay(workspace: Workspace, asset_ids: AbstractSet[str]) -> set[str]:
+    """The names that stand in some record that does not go."""
+    found = {"", workspace.settings.owner}
+    for source in lake.sources(workspace.home):
+        for month, held in lake.manifest(workspace.home, "identifiers", source).items():
+            if held.rows:
+                rows = lake.read(workspace.home, "identifiers", source, month)
+                values = zip(rows["asset_id"].to_pylist(), rows["value"].to_pylist(), strict=True)
+                found |= {value for asset_id, value in values if asset_id not in asset_ids}
+    return found
+
+
+def _forget_names(workspace: Workspace, kept: AbstractSet[str]) -> None:
+    """Takes out of merges the names of then that no record has any more."""
+
+    def without(said: object) -> object:
+        if not isinstance(said, Merge) or kept >= {*said.names}:
+            return said
+        return replace(said, names=tuple(name if name in kept else "" for name in said.names))
+
+    if any(isinstance(entry.statement, Merge) for entry in journal.entries(workspace.home)):
+        journal.rewrite(workspace.home, without)
+
+
 def _is_about(said: object, people: AbstractSet[int]) -> bool:
     """Whether an entry says something of one of these people; all of a split is hashes, and another follows from it."""
     match said:
@@ -138,7 +165,7 @@ def _is_about(said: object, people: AbstractSet[int]) -> bool:
             return said.person_id in people
         case StatedRelationship() | RelationshipNote():
             return not people.isdisjoint({said.from_person_id, said.to_person_id})
-        case Merge(into, others):
+        case Merge(into, others, _):
             return not people.isdisjoint({into, *others})
         case Split():
             return False

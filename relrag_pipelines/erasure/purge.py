@@ -20,6 +20,7 @@ from relrag_pipelines.erasure.record_selection import ErasureSelection, private_
 from relrag_pipelines.erasure.rule_file import ErasureRule, ErasureRules, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.files import atomic
+from relrag_pipelines.journal import registered_indexes
 from relrag_pipelines.records import UnitMonth
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import archive_tables, generations, graph_indexes, lake, quarantine, unit_state
@@ -33,6 +34,7 @@ def remove(workspace: Workspace, rules: ErasureRules, chosen: ErasureSelection) 
     sidecars.remove_from_sidecars(
         workspace.home, chosen.nowhere, chosen.native_ids, RuleMatcher(rules.rules, workspace.keys)
     )
+    registered_indexes.sweep(workspace.home)  # of a name that went with them
     for source in sorted(lake.sources(workspace.home)):
         if source in chosen.sources:
             lake.remove(workspace.home, source)

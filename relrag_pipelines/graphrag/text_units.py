@@ -10,9 +10,7 @@ from typing import Any
 import pandas as pd
 
 from relrag_pipelines.graphrag.schema import frame
-
-_BYTES_PER_TOKEN = 4
-"""of UTF-8, in the vocabularies of today's models: English has more, Hebrew and Czech fewer characters a token"""
+from relrag_pipelines.language_models.token_estimate import count_tokens
 
 
 def text_units(chunks: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
@@ -57,11 +55,6 @@ def text_unit_id(chunk: dict[str, Any]) -> str:
 def document_id(asset_id: str) -> str:
     """The document of a record or chat window."""
     return _sha512(asset_id)
-
-
-def count_tokens(text: str) -> int:
-    """About how many tokens a text has; no model's vocabulary is at hand offline."""
-    return math.ceil(len(text.encode()) / _BYTES_PER_TOKEN)
 
 
 def _documents(rows: list[dict[str, Any]], ids: list[str]) -> pd.DataFrame:

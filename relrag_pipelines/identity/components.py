@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from relrag_pipelines.identity.entries import Claim, NamingEntry
-from relrag_pipelines.identity.statements import Entry, Split
+from relrag_pipelines.identity.journal_statements import Entry, Split
 from relrag_pipelines.text.names.likeness import compatible
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 

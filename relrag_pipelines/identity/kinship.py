@@ -179,6 +179,7 @@ def _endings() -> tuple[str, ...]:
     return tuple(sorted({form.removeprefix("Jan") for form in (*his, *hers)}))
 
 
+@functools.lru_cache(64)  # each pattern asks it of the same names
 def sentence_begin(text: str, place: int) -> int:
     """Where the sentence begins that a place is in; not further before it than is looked at."""
     window = max(0, place - _LONGEST)

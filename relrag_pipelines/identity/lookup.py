@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
+from relrag_pipelines.identity.journal_statements import Split
 from relrag_pipelines.identity.resolve import ResolvedPerson
-from relrag_pipelines.identity.statements import Split
 from relrag_pipelines.text.names.forms import inflections, of_name, words
 from relrag_pipelines.text.names.likeness import name_likeness
 from relrag_pipelines.text.names.personal_name import parse

@@ -7,6 +7,7 @@ name alone counts behind a title: Dr. Beneš, paní Nováková.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -26,6 +27,8 @@ _FEWEST_BEHIND_PREFIX = 3
 _NEXT = re.compile(r"(?:[ \u00a0]|[-\u2010\u2011\u05be'’.]{1,2} ?)([^\W\d_]+)")
 _TITLE = re.compile(r"([^\s.]+)\.?\s$")
 _LONGEST_TITLE = 12
+_REMEMBERED = 1 << 13
+"""texts whose names are kept at hand; a month of most sources has fewer"""
 MOST_WORDS = 5
 """words of a name that is looked for"""
 
@@ -78,11 +81,16 @@ class MentionFinder:
         for form in whole:
             first, *rest = form.split(" ")
             self._lengths[first] = max(self._lengths.get(first, 1), len(rest) + 1)
+        # a text is read for who is named and for what it says of them, a subject once for each message of its chat
+        self._found = functools.lru_cache(_REMEMBERED)(self._find)
         beginnings = _shortest({*self._single, *self._lengths, *self._family})
         self._automaton = AhoCorasick(beginnings, implementation=Implementation.DFA) if beginnings else None
 
     def find(self, text: str) -> list[Mention]:
         """Every name in a text in NFC, in order; of overlapping ones the longest."""
+        return list(self._found(text))
+
+    def _find(self, text: str) -> tuple[Mention, ...]:
         found: list[Mention] = []
         done = 0
         hits = self._automaton.find_matches_as_indexes(text, overlapping=True) if self._automaton else ()
@@ -93,7 +101,7 @@ class MentionFinder:
             if mention is not None:
                 found.append(mention)
                 done = mention.end
-        return found
+        return tuple(found)
 
     def people(self, text: str, present: Collection[int] = ()) -> set[int]:
         """Who is mentioned: by a name that nobody else bears, or that only one of those present bears."""

@@ -57,14 +57,17 @@ def given_forms(names: Iterable[str]) -> list[GivenForm]:
     return [GivenForm(*one) for one in sorted(found)]
 
 
-def asked_forms(text: str, *, sounds: bool) -> set[str]:
-    """The forms under which the tables have names that a text may hold; with `sounds` in any script and spelling."""
+def asked_forms(text: str, *, sounds: bool, is_name: bool = False) -> set[str]:
+    """The forms under which the tables have names that a text may hold; with `sounds` in any script and spelling.
+
+    With `is_name` the text is a name, and each word a part of it: so may `Or` be, which is none in a sentence.
+    """
     named = beginnings([text])
     words = named | {tables.plain(word) for word in text.split()}
     if not sounds:
         return words
-    # one consonant is that of many words, so it counts only where a word may be a name: `Or`, not `or`
-    short = {word for word in named if not only_function_words(word)}
+    # one consonant is that of many words, so it counts only where a word may be a name
+    short = {word for word in named if is_name or not only_function_words(word)}
     return words | {key for word in words for key in _sounds(word) if word in short or len(key) > len(_SOUND) + 1}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -66,11 +66,11 @@ def finder(found: Resolution, only: Iterable[int] | None = None) -> MentionFinde
 
 
 def mention_rows(
-    finder: MentionFinder, lake_month: str, texts: Mapping[str, str], present: Mapping[str, Collection[int]]
+    finder: MentionFinder, lake_month: str, texts: Mapping[str, Sequence[str]], present: Mapping[str, Collection[int]]
 ) -> list[PersonMention]:
-    """Who is named in texts, by asset_id; `present` has who takes part."""
+    """Who is named in texts, by asset_id, such as a subject and what stands below it; `present` has who takes part."""
     return [
         PersonMention(lake_month, asset_id, person_id)
-        for asset_id, text in texts.items()
-        for person_id in sorted(finder.people(text, present.get(asset_id, ())))
+        for asset_id, parts in texts.items()
+        for person_id in sorted({one for part in parts for one in finder.people(part, present.get(asset_id, ()))})
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from relrag_pipelines.identity.statements import FIRST_ID, Allocation, Entry, Merge, Split
+from relrag_pipelines.identity.journal_statements import FIRST_ID, Allocation, Entry, Merge, Split
 
 
 def allocate(

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from relrag_pipelines.identity.components import Groups, identifying, join_entries
 from relrag_pipelines.identity.entries import NamingEntry
+from relrag_pipelines.identity.journal_statements import Allocation, Entry, NumberedEntry, StatedIdentifier, holding
 from relrag_pipelines.identity.person_ids import allocate, merge_groups
-from relrag_pipelines.identity.statements import Allocation, Entry, NumberedEntry, StatedIdentifier, holding
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 UNNAMED_AFTER = 10
@@ -27,7 +27,8 @@ class ResolvedPerson:
 
     person_id: int
     name: str
-    """the fullest of the names, those of cards first; empty where there is none"""
+    """the fullest of the names, those of cards first; of people whom the owner merged the one that the survivor had.
+    Empty where there is none"""
     entries: list[NamingEntry]
     anchors: list[str]
     """what his id was given to; a split names some of them"""
@@ -71,7 +72,11 @@ def resolve(
     gathered: defaultdict[int, list[str]] = defaultdict(list)
     for root in members:
         gathered[survivors[ids[root]]] += members[root]
-    people = {person_id: _person(person_id, nodes, entries) for person_id, nodes in sorted(gathered.items())}
+    own = {ids[root]: nodes for root, nodes in members.items()}
+    people = {
+        person_id: _person(person_id, nodes, own.get(person_id, ()), entries)
+        for person_id, nodes in sorted(gathered.items())
+    }
     person_of = {
         (entry.source, entry.entry, entry.person_id): person_id
         for person_id, person in people.items()
@@ -151,17 +156,23 @@ def _join_owner(entries: Sequence[NamingEntry], groups: Groups, name: WrittenNam
             groups.join(nodes[0], node)
 
 
-def _person(person_id: int, nodes: Iterable[str], entries: Sequence[NamingEntry]) -> ResolvedPerson:
+def _person(person_id: int, nodes: Iterable[str], own: Iterable[str], entries: Sequence[NamingEntry]) -> ResolvedPerson:
+    """The person of these nodes, of which `own` were the survivor's before any merge by the owner."""
     nodes = sorted(nodes)
     of_person = _entries(nodes, entries)
+    best = _best_name(_entries(own, entries)) or _best_name(of_person)
+    names = sorted({name for entry in of_person for name in entry.written})
+    anchors = [node for node in nodes if not node.startswith("entry:")]
+    return ResolvedPerson(person_id, best, of_person, anchors, names)
+
+
+def _best_name(entries: Iterable[NamingEntry]) -> str:
+    """The fullest name, those of cards first; empty where there is none."""
     said: dict[str, tuple[bool, bool, bool, int]] = {}
-    for entry in of_person:
+    for entry in entries:
         is_stated = entry.is_card or entry.person_id is not None
         for claim in entry.names:
             name = parse(claim.value)
             rank = (not name.is_kin, is_stated, len(name.words) > 1, entry.sent)
             said[claim.value] = max(rank, said.get(claim.value, rank))
-    best = max(sorted(said), key=lambda value: said[value], default="")
-    names = sorted({name for entry in of_person for name in entry.written})
-    anchors = [node for node in nodes if not node.startswith("entry:")]
-    return ResolvedPerson(person_id, best, of_person, anchors, names)
+    return max(sorted(said), key=lambda value: said[value], default="")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from relrag_pipelines.identity import statements
+from relrag_pipelines.identity import journal_statements
 from relrag_pipelines.records import ManualLink, columns, field_table
 
 
@@ -26,7 +26,12 @@ class GraphRAGIndex:
     folder: Annotated[str, "where its parquet files lie, absolute; empty: the name is taken back"]
 
 
-KINDS: Mapping[str, type] = {"link": ManualLink, "call": CallWord, "graphrag_index": GraphRAGIndex, **statements.KINDS}
+KINDS: Mapping[str, type] = {
+    "link": ManualLink,
+    "call": CallWord,
+    "graphrag_index": GraphRAGIndex,
+    **journal_statements.KINDS,
+}
 """name in the journal -> row type. A name stays as long as there are entries of it; a new field needs a default"""
 FORGOTTEN = "forgotten"
 """kind of what is left of an entry that was forgotten: its number, so that no other gets it"""

@@ -122,7 +122,7 @@ def _dagster_yaml(home: Path) -> Iterator[tuple[str, str]]:
 
 
 def _databases(home: Path) -> Iterator[tuple[str, str]]:
-    for path in sorted([*(home / "dagster").rglob("*.db"), *(home / "private").glob("*.db")]):
+    for path in sorted([*(home / "dagster").rglob("*.db"), *(home / "private").rglob("*.db")]):
         # looking at one that nobody has open must not make files beside it; a killed write is first taken back
         way = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
         way = "mode=rw" if path.with_name(f"{path.name}-journal").exists() else way

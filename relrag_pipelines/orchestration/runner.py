@@ -141,6 +141,9 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
     with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
         orphaned_runs.end_orphaned_runs(shared, workspace.home)
         session = _Session(workspace, shared)
+        for stage in todo.unfinished:  # it is made again, and what is made of it
+            tables = whole_archive.stage_named(stage, workspace.settings).tables
+            archive_tables.drop(workspace.home, tables)
         sources = [one.source for one in todo.exports]
         if full:
             sources = [source.name for source in workspace.settings.sources]

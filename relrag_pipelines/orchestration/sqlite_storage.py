@@ -34,7 +34,7 @@ def _connect(url: str) -> Iterator[Connection]:
 
 
 def _is_made(url: str) -> bool:
-    """Whether Dagster has made this database to its end, the version of its tables being what it writes last."""
+    """Whether Dagster has made this database: it holds the version of its tables, which is written after them."""
     path = Path(make_url(url).database or "")
     if not path.exists():
         return False

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from relrag_pipelines.identity.participants import names_in
-from relrag_pipelines.identity.statements import (
+from relrag_pipelines.identity.journal_statements import (
     Allocation,
     Merge,
     RelationshipNote,
@@ -21,6 +20,7 @@ from relrag_pipelines.identity.statements import (
     StatedRelationship,
     Undo,
 )
+from relrag_pipelines.identity.participants import names_in
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.kinds import CallWord, GraphRAGIndex
 from relrag_pipelines.people.stage import PERSON

@@ -150,12 +150,12 @@ class _Reader:
         if month not in self._months.records:
             return {}
         records = lake_months.read(self._months.records[month], _READ).to_pylist()
-        texts = {one["asset_id"]: "\n".join(filter(None, (one["subject"], one["text"]))) for one in records}
-        begun = beginnings(texts.values())
+        texts = {one["asset_id"]: tuple(filter(None, (one["subject"], one["text"]))) for one in records}
+        begun = beginnings(dict.fromkeys(part for parts in texts.values() for part in parts))
         words = [MonthWord(month, word) for word in sorted(begun)]
         present, writers, own = _appearing(month, self._months, self._found)
         appearing = Appearing(present, writers, self._months.owner)
-        named = self._every or finder(self._found, _bearing(*self._names, begun))
+        named = self._every or finder(self._found, bearing(*self._names, begun))
         rows = mention_rows(named, month, texts, present)
         mentions = [one for one in rows if (one.asset_id, one.person_id) not in own]
         types = ((one, record_type(one["rag_source_type"])) for one in records)
@@ -185,7 +185,7 @@ def _text(record: Mapping[str, Any], type_: RecordType, zone: ZoneInfo) -> Text:
     return found._replace(signature=(told.get("apart") or {}).get("signature") or "", bulk=bool(told.get("bulk")))
 
 
-def _bearing(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:
+def bearing(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:
     """Who bears a name that begins with one of these words, in any of its cases."""
     with catalog.connect() as connection:
         for name, table in (("names", names), ("forms", forms)):

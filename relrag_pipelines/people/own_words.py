@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from relrag_pipelines.identity.statements import Entry
+from relrag_pipelines.identity.journal_statements import Entry, Merge
 
 if TYPE_CHECKING:
     from relrag_pipelines.pii import PIIRedactor
@@ -22,13 +22,22 @@ def redact_entry(entry: Entry, redactor: Callable[[], PIIRedactor]) -> Entry:
     told = {name: text for name in _WORDS if isinstance(text := getattr(entry.statement, name, None), str)}
     if not told:
         return entry
+    said: Any = entry.statement
+    return replace(entry, statement=replace(said, **{name: _clean(text, redactor()) for name, text in told.items()}))
+
+
+def redact_names(entry: Entry, redactor: Callable[[], PIIRedactor]) -> Entry:
+    """The entry with the names of merged people redacted: they are as the index had them, under a policy of then."""
+    said = entry.statement
+    if not isinstance(said, Merge) or not any(said.names):
+        return entry
+    return replace(entry, statement=replace(said, names=tuple(_clean(name, redactor()) for name in said.names)))
+
+
+def _clean(text: str, redactor: PIIRedactor) -> str:
     from relrag_pipelines.pii import RedactionError
 
-    chosen, clean = redactor(), {}
-    for name, text in told.items():
-        try:
-            clean[name] = chosen.redact(text, "default")
-        except RedactionError:
-            clean[name] = ""
-    said: Any = entry.statement
-    return replace(entry, statement=replace(said, **clean))
+    try:
+        return redactor.redact(text, "default")
+    except RedactionError:
+        return ""

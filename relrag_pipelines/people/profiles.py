@@ -12,10 +12,10 @@ import duckdb
 import orjson
 import pyarrow as pa
 
-from relrag_pipelines.identity import stated
+from relrag_pipelines.identity import statement_overlay
 from relrag_pipelines.identity.entries import NamingEntry
+from relrag_pipelines.identity.journal_statements import Entry
 from relrag_pipelines.identity.resolve import Resolution
-from relrag_pipelines.identity.statements import Entry
 from relrag_pipelines.people import lake_months, own_words
 from relrag_pipelines.people.text_statements import STATED
 from relrag_pipelines.pii.pseudonyms import to_entity_type
@@ -43,33 +43,40 @@ def make(
     said: list[Entry],
     by_name: tuple[list[PersonFact], list[PersonRelationship]],
     of_texts: Mapping[str, pa.Table],
+    of_passages: tuple[list[PersonFact], list[PersonRelationship]] = ([], []),
 ) -> tuple[pa.Table, pa.Table]:
     """The rows of person_facts and of person_relationships; `by_name` has what names tell.
 
-    `of_texts` has the rows of text_relationships and text_facts.
+    `of_texts` has the rows of text_relationships and text_facts, `of_passages` what a language model found.
     """
     cards = list(_cards(records))
     said = [own_words.redact_entry(entry, lambda: workspace.redactor) for entry in said]
-    facts = stated.facts(
-        [*_card_facts(cards, found), *by_name[0], *_text_facts(of_texts["text_facts"])], said, survivor(found)
+    facts = statement_overlay.facts(
+        [*of_passages[0], *_card_facts(cards, found), *by_name[0], *_text_facts(of_texts["text_facts"])],
+        said,
+        survivor(found),
     )
     read = [
         *_card_relationships(cards, found),
         *_fact_relationships(facts, found),
         *by_name[1],
         *_text_relationships(of_texts["text_relationships"]),
+        *of_passages[1],
     ]
-    relationships = stated.relationships(stated.merge_duplicates(read), said, survivor(found))
+    surest_first = sorted(read, key=lambda row: -row.confidence)
+    relationships = statement_overlay.relationships(
+        statement_overlay.merge_duplicates(surest_first), said, survivor(found)
+    )
     hashed = [replace(row, text_hash=text_hash(workspace.keys.content_hash, row)) for row in relationships]
     return to_table(facts, PersonFact), to_table(hashed, PersonRelationship)
 
 
 def text_hash(keyed: Callable[[bytes], str], row: PersonRelationship) -> str:
     """Keyed hash of what is embedded of a relationship, by which it is embedded once."""
-    return keyed(to_entity_type(stated.embedded_text(row)).encode("utf-8", "surrogatepass"))
+    return keyed(to_entity_type(statement_overlay.embedded_text(row)).encode("utf-8", "surrogatepass"))
 
 
-def survivor(found: Resolution) -> stated.Survivor:
+def survivor(found: Resolution) -> statement_overlay.Survivor:
     """Who a person is now, by any id that he had."""
     return lambda one: one if one in found.people else found.redirects.get(one)
 
@@ -149,7 +156,8 @@ def _fact_relationships(facts: Iterable[PersonFact], found: Resolution) -> Itera
     for fact in facts:
         other = named.get(_full(fact.value)) if fact.predicate in types else None
         if other is not None and other != fact.person_id:
-            yield PersonRelationship(fact.person_id, other, fact.predicate, fact.source_ref, source_quote=fact.value)
+            made = PersonRelationship(fact.person_id, other, fact.predicate, fact.source_ref)
+            yield replace(made, source_quote=fact.source_quote or fact.value, confidence=fact.confidence)
 
 
 def by_name(

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import Vectors
-from relrag_pipelines.identity import stated
+from relrag_pipelines.identity import statement_overlay
 from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.records import PersonRelationship, RelationshipEmbedding, arrow_schema, to_table
 from relrag_pipelines.stores import vector_cache
@@ -35,7 +35,7 @@ def embed(workspace: Workspace, rows: Sequence[PersonRelationship]) -> tuple[dic
     model = embedders.model(workspace.settings)
     if model is None:
         return {}, 0
-    texts = {row.text_hash: to_entity_type(stated.embedded_text(row)) for row in rows}
+    texts = {row.text_hash: to_entity_type(statement_overlay.embedded_text(row)) for row in rows}
     with vector_cache.open(workspace.home) as cache:
         vectors = vector_cache.find(cache, model.name, list(texts))
         missing = sorted(texts.keys() - vectors.keys())

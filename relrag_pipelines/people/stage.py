@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from relrag_pipelines.identity import lookup, people_tables
 from relrag_pipelines.identity.entries import Claim, NamingEntry, from_counts
+from relrag_pipelines.identity.journal_statements import Entry, Statement, holding, number_statements
 from relrag_pipelines.identity.name_forms import given_forms, person_names
 from relrag_pipelines.identity.resolve import Resolution, resolve
-from relrag_pipelines.identity.statements import Entry, Statement, holding, number_statements
 from relrag_pipelines.journal import journal
-from relrag_pipelines.people import lake_months, month_texts, profiles
+from relrag_pipelines.people import lake_months, month_texts, profiles, resolved_statements
 from relrag_pipelines.people.month_texts import Months
 from relrag_pipelines.records import GivenForm, PersonName, to_table
 from relrag_pipelines.stores import lake
@@ -60,6 +60,7 @@ _OWNER = "owner"
 def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str, pa.Table], dict[str, float]]:
     """The tables in TABLES, and what they took. Ids that are given for the first time go into the journal."""
     records, identifiers = (lake_months.files_of(inputs[table]) for table in ("records", "identifiers"))
+    statements = inputs["passage_statements"].to_table()
     with lake_months.connect("identifiers", identifiers) as connection:
         said = holding(journal.entries(workspace.home))
         found, owner = people(workspace, _entries(connection), said)
@@ -68,10 +69,11 @@ def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str,
         connection.register("who", entries)
         whose = dict(connection.execute(_PEOPLE_OF_MONTHS).fetchall())
         by_name = profiles.by_name(found, owner, connection)
-    names, forms = _names(found)
+        names, forms = _names(found)
+        of_passages = resolved_statements.make(found, statements, (names, forms), connection)
     months = Months(records, identifiers, whose, owner)
     of_texts, read = month_texts.make(workspace, found, (names, forms), months, VERSION)
-    facts, relationships = profiles.make(workspace, found, records, said, by_name, of_texts)
+    facts, relationships = profiles.make(workspace, found, records, said, by_name, of_texts, of_passages[:2])
     tables = {
         "persons": people_tables.persons(found, owner),
         "person_aliases": people_tables.person_aliases(found),
@@ -83,7 +85,10 @@ def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str,
         "person_relationships": relationships,
         **of_texts,
     }
-    return tables, {"people": len(found.people), "months_read": read}
+    counts: dict[str, float] = {"people": len(found.people), "months_read": read}
+    if statements.num_rows:
+        counts["statements_of_nobody_known"] = of_passages[2]
+    return tables, counts
 
 
 def people(workspace: Workspace, entries: list[NamingEntry], said: Iterable[Entry]) -> tuple[Resolution, int | None]:

@@ -164,9 +164,14 @@ class Engine:
         return frozenset(self.analyzer.get_supported_entities(self.language))
 
 
-@functools.cache
 def engine(entities: tuple[EntityType, ...], model: Path | None) -> Engine:
     """Presidio with these entities' recognisers, with its own for all others, and with the language model of a file."""
+    return _engine(entities, model, model.read_bytes() if model and model.is_file() else b"")
+
+
+@functools.cache
+def _engine(entities: tuple[EntityType, ...], model: Path | None, described: bytes) -> Engine:
+    """Made once for what the file of a model says: a program that runs for long sees it change."""
     names = language_models.load(model) if model else LanguageModel(LANGUAGE)
     language = names.language
     ours = {entity.name for entity in entities}

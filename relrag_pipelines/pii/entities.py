@@ -109,14 +109,18 @@ FURTHER = {
 """looked for only where a policy names them"""
 
 
-@functools.cache
 def table(file: Path | None = None) -> Mapping[str, EntityType]:
     """All entities that need nothing but relrag, and those of the owner's file; one of ours may get more patterns.
 
     Raises SettingsError where the file cannot be read.
     """
+    return _with(patterns.load(file) if file else ())
+
+
+@functools.lru_cache(4)
+def _with(entries: tuple[patterns.PatternEntry, ...]) -> Mapping[str, EntityType]:
     known = ENTITIES | FURTHER
-    for entry in patterns.load(file) if file else ():
+    for entry in entries:
         base = known.get(entry.entity) or EntityType(entry.entity, None, squeeze, entry.entity, "")
         known[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
     return known

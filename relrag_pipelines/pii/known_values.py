@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import ahocorasick_rs
+import numpy as np
+import numpy.typing as npt
 import regex
 
 from relrag_pipelines.pii import pseudonyms
@@ -161,12 +163,21 @@ class KnownValues:
         if not self.words:
             return
         folded = fold_case(text)
-        held, data = [*self.words.values()], folded.encode("utf-8", "surrogatepass")
+        held, data = [*self.words.items()], folded.encode("utf-8", "surrogatepass")
+        letters: npt.NDArray[np.int64] | None = None
         for word, start, end in self.by_letters.find_matches_as_indexes(data, overlapping=True):
             around = (data[max(0, start - _AROUND) : start], data[end : end + _AROUND])
-            if _stands_alone(*(one.decode("utf-8", "ignore") for one in around)):
-                first, last = (len(data[:place].decode("utf-8", "surrogatepass")) for place in (start, end))
-                yield (held[word], first, last) if len(folded) == len(text) else (held[word], 0, 0)
+            value, some = held[word]
+            if _stands_alone(value, *(one.decode("utf-8", "ignore") for one in around)):
+                letters = _letters_before(data) if letters is None else letters
+                same = len(folded) == len(text)
+                yield (some, int(letters[start]), int(letters[end])) if same else (some, 0, 0)
+
+
+def _letters_before(data: bytes) -> npt.NDArray[np.int64]:
+    """How many code points begin before each byte of UTF-8, and before its end."""
+    begins = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
+    return np.concatenate(([0], np.cumsum(begins)))
 
 
 def _numbers_of(entity: str, value: str) -> set[str]:
@@ -193,8 +204,11 @@ def fold_case(text: str) -> str:
     return text.casefold().replace("%40", "@").replace("＠", "@")
 
 
-def _stands_alone(before: str, behind: str) -> bool:
-    """Whether what stands between the two is no part of a longer word or address."""
-    if before[-1:].isalnum() or before[-1:] in {"_", ".", "+", "-"}:
+def _stands_alone(value: str, before: str, behind: str) -> bool:
+    """Whether a value between the two is no part of a longer word, nor an address of a longer one."""
+    if before[-1:].isalnum() or behind[:1].isalnum():
         return False
-    return not (behind[:1].isalnum() or behind[:1] == "_" or (behind[:1] in {".", "-"} and behind[1:2].isalnum()))
+    if "@" not in value and "://" not in value:
+        return True  # `Dana Levi.txt`
+    longer = behind[:1] in {".", "-"} and behind[1:2].isalnum()
+    return not (longer or behind[:1] == "_" or before[-1:] in {"_", ".", "+", "-"})

@@ -62,13 +62,21 @@ class PatternEntry:
         return any(word in plain for word in self.config["context"])
 
 
-@functools.cache
 def load(path: Path) -> tuple[PatternEntry, ...]:
     """The recognisers of a file. Raises SettingsError, which names the entry and what is wrong with it."""
     try:
-        given = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read ({type(error).__name__})") from None
+    return _parse(path, text)
+
+
+@functools.lru_cache(4)  # by its text: a program that runs for long sees it change
+def _parse(path: Path, text: str) -> tuple[PatternEntry, ...]:
+    try:
+        given = yaml.load(text, yaml.CSafeLoader)
         entries = given["recognizers"]
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, TypeError, KeyError) as error:
+    except (yaml.YAMLError, TypeError, KeyError) as error:
         raise SettingsError(
             f"{path} holds no recognisers ({type(error).__name__}); docs/privacy.md shows its form"
         ) from None

@@ -83,7 +83,7 @@ class RecordStrings:
     def json(self, text: str, phones: int) -> str:
         """JSON, in which long numbers are redacted too; all numbers where the record knows of phones."""
         least = 0 if self._phones[phones] or self._values else json_values.LONG_NUMBER
-        redacted = _redact_json(json_values.parse(text), lambda one: self.string(one, phones), least)
+        redacted = redact_json(json_values.parse(text), lambda one: self.string(one, phones), least)
         return orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS).decode()
 
     def _passes(self, text: str, phones: int) -> Iterator[list[Replacement]]:
@@ -96,17 +96,17 @@ class RecordStrings:
                 self._originals[name] = one.value
 
 
-def _redact_json(value: Any, redact: Callable[[str], str], least: int) -> Any:
+def redact_json(value: Any, redact: Callable[[str], str], least: int) -> Any:
     """The JSON redacted; whole numbers from `least` on as well."""
     if isinstance(value, str):
         ours = OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix(COMMIT_REF))
         return value if ours else redact(value)
     if isinstance(value, list):
-        return [_redact_json(one, redact, least) for one in value]
+        return [redact_json(one, redact, least) for one in value]
     if isinstance(value, dict):
         found: dict[str, Any] = {}
         for key, one in value.items():
-            found[_unique_key(redact(key), found)] = _redact_json(one, redact, least)
+            found[_unique_key(redact(key), found)] = redact_json(one, redact, least)
         return found
     number = json_values.as_integer(value)
     if number is not None and abs(number) >= least:

@@ -24,7 +24,7 @@ from relrag_pipelines.publishing import build_info, centred_vectors, inputs
 from relrag_pipelines.publishing.withholding import LeakSearch
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
 from relrag_pipelines.settings import default_embedder, now
-from relrag_pipelines.stages import graph_index, graph_vectors, redaction_check
+from relrag_pipelines.stages import answer_pruning, graph_vectors, redaction_check, redaction_policy
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan, SourceState
 from relrag_pipelines.stores import archive_tables, catalog, catalog_build, generations, graph_indexes, vectors
@@ -177,7 +177,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
         raise GenerationError("the lake has changed since the catalog was built; run `relrag sync`")
     counts = validate_build(place)
     deleted = catalog.count_removed(place / CATALOG, _current_catalog(workspace))
-    policy = plans.policy_hash(workspace)
+    policy = redaction_policy.policy_hash(workspace)
     failpoint("publish.seal", place)
     before = generations.current_manifest(workspace.home)
     # one of an older schema cannot be compared with, so whatever it holds may have been deleted
@@ -202,7 +202,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     if forget:
         embed_chunks.prune_cache(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
         graph_indexes.drop(workspace.home)  # each is made again after this, from what is left
-        graph_index.prune_answers(workspace.home)
+        answer_pruning.prune_answers(workspace.home)
     carried = _inherited_hashes(workspace, place)
     sealed = generations.finish(workspace.home, about, now(), forget=forget, carried=carried)
     return sealed, generations.sweep(workspace.home, workspace.settings.keep_generations)

@@ -39,7 +39,7 @@ def remove_rows(workspace: Workspace, leaks: Collection[Leak]) -> list[Leak]:
         _remove_from_table(workspace, table, rows)
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
     for stale in plans.stale_stages(plans.inspect_archive(workspace), surveys, ()):
-        whole_archive.run(workspace, whole_archive.stage_named(stale.stage))
+        whole_archive.run(workspace, whole_archive.stage_named(stale.stage, workspace.settings))
     return [leak for leak in leaks if leak.path in changed]
 
 

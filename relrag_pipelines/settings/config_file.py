@@ -19,6 +19,7 @@ from relrag_pipelines.settings.models import (
     STRUCTURED,
     Collection,
     GraphRAG,
+    People,
     Settings,
     SettingsError,
     Source,
@@ -144,6 +145,8 @@ def _model(place: Sequence[str | int]) -> type[BaseModel]:
     """Whose key it is that stands at a place of relrag.toml."""
     if place[0] == "graphrag" and len(place) > 1:
         return Collection if place[1] == "collections" else GraphRAG
+    if place[0] == "people" and len(place) > 1:
+        return People
     return Source if place[0] == "sources" else Policy if len(place) > 1 else Settings
 
 

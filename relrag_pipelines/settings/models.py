@@ -21,7 +21,7 @@ from relrag_pipelines.stores.catalog_links import MAX_RECORDS
 CONFIG_NAME = "relrag.toml"
 BUILT_IN = ("e5", "minilm")
 """embedders that need no account and send nothing"""
-STRUCTURED = frozenset({"folder", "sources", "pii_policies", "pii_allow_list", "graphrag", "web_users"})
+STRUCTURED = frozenset({"folder", "sources", "pii_policies", "pii_allow_list", "graphrag", "people", "web_users"})
 """settings that are no single value, and the folder, which is not set by anyone"""
 COLLECTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """of a GraphRAG index"""
@@ -192,6 +192,24 @@ class GraphRAG(BaseModel):
     def own_collections(self) -> dict[str, Collection]:
         """The collections that are to be made, in order."""
         return {} if self.method == "off" else dict(sorted(self.collections.items()))
+
+
+class People(BaseModel):
+    """The `[people]` table of relrag.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: Literal["patterns", "llm"] = Field(
+        "patterns",
+        description="how texts are read for facts and relationships; patterns: few and sure ones, nothing leaves this "
+        "machine; llm: by a language model too, which is sent the redacted text of passages",
+    )
+    service: Literal["openai", "cohere"] = Field("openai", description="llm: whose protocol the model speaks")
+    model: str = Field("", description="llm: the model; else the service's usual one")
+    url: str = Field("", description="llm: another server that speaks the protocol, https://.../v1")
+    token_budget: int = Field(
+        1_000_000, ge=0, description="llm: tokens that a sync may spend at most; the next one goes on"
+    )
 
 
 class Settings(BaseModel):
@@ -396,6 +414,11 @@ class Settings(BaseModel):
     graphrag: GraphRAG = Field(
         default_factory=lambda: GraphRAG.model_validate({}),
         description="GraphRAG indexes; none unless it says how",
+    )
+
+    people: People = Field(
+        default_factory=lambda: People.model_validate({}),
+        description="how texts are read for facts about people and relationships; by patterns unless it says more",
     )
 
     folder: Path = Field(Path(), exclude=True, description="folder of relrag.toml (set when it is read)")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import BaseModel
+
 from relrag_pipelines.settings.config_file import ENVIRONMENT_ONLY
-from relrag_pipelines.settings.models import STRUCTURED, Collection, GraphRAG, Settings, Source
+from relrag_pipelines.settings.models import STRUCTURED, Collection, GraphRAG, People, Settings, Source
 from relrag_pipelines.settings.policies import ACTIONS, POLICIES, PRESETS
 from relrag_pipelines.sources import KINDS
 
@@ -32,6 +34,8 @@ def template(
     lines += ["# Redaction of a channel can be changed, by a table such as this:", f"#   [pii_policies.{channel}]"]
     lines += [*(f"#   {name} = {_toml(value)}" for name, value in policy.items()), ""]
     lines += ["# GraphRAG indexes are made where this table is given:", "#   [graphrag]", *_graphrag_template(), ""]
+    lines += ["# A language model reads texts for facts about people where this table is given:", "#   [people]"]
+    lines += [*_example(People, {"method": "llm"}), ""]
     options = [_option(name, one) for name, one in Source.model_fields.items() if not one.is_required()]
     for number, source in enumerate(sources):
         lines += ["[[sources]]", *(f"{key} = {_toml(value)}" for key, value in source.items())]
@@ -59,7 +63,7 @@ def markdown() -> str:
     ]
     lines += ["", "## Kinds", "", "| kind | reads |", "|---|---|"]
     lines += [f"| `{kind.name}` | {kind.meaning} |" for kind in KINDS.values()]
-    for title, model in (("[graphrag]", GraphRAG), ("[graphrag.collections.<name>]", Collection)):
+    for title, model in (("[graphrag]", GraphRAG), ("[graphrag.collections.<name>]", Collection), ("[people]", People)):
         lines += ["", f"## `{title}`", "", "| key | default | meaning |", "|---|---|---|"]
         lines += [f"| `{name}` | {_default(one)} | {one.description} |" for name, one in model.model_fields.items()]
     lines += ["", "## `[pii_policies.<channel>]`", "", "| channel | entities | action |", "|---|---|---|"]
@@ -77,12 +81,17 @@ def markdown() -> str:
 
 
 def _graphrag_template() -> list[str]:
-    example = {"method": "fast"}
+    part = ["#   [graphrag.collections.letters]  # an index of a part", '#   kinds = ["gmail"]']
+    return _example(GraphRAG, {"method": "fast"}) + part
+
+
+def _example(table: type[BaseModel], example: Mapping[str, Any]) -> list[str]:
+    """The single values of a table, each with its default or as in an example."""
     return [
         f"#   {name} = {_toml(example.get(name, one.default))}  # {one.description}"
-        for name, one in GraphRAG.model_fields.items()
+        for name, one in table.model_fields.items()
         if name != "collections"
-    ] + ["#   [graphrag.collections.letters]  # an index of a part", '#   kinds = ["gmail"]']
+    ]
 
 
 def _toml(value: Any) -> str:

@@ -40,12 +40,13 @@ class CostEstimate:
         said = f"embed {'up to' if most else 'about'} {self.tokens:,} tokens{most} with {self.model}"
         if not self.host:
             return f"{said}, on this machine; nothing leaves it"
-        cost = "" if self.usd is None else f", for {_dollars(self.usd)}"
+        cost = "" if self.usd is None else f", for {dollars(self.usd)}"
         kind = "redacted text" if self.redacted else "text as it stands (pii_redaction_enabled is false)"
         return f"{said}{cost}: the {kind} of passages, and later of questions, is sent to {self.host}"
 
 
-def _dollars(usd: float) -> str:
+def dollars(usd: float) -> str:
+    """An estimated amount in words."""
     return "less than $0.01" if usd < 0.01 else f"about ${usd:,.2f}"
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from relrag_pipelines.stores import graph_indexes
+from relrag_pipelines.stores import model_answers
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from relrag_pipelines.graphrag.schema import Tables
-
-USUAL = {"openai": "gpt-4.1-mini", "cohere": "command-a-03-2025"}
-"""model of each service where relrag.toml names none"""
 
 
 def build_by_model(
@@ -25,20 +22,22 @@ def build_by_model(
     Raises ModelError where the model cannot be asked at all, for lack of a key or a package.
     """
     from relrag_pipelines.graphrag.build import build
-    from relrag_pipelines.graphrag.llm import extraction, model, writing
+    from relrag_pipelines.graphrag.llm import extraction, writing
+    from relrag_pipelines.language_models import model, reading
 
     asked = workspace.settings.graphrag
-    client = model.load(asked.service, asked.model or USUAL[asked.service], asked.url)
-    known, keep = graph_indexes.answers(workspace.home), partial(graph_indexes.keep_answer, workspace.home)
+    client = model.load(asked.service, asked.model or model.USUAL[asked.service], asked.url)
+    home, file = workspace.home, model_answers.GRAPHRAG
+    known, keep = model_answers.load(home, file), partial(model_answers.keep, home, file)
     texts = chunks["text"].tolist()
-    ahead = extraction.estimate(texts, client.name, known, asked.gleanings, claims=asked.claims)
+    ahead = reading.estimate(texts, extraction.question(asked.gleanings, claims=asked.claims), client.name, known)
     found = extraction.extract(
         texts, client, known, budget=asked.token_budget, gleanings=asked.gleanings, claims=asked.claims, keep=keep
     )
     writer = writing.ModelWriter(client, known, asked.token_budget - found.tokens, keep)
     if found.reason:  # a service that fails is not asked for more
         writer.reason = found.reason
-    tables = build(chunks, people, None, extractions=found.extractions, writer=writer, claims=asked.claims)
+    tables = build(chunks, people, None, extractions=found.answers, writer=writer, claims=asked.claims)
     return tables, {
         "model": client.name,
         "tokens_expected": ahead,

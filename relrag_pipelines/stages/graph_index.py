@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-
-import pyarrow.parquet as pq
 
 from relrag_pipelines import embedders
 from relrag_pipelines.settings import GraphRAG
@@ -124,12 +121,3 @@ def chunk_months(workspace: Workspace) -> dict[str, Manifest]:
         one.name: with_partition(lake.manifest(workspace.home, "chunks", one.name), first)
         for one in workspace.settings.sources
     }
-
-
-def prune_answers(home: Path) -> int:
-    """Removes models' answers about passages that are no longer in the lake; returns how many."""
-    if not (home / graph_indexes.ANSWERS).exists():
-        return 0
-    months = (home / "lake" / "chunks").glob("*/*.parquet")
-    texts = (text for month in months for text in pq.read_table(month, columns=["text"], partitioning=None)[0])
-    return graph_indexes.prune_answers(home, {graph_indexes.text_hash(text.as_py()) for text in texts})

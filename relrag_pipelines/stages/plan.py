@@ -34,7 +34,7 @@ from relrag_pipelines.stages.plan_model import (
     StaleStage,
     StaleUnits,
 )
-from relrag_pipelines.stages.redaction_policy import RECOGNISERS, policy
+from relrag_pipelines.stages.redaction_policy import RECOGNISERS, policy_hash
 from relrag_pipelines.stages.whole_archive import ArchiveStage, MonthlyManifests, month_outputs
 from relrag_pipelines.stores import archive_tables, generations, lake, searched_values, unit_state
 from relrag_pipelines.stores.archive_tables import PUBLISHED
@@ -75,10 +75,12 @@ def inspect_source(workspace: Workspace, source: Source) -> SourceState:
 
 def inspect_archive(workspace: Workspace) -> ArchiveState:
     """Looks at the manifests and settings of the stages over the whole archive."""
+    stages = whole_archive.stages(workspace.settings)
     return ArchiveState(
-        whole_archive.STAGES,
+        stages,
         {table: archive_tables.entry(workspace.home, table) for table in archive_tables.NAMES},
-        {stage.name: settings_fingerprint(stage.settings(workspace)) for stage in whole_archive.STAGES},
+        {stage.name: settings_fingerprint(stage.settings(workspace)) for stage in stages},
+        {stage.name: left for stage in stages if stage.unfinished and (left := stage.unfinished(workspace))},
     )
 
 
@@ -121,7 +123,9 @@ def plan(
     elif search_again:
         reason = "values that were replaced have to be looked for again"
     outdated = published != wanted or search_again
-    return Plan(exports, stale, reason, _problems(surveys), outdated, tables, list(graphs))
+    made = {one.stage for one in tables}
+    left = {} if archive is None else {stage: why for stage, why in archive.unfinished.items() if stage not in made}
+    return Plan(exports, stale, reason, _problems(surveys), outdated, tables, list(graphs), left)
 
 
 def _problems(surveys: Iterable[SourceState]) -> list[str]:
@@ -244,11 +248,6 @@ def publish_settings(workspace: Workspace) -> str:
     forgotten = [last] if (last := rule_file.load(workspace.home).last) else []
     made_by = [SCHEMA_VERSION, PUBLISH_VERSION, analyzer.VERSION, policy_hash(workspace)]
     return fingerprint([*made_by, names, relations, *server, *forgotten])
-
-
-def policy_hash(workspace: Workspace) -> str:
-    """A hash that changes when anything is redacted differently."""
-    return fingerprint([policy(workspace, source) for source in workspace.settings.sources])
 
 
 def _stale_months_of(one: SourceState) -> list[StaleMonth]:

@@ -79,6 +79,8 @@ class ArchiveState:
     """table -> what its manifest says; None where it was not made"""
     settings: Mapping[str, str] = field(default_factory=dict)
     """stage -> what changes its output beside its inputs, as stores/fingerprint.py writes it"""
+    unfinished: Mapping[str, str] = field(default_factory=dict)
+    """stage -> why the next sync goes on with it"""
 
 
 @dataclass(frozen=True)
@@ -110,11 +112,14 @@ class Plan:
     """stages over the whole archive, in the order in which they are made"""
     graphs: list[StaleGraph] = field(default_factory=list)
     """GraphRAG indexes, which are made after publishing"""
+    unfinished: dict[str, str] = field(default_factory=dict)
+    """stages over the whole archive that are up to date but did not come to an end, and why: what that costs is spent
+    when somebody syncs"""
 
     @property
     def empty(self) -> bool:
         """Nothing has to be done."""
-        return not (self.exports or self.lake_is_stale or self.publish or self.graphs)
+        return not (self.exports or self.lake_is_stale or self.publish or self.graphs or self.unfinished)
 
     @property
     def lake_is_stale(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from relrag_pipelines import pii
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources.kinds import KINDS, RECORD_TYPES
+from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace
 
 RECOGNISERS = "recognisers"
@@ -49,3 +50,13 @@ def policy(workspace: Workspace, source: Source) -> Mapping[str, Any]:
         "keys_file": workspace.keys.fingerprint,
         RECOGNISERS: pii.VERSION,
     }
+
+
+def policy_hash(workspace: Workspace) -> str:
+    """A hash that changes when anything is redacted differently."""
+    return fingerprint([policy(workspace, source) for source in workspace.settings.sources])
+
+
+def is_current(workspace: Workspace, published: str | None) -> bool:
+    """Whether what was made under policies of that hash is as those of now would have it: also with redaction off."""
+    return not workspace.settings.pii_redaction_enabled or published == policy_hash(workspace)

@@ -8,7 +8,7 @@ on, Dagster shows an asset for each of its tables, and what is published follows
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,9 +16,10 @@ import pyarrow as pa
 from relrag_pipelines import embedders
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.records import TABLES, arrow_schema
+from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stages.month_range import with_partition
-from relrag_pipelines.stores import archive_tables, lake
+from relrag_pipelines.stores import archive_tables, lake, unread_passages
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint, Manifest, ManifestEntry
 from relrag_pipelines.workspace import Workspace
@@ -61,6 +62,10 @@ class ArchiveStage:
     then months; a record that several sources hold comes once for each. Equal input has to give equal rows"""
     settings: Callable[[Workspace], Mapping[str, Any]] = lambda workspace: {}
     """what changes its output beside the inputs, by name: settings, a hash of what the owner stated"""
+    is_on: Callable[[Settings], bool] = lambda settings: True
+    """where it is not, it reads nothing, so that nothing makes it stale, and its tables are empty"""
+    unfinished: Callable[[Workspace], str] | None = None
+    """why the next sync goes on with it although nothing changed; empty where all is done"""
 
 
 def check_declarations(*stages: ArchiveStage) -> tuple[ArchiveStage, ...]:
@@ -90,9 +95,9 @@ def _people(workspace: Workspace, inputs: Mapping[str, Dataset]) -> ArchiveOutpu
 
 
 def _people_settings(workspace: Workspace) -> Mapping[str, Any]:
-    from relrag_pipelines.people import statements
+    from relrag_pipelines.people import stage_settings
 
-    return statements.settings(workspace)
+    return stage_settings.settings(workspace)
 
 
 def _relationship_embeddings(workspace: Workspace, inputs: Mapping[str, Dataset]) -> ArchiveOutput:
@@ -101,10 +106,39 @@ def _relationship_embeddings(workspace: Workspace, inputs: Mapping[str, Dataset]
     return ArchiveOutput(*relationship_embeddings.make(workspace, inputs))
 
 
+def _passage_statements(workspace: Workspace, inputs: Mapping[str, Dataset]) -> ArchiveOutput:
+    from relrag_pipelines.people import passage_statements
+
+    return ArchiveOutput(*passage_statements.make(workspace, inputs))
+
+
+def _passage_settings(workspace: Workspace) -> Mapping[str, Any]:
+    asked = workspace.settings.people
+    if asked.method != "llm":
+        return {"method": asked.method}
+    return {"timezone": workspace.settings.timezone} | asked.model_dump(exclude={"token_budget"})
+
+
+def _unread_passages(workspace: Workspace) -> str:
+    left = unread_passages.load(workspace.home)
+    return f"{left.passages} passages wait for the language model: {left.reason}" if left.passages else ""
+
+
 STAGES: tuple[ArchiveStage, ...] = check_declarations(
     ArchiveStage(
+        "passage_statements",
+        ("chunks", "records"),
+        ("passage_statements",),
+        1,
+        "What a language model found stated of people, where `[people]` asks for one.",
+        _passage_statements,
+        _passage_settings,
+        lambda settings: settings.people.method == "llm",
+        _unread_passages,
+    ),
+    ArchiveStage(
         "people",
-        ("records", "identifiers"),
+        ("records", "identifiers", "passage_statements"),
         (
             "persons",
             "person_aliases",
@@ -120,7 +154,7 @@ STAGES: tuple[ArchiveStage, ...] = check_declarations(
             "text_facts",
             "month_words",
         ),
-        2,
+        3,
         "Who is who in all sources, what is known of them, and what they are to one another.",
         _people,
         _people_settings,
@@ -137,9 +171,14 @@ STAGES: tuple[ArchiveStage, ...] = check_declarations(
 )
 
 
-def stage_named(name: str) -> ArchiveStage:
-    """The stage of that name."""
-    (found,) = (stage for stage in STAGES if stage.name == name)
+def stages(settings: Settings) -> tuple[ArchiveStage, ...]:
+    """The stages as an archive with these settings has them: one that is off reads nothing."""
+    return tuple(one if one.is_on(settings) else replace(one, inputs=()) for one in STAGES)
+
+
+def stage_named(name: str, settings: Settings) -> ArchiveStage:
+    """The stage of that name, as an archive with these settings has it."""
+    (found,) = (stage for stage in stages(settings) if stage.name == name)
     return found
 
 

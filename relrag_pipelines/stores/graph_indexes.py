@@ -1,31 +1,26 @@
 """GraphRAG indexes of this archive: graphrag/<collection>/<N>/ with its tables as parquet, and `current`, naming N.
 
 An index is written beside the one that is read and becomes current by one rename; then the other one goes. Readers load
-it whole, so they hold nothing. What a language model was paid for lies in `model_answers.jsonl`, for all collections: a
-line an answer, with the hashes of the texts that it is about. A last line that a kill tore counts for nothing.
+it whole, so they hold nothing. What a language model was paid for lies beside them, for all
+collections (model_answers.py).
 """
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from relrag_pipelines.files import sealed_json
-from relrag_pipelines.files.atomic import make_private, replace_file, sync_folder, write_text
+from relrag_pipelines.files.atomic import make_private, sync_folder, write_text
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.stores.lake import InputFingerprint, LakeError
 
 FOLDER, CURRENT, MANIFEST = "graphrag", "current", "MANIFEST.json"
-ANSWERS = f"{FOLDER}/model_answers.jsonl"
 
 
 @dataclass(frozen=True)
@@ -142,54 +137,6 @@ def damage(home: Path) -> Iterator[tuple[str, str]]:
                 yield f"{within}/{file}", "is missing"
             elif file_hash(place / file) != known:
                 yield f"{within}/{file}", "differs from its manifest"
-
-
-def text_hash(text: str) -> str:
-    """By which an answer names the texts that it is about."""
-    return blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def answers(home: Path) -> dict[str, str]:
-    """What models have answered, by the key of the question."""
-    return {one["key"]: one["answer"] for one in _answers(home)}
-
-
-def keep_answer(home: Path, key: str, answer: str, texts: Iterable[str]) -> None:
-    """Adds an answer; it is in the file when this returns, so that a kill costs nothing that was paid for."""
-    line = orjson.dumps({"key": key, "texts": sorted({text_hash(text) for text in texts}), "answer": answer}) + b"\n"
-    path = home / ANSWERS
-    make_private(path.parent)
-    failpoint("graphrag.answer", path)
-    path.touch(mode=0o600)
-    with path.open("ab+") as file:
-        if end := file.seek(0, os.SEEK_END):
-            file.seek(end - 1)
-            line = line if file.read(1) == b"\n" else b"\n" + line
-        file.write(line)
-
-
-def prune_answers(home: Path, known: Set[str]) -> int:
-    """Removes the answers about texts of which one is not known, by `text_hash`; returns how many."""
-    path = home / ANSWERS
-    if not path.exists():
-        return 0
-    every = list(_answers(home))
-    kept = [one for one in every if known >= {*one["texts"]}]
-    if len(kept) < len(path.read_bytes().splitlines()):
-        with replace_file(path) as beside:
-            beside.write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in kept))
-    return len(every) - len(kept)
-
-
-def _answers(home: Path) -> Iterator[dict[str, Any]]:
-    path = home / ANSWERS
-    for line in path.read_bytes().splitlines() if path.exists() else ():
-        try:
-            one = orjson.loads(line)
-        except orjson.JSONDecodeError:  # torn by a kill
-            continue
-        if isinstance(one, dict) and {"key", "texts", "answer"} <= one.keys():
-            yield one
 
 
 def _sweep(place: Path) -> None:

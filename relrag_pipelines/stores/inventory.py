@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from relrag_pipelines.stores import archive_tables, graph_indexes, lake
+from relrag_pipelines.stores import archive_tables, graph_indexes, lake, model_answers, unread_passages
 
 Origin = Literal["owner", "exports", "private", "history", "running", "passing"]
 """What a file is made of. owner: of what the owner said or allowed, so it can be made from nothing. exports: of the
@@ -69,6 +69,9 @@ PARTS = (
     InventoryPart(
         r"private/searched_values\.json", "which replaced values were looked for, as keyed hashes", "private"
     ),
+    InventoryPart(
+        unread_passages.NAME.replace(".", r"\."), "how many passages wait for a language model; a figure", "history"
+    ),
     InventoryPart(r"private/conversation\.json", "the last questions, and ids of what was shown for them", "history"),
     InventoryPart(r"private/backfills\.json", "which copies of older systems' collections were taken", "history"),
     InventoryPart(r"private/MANIFEST\.json", "the hashes of these", "exports"),
@@ -78,7 +81,9 @@ PARTS = (
         rf"lake/({_WHOLE})/({archive_tables.MANIFEST}|{archive_tables.FILE})", "tables of the whole archive", "private"
     ),
     InventoryPart(rf"{graph_indexes.FOLDER}/[a-z][a-z0-9_]*/(\d+/[^/]+|current)", "GraphRAG indexes", "private"),
-    InventoryPart(graph_indexes.ANSWERS.replace(".", r"\."), "what language models answered about passages", "private"),
+    InventoryPart(
+        "|".join(map(re.escape, model_answers.FILES)), "what language models answered about passages", "private"
+    ),
     InventoryPart(r"published/(\d+/.+|current)", "published generations", "private"),
     InventoryPart(
         r"published/layouts/\d+/[0-9a-f]{64}\.f4", "where the nodes of a generation's graphs are drawn", "private"

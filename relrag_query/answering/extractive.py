@@ -99,6 +99,11 @@ class ExtractiveAnswer:
     display_scores: Mapping[str, float] = field(default_factory=dict)
     """chunk_ids -> display scores of the hits as far as answering tells them"""
 
+    @property
+    def told(self) -> str:
+        """What is quoted, each with who says it."""
+        return "\n".join(f"{one.unit.sender or ''}: {one.unit.text}" for one in self.sentences)
+
 
 def answer(
     hits: Sequence[Hit],

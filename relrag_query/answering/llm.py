@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from relrag_pipelines.embedders import EmbeddingError, service
 from relrag_pipelines.errors import RelragError
+from relrag_pipelines.language_models.model import PRICES, USUAL
 from relrag_pipelines.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 30.0
 """for the next piece of an answer"""
 RETRIES = 2
-_PRICES = {"gpt-4.1-mini": (0.40, 1.60), "command-a-03-2025": (2.50, 10.00)}
-"""USD for a million tokens read and written: https://openai.com/api/pricing, https://cohere.com/pricing"""
 
 
 class AnswerError(RelragError):
@@ -79,11 +78,11 @@ def writer(settings: Settings) -> ChatModel:
 def _openai(settings: Settings) -> ChatModel:
     import openai
 
-    url, name = settings.answer_url, settings.answer_model or "gpt-4.1-mini"
+    url, name = settings.answer_url, settings.answer_model or USUAL["openai"]
     secret = "none" if url and not service.has_key("OPENAI_API_KEY") else service.key("openai", "OPENAI_API_KEY")
     base = url or "https://api.openai.com/v1"
     client = openai.OpenAI(api_key=secret, base_url=base, timeout=TIMEOUT_SECONDS, max_retries=RETRIES)
-    usage = Usage(price=None if url else _PRICES.get(name))
+    usage = Usage(price=None if url else PRICES.get(name))
     pieces = functools.partial(_openai_pieces, client, name, settings, usage)
     model = ChatModel(name, _host(url, "api.openai.com"), pieces, usage)
     return _told(model, settings, openai.APIStatusError, openai.OpenAIError)
@@ -94,7 +93,7 @@ def _cohere(settings: Settings) -> ChatModel:
     import httpx
     from cohere.core.api_error import ApiError
 
-    url, name = settings.answer_url, settings.answer_model or "command-a-03-2025"
+    url, name = settings.answer_url, settings.answer_model or USUAL["cohere"]
     client = cohere.ClientV2(
         api_key=service.key("cohere", "COHERE_API_KEY", "CO_API_KEY"),
         base_url=url or "https://api.cohere.com",
@@ -102,7 +101,7 @@ def _cohere(settings: Settings) -> ChatModel:
         max_retries=RETRIES,
         log_warning_experimental_features=False,
     )
-    usage = Usage(price=None if url else _PRICES.get(name))
+    usage = Usage(price=None if url else PRICES.get(name))
     pieces = functools.partial(_cohere_pieces, client, name, settings, usage)
     return _told(ChatModel(name, _host(url, "api.cohere.com"), pieces, usage), settings, ApiError, httpx.HTTPError)
 

@@ -7,7 +7,7 @@ score, whether the answer speaks of the source, and a cap.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol, TypeVar
 
 from relrag_pipelines.settings import Settings
@@ -49,6 +49,10 @@ class DisplayableSource(Protocol):
         """Who wrote it."""
 
     @property
+    def writer_ids(self) -> tuple[int, ...]:
+        """person_ids of who wrote it; empty where that is not known."""
+
+    @property
     def chat_name(self) -> str | None:
         """Name of the chat."""
 
@@ -71,8 +75,12 @@ def filter_sources_for_display(
     max_count: int = 8,
     exclude_roles: frozenset[str] | set[str] | None = None,
     answer_filter: bool = True,
+    people: Collection[int] = (),
 ) -> list[S]:
     """The sources to show for an answer, in their order.
+
+    `people` are whom question and answer are about: of a source whose writer is known as a person, these decide, and
+    not how the name is written.
 
     `exclude_roles` None means all context roles, an empty set none. A promoted source passes all layers but the first
     and the cap.
@@ -87,14 +95,16 @@ def filter_sources_for_display(
             or (
                 node.source_role not in roles
                 and node.display_score >= min_score
-                and (not answer_filter or mentions_source(answer, node))
+                and (not answer_filter or mentions_source(answer, node, people))
             )
         )
     ]
     return shown[:max_count]
 
 
-def apply_source_filter(source_nodes: Sequence[S], answer: str, settings: Settings) -> list[S]:
+def apply_source_filter(
+    source_nodes: Sequence[S], answer: str, settings: Settings, people: Collection[int] = ()
+) -> list[S]:
     """`filter_sources_for_display` as the settings say; all of them, unchanged, where the filter is off."""
     if not settings.source_display_filter_enabled:
         return list(source_nodes)
@@ -104,14 +114,16 @@ def apply_source_filter(source_nodes: Sequence[S], answer: str, settings: Settin
         min_score=settings.source_display_min_score,
         max_count=settings.source_display_max_count,
         answer_filter=settings.source_display_answer_filter,
+        people=people,
     )
 
 
-def mentions_source(answer: str, node: DisplayableSource) -> bool:
+def mentions_source(answer: str, node: DisplayableSource, people: Collection[int] = ()) -> bool:
     """Whether the answer names the sender or the chat, or repeats something distinctive of a document or call."""
-    if node.source == "entity_store":
+    if node.source == "entity_store" or not {*people}.isdisjoint(node.writer_ids):
         return True
-    senders = [name.strip() for name in (node.sender or "").split(",")]
+    known = bool(people and node.writer_ids)
+    senders = [] if known else [name.strip() for name in (node.sender or "").split(",")]
     if any(_names(answer, name) for name in (*senders, node.chat_name or "")):
         return True
     return not record_type(node.rag_source_type).told_by_sender and _repeats(answer, node.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from relrag_pipelines.identity import stated
+from relrag_pipelines.identity import statement_overlay
 from relrag_pipelines.people import profiles
 from relrag_pipelines.records import PersonRelationship
 from relrag_pipelines.stores import vector_cache
@@ -43,7 +43,7 @@ def relationship_vector_search(
         rows = _rows(archive, people, user_id, relationship_types)
         found = zip(rows, _similarities(archive, query, rows), strict=True)
     kept = [(row, similarity) for row, similarity in found if similarity is not None and similarity >= threshold]
-    kept.sort(key=lambda one: (-one[1], stated.key_of(one[0])))
+    kept.sort(key=lambda one: (-one[1], statement_overlay.key_of(one[0])))
     return [relationship_search.result(row, similarity) for row, similarity in kept[:MOST]]
 
 
@@ -71,7 +71,7 @@ def related_to(archive: Archive, query: str, user_id: str, person: str, limit: i
     best = max(ranks)
     if types is None and best < _LEAST:
         return []
-    order = sorted(range(len(rows)), key=lambda place: (-ranks[place], stated.key_of(rows[place])))
+    order = sorted(range(len(rows)), key=lambda place: (-ranks[place], statement_overlay.key_of(rows[place])))
     kept = [place for place in order if types is not None or ranks[place] >= _NEAR * best][:limit]
     return [relationship_search.result(rows[place], similar[place] or shares[place]) for place in kept]
 
@@ -92,7 +92,7 @@ def _similarities(archive: Archive, query: str, rows: Sequence[PersonRelationshi
         return [None] * len(rows)
     vectors = archive.relationship_vectors()
     hashes = [row.text_hash for row in rows]
-    said_since = [row.text_hash for row in rows if row.source_ref.startswith(stated.JOURNAL) or row.notes]
+    said_since = [row.text_hash for row in rows if row.source_ref.startswith(statement_overlay.JOURNAL) or row.notes]
     further = {}
     if said_since and vector_cache.path(archive.settings.home_path).exists():
         with vector_cache.open(archive.settings.home_path) as cache:

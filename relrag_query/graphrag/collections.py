@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relrag_pipelines.errors import RelragError
-from relrag_pipelines.journal import journal
+from relrag_pipelines.journal import journal, registered_indexes
 from relrag_pipelines.journal.kinds import GraphRAGIndex
 from relrag_pipelines.settings import COLLECTION_NAME, Settings
-from relrag_pipelines.stores import graph_indexes
+from relrag_pipelines.stages import redaction_policy
+from relrag_pipelines.stores import generations, graph_indexes, lock
 from relrag_pipelines.workspace import Workspace
 from relrag_query.graphrag import registered_vectors
 from relrag_query.graphrag.index import Index, IndexMissing, open_index
@@ -35,10 +36,10 @@ def named(settings: Settings) -> list[Named]:
     """All indexes there are names for: the archive's own, then registered ones."""
     home = settings.home_path
     own = dict.fromkeys([*settings.graphrag.own_collections, *graph_indexes.collections(home)])
-    registered = {one.name: one.folder for one in journal.statements(home, GraphRAGIndex) if one.name not in own}
+    registered = registered_indexes.load(home).items()
     return [
         *(Named(name, graph_indexes.current(home, name), own=True) for name in own),
-        *(Named(name, Path(folder), own=False) for name, folder in sorted(registered.items()) if folder),
+        *(Named(name, Path(folder), own=False) for name, folder in registered if name not in own),
     ]
 
 
@@ -62,6 +63,8 @@ def load(settings: Settings, name: str) -> tuple[Named, Index]:
     while True:
         found = find(settings, name)
         assert found.folder
+        # before the index is opened: with a stricter policy a new one is published
+        policy = generations.current_manifest(settings.home_path).get("policy", "") if found.own else None
         try:
             index = open_index(found.folder, whole=True)
         except IndexMissing:
@@ -70,14 +73,16 @@ def load(settings: Settings, name: str) -> tuple[Named, Index]:
             continue  # a newer one took its place in between
         if found.own and found != find(settings, name):
             continue
+        index = redacted(settings, index, policy)
         return found, index if found.own else registered_vectors.attach(settings, name, index)
 
 
 def add(settings: Settings, name: str, folder: Path) -> Index:
     """Registers an index that lies in a folder, under a name, and returns it; where there is an embedder, with vectors.
 
-    Raises CollectionError where the name cannot be given, IndexMissing where no index lies there, and EmbeddingError
-    where its entities cannot be embedded: it is registered then, too, and searched by words.
+    Raises CollectionError where the name cannot be given, IndexMissing where no index lies there, EmbeddingError where
+    its entities cannot be embedded, and lock.LockedByOther while another process writes: with these two it is
+    registered all the same, and searched by words.
     """
     if not COLLECTION_NAME.fullmatch(name):
         said = "use lower-case letters, digits and _, beginning with a letter"
@@ -85,19 +90,40 @@ def add(settings: Settings, name: str, folder: Path) -> Index:
     taken = [one for one in named(settings) if one.name == name]
     if name == "archive" or any(one.own for one in taken):
         raise CollectionError(f'"{name}" is the name of an index of this archive; give another one')
-    index = open_index(folder.resolve(), whole=True)
+    index = redacted(settings, open_index(folder.resolve(), whole=True))
     journal.append(settings.home_path, [GraphRAGIndex(name, str(folder.resolve()))])
     registered_vectors.embed(Workspace(settings), name, index)
     return registered_vectors.attach(settings, name, index)
 
 
+def redacted(settings: Settings, index: Index, policy: str | None = None) -> Index:
+    """The index as the policies of now have it.
+
+    `policy` is the hash of those that an index of this archive was redacted by, with its passages; None for one from
+    elsewhere, which nobody has redacted.
+    """
+    workspace = Workspace(settings)
+    if redaction_policy.is_current(workspace, policy):
+        return index
+    # imported only here: most questions need none
+    from relrag_query.graphrag import redacted_index
+
+    return redacted_index.redact(index, workspace, own=policy is not None)
+
+
 def remove(settings: Settings, name: str) -> None:
-    """Takes a registered index's name back; its files stay, its vectors go. CollectionError where there is none."""
-    found = find(settings, name)
-    if found.own:
+    """Takes a registered index's name back; its files stay, its vectors go.
+
+    Raises CollectionError where none is registered under it, and lock.LockedByOther.
+    """
+    home = settings.home_path
+    if name not in registered_indexes.load(home):
+        if all(one.name != name for one in named(settings)):
+            find(settings, name)  # says which there are
         raise CollectionError(f'"{name}" is made of this archive; take it out of [graphrag] in relrag.toml')
-    journal.append(settings.home_path, [GraphRAGIndex(name, "")])
-    registered_vectors.remove(settings, name)
+    with lock.writing(home, "relrag graphrag remove"):
+        registered_indexes.drop_vectors(home, name)  # first: a name that is gone can't be removed again
+        journal.append(home, [GraphRAGIndex(name, "")])
 
 
 def problems(one: Named) -> Iterator[str]:

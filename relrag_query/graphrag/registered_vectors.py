@@ -15,6 +15,8 @@ import pandas as pd
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders.embed_chunks import supports_language
 from relrag_pipelines.graphrag.embedded_texts import entity_text
+from relrag_pipelines.journal import registered_indexes
+from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import lock, vector_cache
 from relrag_pipelines.workspace import Workspace
@@ -22,14 +24,14 @@ from relrag_query.graphrag.index import Index
 
 
 def embed(workspace: Workspace, name: str, index: Index) -> int:
-    """Embeds the entities of an index that was opened whole, and tells how many have a vector; 0 without an embedder.
+    """Embeds the entities of a redacted index, and tells how many have a vector; 0 without an embedder.
 
     Each batch is kept as soon as it is embedded, and vectors of other texts are removed. EmbeddingError and
     lock.LockedByOther go through.
     """
     model = embedders.model(workspace.settings)
     if model is None:
-        remove(workspace.settings, name)
+        registered_indexes.drop_vectors(workspace.home, name)
         return 0
     texts = {key: text for key, text in _texts(workspace, index).values() if supports_language(model, text, None)}
     with lock.writing(workspace.home, "relrag graphrag add"), _cache(workspace.settings, name) as cache:
@@ -37,7 +39,7 @@ def embed(workspace: Workspace, name: str, index: Index) -> int:
         missing = sorted(texts.keys() - known.keys(), key=lambda key: (len(texts[key]), key))
         for start in range(0, len(missing), model.batch_texts):
             batch = missing[start : start + model.batch_texts]
-            vectors, _ = workspace.embedder.documents([_redacted(workspace, texts[key]) for key in batch])
+            vectors, _ = workspace.embedder.documents([texts[key] for key in batch])
             vector_cache.keep(cache, model.name, batch, vectors)
             workspace.report("embedding entities", start + len(batch), len(missing))
         vector_cache.prune(cache, texts)
@@ -45,13 +47,16 @@ def embed(workspace: Workspace, name: str, index: Index) -> int:
 
 
 def attach(settings: Settings, name: str, index: Index) -> Index:
-    """The index with the vectors that its entities have, as an index of the archive holds them."""
+    """A redacted index with the vectors that its entities have, as an index of the archive holds them."""
     model = embedders.model(settings)
     if model is None or not vector_cache.path_of_registered(settings.home_path, name).exists():
         return index
     texts = {record: key for record, (key, _) in _texts(Workspace(settings), index).items()}
-    with _cache(settings, name) as cache:
-        vectors = vector_cache.find(cache, model.name, list(dict.fromkeys(texts.values())))
+    try:
+        with _cache(settings, name) as cache:
+            vectors = vector_cache.find(cache, model.name, list(dict.fromkeys(texts.values())))
+    except sqlite3.DatabaseError:  # damaged: `relrag verify` names it, and words find what they find
+        return index
     tables = {
         "record_texts": pd.DataFrame(
             [(record, key) for record, key in texts.items() if key in vectors], columns=["record_id", "text_hash"]
@@ -63,32 +68,15 @@ def attach(settings: Settings, name: str, index: Index) -> Index:
     return replace(index, tables=index.tables | tables)
 
 
-def remove(settings: Settings, name: str) -> None:
-    """Removes the vectors of an index; nothing where it has none."""
-    vector_cache.path_of_registered(settings.home_path, name).unlink(missing_ok=True)
-
-
 def _cache(settings: Settings, name: str) -> AbstractContextManager[sqlite3.Connection]:
     home = settings.home_path
     return vector_cache.open(home, vector_cache.path_of_registered(home, name))
 
 
 def _texts(workspace: Workspace, index: Index) -> dict[str, tuple[str, str]]:
-    """Of each entity the keyed hash of its text, and the text; that it is redacted counts, and by which version."""
-    # imported only here: most commands need none
-    from relrag_pipelines import pii
-
-    policy = f"{pii.VERSION}" if workspace.settings.pii_redaction_enabled else ""
+    """Of each entity the keyed hash of its text, and the text."""
     table, found = index.tables["entities"], dict[str, tuple[str, str]]()
     for record, title, description in zip(table["id"], table["title"], table["description"], strict=True):
-        text = entity_text(*(one if isinstance(one, str) else "" for one in (title, description)))
-        found[str(record)] = workspace.keys.content_hash(f"{policy}\0{text}".encode("utf-8", "surrogatepass")), text
+        text = to_entity_type(entity_text(*(one if isinstance(one, str) else "" for one in (title, description))))
+        found[str(record)] = workspace.keys.content_hash(text.encode("utf-8", "surrogatepass")), text
     return found
-
-
-def _redacted(workspace: Workspace, text: str) -> str:
-    if not workspace.settings.pii_redaction_enabled:
-        return text
-    from relrag_pipelines.pii.pseudonyms import to_entity_type
-
-    return to_entity_type(workspace.redactor.redact(text, "default"))

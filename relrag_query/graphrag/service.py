@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.errors import RelragError
-from relrag_pipelines.graphrag.llm.model import ModelError
-from relrag_pipelines.graphrag.llm.model import load as load_json_model
+from relrag_pipelines.language_models.model import ModelError
+from relrag_pipelines.language_models.model import load as load_json_model
 from relrag_pipelines.settings import Settings, now
 from relrag_query.answering import llm
 from relrag_query.answering.llm import AnswerError
@@ -24,7 +23,6 @@ from relrag_query.graphrag.index import Index
 from relrag_query.graphrag.scope import words_of
 from relrag_query.graphrag.trace import Source, Trace, trace
 from relrag_query.retrieval.question import redact_question
-from relrag_query.retrieval.redacted_hits import context_redaction
 
 _SEARCHED = 60
 """passages that a search of the archive gives"""
@@ -73,7 +71,7 @@ def answered(
     elif archive and corpus.has_vectors and method == "local":
         related = _near(corpus, asked, archive)
     relatives = _relatives(archive) if archive and named.own and method == "global" else {}
-    answer = _written(settings, named, corpus, ask(asked, corpus, method, now(), zone, related, relatives), archive)
+    answer = _written(settings, corpus, ask(asked, corpus, method, now(), zone, related, relatives))
     return Answered(answer, corpus.index, trace(answer.text, corpus.index, asked))
 
 
@@ -83,33 +81,16 @@ def global_query(settings: Settings, collection: str, query_: str, *, include_so
     return {"answer": found.answer.text, "sources": [_source(one) for one in found.trace.sources if include_sources]}
 
 
-def _written(
-    settings: Settings, named: Named, corpus: Corpus, quoted: GraphAnswer, archive: Archive | None
-) -> GraphAnswer:
+def _written(settings: Settings, corpus: Corpus, quoted: GraphAnswer) -> GraphAnswer:
     """The answer as the configured model writes it; the quoted one where there is none, or it fails."""
     if settings.answerer == "extractive" or quoted.text == NOTHING:
         return quoted
     try:
         model = llm.writer(settings)
         mapper = functools.partial(load_json_model, settings.answerer, model.model, settings.answer_url)
-        redact = _redaction(settings, archive if named.own else None)
-        return writing.Written(model, mapper, corpus, settings.answer_context_tokens, redact).answer(quoted)
+        return writing.Written(model, mapper, corpus, settings.answer_context_tokens).answer(quoted)
     except (AnswerError, ModelError) as error:
         return replace(quoted, note=f"{error}; quoted instead")
-
-
-def _redaction(settings: Settings, archive: Archive | None) -> Callable[[str], str]:
-    """What texts of an index go through before a model reads them; `archive` is the one whose own index it is.
-
-    Its own are redacted already, and once more only where policies have changed; others are of no channel.
-    """
-    if archive is not None:
-        return context_redaction(settings, archive.generation) or str
-    # imported only here: most questions need none
-    from relrag_pipelines.workspace import Workspace
-
-    redactor = Workspace(settings).redactor
-    return lambda text: redactor.redact(text, "default")
 
 
 def _source(one: Source) -> dict[str, Any]:

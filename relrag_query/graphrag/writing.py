@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from relrag_pipelines.graphrag.llm.model import JsonModel
-from relrag_pipelines.graphrag.text_units import count_tokens
+from relrag_pipelines.language_models.model import JsonModel
+from relrag_pipelines.language_models.token_estimate import count_tokens
 from relrag_query.answering.llm import AnswerError, ChatModel
 from relrag_query.graphrag.answer import GraphAnswer, citation
 from relrag_query.graphrag.citations import Dataset, Reference, parse
@@ -65,20 +65,9 @@ class _Points(_Strict):
 class Written:
     """A model that writes, for one question."""
 
-    def __init__(
-        self,
-        writer: ChatModel,
-        mapper: Callable[[], JsonModel],
-        corpus: Corpus,
-        tokens: int,
-        redact: Callable[[str], str] = lambda text: text,
-    ) -> None:
-        """`mapper` opens the model that gives points, `tokens` is the budget of what is sent at once.
-
-        `redact` is for texts of an index that is not of this archive, which nobody has redacted.
-        """
+    def __init__(self, writer: ChatModel, mapper: Callable[[], JsonModel], corpus: Corpus, tokens: int) -> None:
+        """`mapper` opens the model that gives points, `tokens` is the budget of what is sent at once."""
         self._writer, self._mapper, self._corpus, self._tokens = writer, mapper, corpus, tokens
-        self._redact = redact
         self._given: set[Reference] = set()
 
     def answer(self, quoted: GraphAnswer) -> GraphAnswer:
@@ -139,7 +128,7 @@ class Written:
         left = self._tokens * _SHARES.get(share, 1 - sum(_SHARES.values()))
         lines: list[str] = []
         for number, text in rows:
-            line = f"{number}|{self._safe(text)}"
+            line = f"{number}|{_line(text)}"
             left -= count_tokens(line)
             if left < 0 and lines:
                 break
@@ -150,9 +139,6 @@ class Written:
     def _claim(self, one: Claim) -> str:
         table = self._corpus.index.tables["covariates"]
         return "|".join([one.subject, *(_text(table[name].iat[one.row]) for name in CLAIM)])
-
-    def _safe(self, text: str) -> str:
-        return inert(self._redact(" ".join(text.split())))
 
     def _dated(self, unit: int) -> str:
         about = " ".join(filter(None, (self._corpus.day(unit), self._corpus.documents[unit])))
@@ -167,7 +153,7 @@ class Written:
         for theme in quoted.themes:
             self._given |= {one for statement in theme.statements for one in statement.references}
         self._given |= {Reference(Dataset.REPORTS, one.community) for one in quoted.themes}
-        return "\n\n".join([*said, "-----Themes-----", inert(self._redact(quoted.text))])
+        return "\n\n".join([*said, "-----Themes-----", inert(quoted.text)])
 
     def _mapped(self, batches: Sequence[str], question: str) -> list[str]:
         model = self._mapper()
@@ -200,7 +186,7 @@ class Written:
         left, made = float(self._tokens), 0
         for row in rows:
             number = int(table["community"].iat[row])
-            line = f"{number}|{self._safe(_text(table['full_content'].iat[row]))}"
+            line = f"{number}|{_line(_text(table['full_content'].iat[row]))}"
             if lines and count_tokens(line) > left:
                 yield "\n".join(["-----Reports-----", "id|text", *lines])
                 lines, left, made = [], float(self._tokens), made + 1
@@ -244,3 +230,7 @@ def _schema() -> dict[str, object]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _line(text: str) -> str:
+    return inert(" ".join(text.split()))

@@ -11,7 +11,8 @@ from starlette.responses import JSONResponse, Response
 
 from relrag_pipelines.errors import RelragError
 from relrag_query.archive import ArchiveError
-from relrag_query.people.indexed_person import PeopleError
+from relrag_query.people.indexed_person import PeopleError, WrongType
+from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.service import NotServed, UnknownRef
 
 MEDIA_TYPE = "application/problem+json"
@@ -39,6 +40,8 @@ def problem(status: int, detail: str = "", **more: object) -> Response:
 def describe(error: Exception) -> tuple[int, str]:
     """The status of an error, and what is said of it: the text of one that was not foreseen is withheld."""
     match error:
+        case WrongQuestion() | WrongType():
+            return 400, str(error)
         case UnknownRef() | NotServed() | PeopleError():
             return 404, str(error)
         case BodyTooLong():

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from relrag_query.exploration import DESCRIPTION
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, compact, fit, size
-from relrag_query.mcp.tool_replies import fields, redact_again, seal_errors, to_json
+from relrag_query.mcp.tool_replies import fields, seal_errors, to_json
 from relrag_query.mcp.writing_tools import writing_tools
 from relrag_query.service import Filters, Service
 from relrag_query.service.cursors import cursor, offset_of
@@ -48,9 +48,9 @@ def build(service: Service) -> MCPServer[Any]:
     for tool in tools(service):
         if service.clients and tool.__name__ not in FOR_CLIENTS:
             continue
-        server.tool(annotations=READ_ONLY, structured_output=False)(redact_again(tool, service))
+        server.tool(annotations=READ_ONLY, structured_output=False)(tool)
     for tool, hints in writing_tools(service):
-        server.tool(annotations=hints, structured_output=False)(redact_again(tool, service))
+        server.tool(annotations=hints, structured_output=False)(tool)
     return server
 
 

@@ -8,6 +8,8 @@ from datetime import date
 
 from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
+from relrag_pipelines.text.fact_phrases import INTRODUCER
+from relrag_query.people import reached
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.page import age
 from relrag_query.people.people import People
@@ -202,3 +204,12 @@ def _by_turns(hits: list[Hit]) -> list[Hit]:
         turns.append(counted[hit.chunk.rag_source_type])
         counted[hit.chunk.rag_source_type] += 1
     return [hit for _, hit in sorted(zip(turns, hits, strict=True), key=lambda pair: pair[0])]
+
+
+def stated_by_nobody(type_: str) -> str:
+    """What is said where nobody is stated to be it: texts alone say who, and seldom of whom."""
+    if type_ == reached.NOBODYS:
+        return f"No record says whose {type_} that is."
+    if type_ == INTRODUCER:
+        return "Nobody is stated to have introduced them; `relrag people relate` says who did."
+    return f"Nobody is stated to be the {type_.replace('_', ' ')}; `relrag people relate` says who it is."

@@ -20,6 +20,10 @@ class PeopleError(RelragError):
     stored = "a name does not tell who is meant"
 
 
+class WrongType(PeopleError):
+    """No relationship is of that type; the message says what was meant."""
+
+
 @dataclass
 class IndexedPerson:
     """A person with the names that he is known by."""

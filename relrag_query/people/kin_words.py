@@ -9,8 +9,6 @@ from typing import NamedTuple
 from relrag_pipelines.text import kinship
 from relrag_query.understanding.phrases import bare
 
-_PLURALS = {"wife": "wives", "child": "children", "boss": "bosses", "co-worker": "co-workers"}
-
 
 class KinWord(NamedTuple):
     """One such word."""
@@ -47,14 +45,15 @@ def type_words(type_: str) -> str:
 @functools.cache
 def _words() -> dict[str, dict[str, tuple[str, str]]]:
     """Group of the pattern -> form -> type and base form."""
+    hebrew = kinship.types_of("he")
+    plural = {word: form for form, word in kinship.asked_forms("en").items()}
     plain: dict[str, tuple[str, str]] = {}
     for word, kind in kinship.types_of("en").items():
-        for form in (word, _PLURALS.get(word, f"{word}s")):
+        for form in (word, plural.get(word, f"{word}s")):
             plain[bare(form).casefold()] = (kind, word)
     plain |= {word: (kind, word) for word, kind in kinship.types_of("he", "latin").items()}
     for language in ("en", "cs", "he"):
         plain |= {bare(word): (kind, bare(word)) for word, kind in kinship.types_of(language, "said_of").items()}
-    plain |= {"kids": ("child", "kid"), "parents": ("parent", "parent")}
     for table in (kinship.types_of("cs"), kinship.czech_cases()):
         for word, kind in table.items():
             plain.setdefault(bare(word).casefold(), (kind, bare(word)))
@@ -62,22 +61,12 @@ def _words() -> dict[str, dict[str, tuple[str, str]]]:
         "plain": plain,
         "he": {
             form: (kind, word)
-            for word, kind in kinship.types_of("he").items()
+            for word, kind in hebrew.items()
             for form in (word, word.replace(" ", " ה"))  # רואת החשבון
         }
-        | {
-            "הורים": ("parent", "הורה"),
-            "ילדים": ("child", "ילד"),
-            "אחים": ("sibling", "אח"),
-            "אחיות": ("sibling", "אחות"),
-        }
-        | {"חברים": ("friend", "חבר"), "מנטורים": ("mentor", "מנטור"), "אשת": ("spouse", "אישה")},
-        "mine": {
-            **{word: (kind, word) for word, kind in kinship.types_of("he", "mine").items()},
-            "אחי": ("sibling", "אח"),
-            "אבי": ("parent", "אב"),
-            "בני": ("child", "בן"),  # in texts also said to friends
-        },
+        | {form: (hebrew[word], word) for form, word in kinship.asked_forms("he").items()},
+        "mine": {word: (kind, word) for word, kind in kinship.types_of("he", "mine").items()}
+        | {form: (hebrew[word], word) for form, word in kinship.asked_forms("he", "asked_mine").items()},
         "of": {word: (kind, word) for word, kind in kinship.types_of("he", "of").items()},
     }
 

@@ -10,7 +10,7 @@ import functools
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from relrag_pipelines.identity.statements import Entry, Merge, Split, StatedIdentifier, Undo, holding
+from relrag_pipelines.identity.journal_statements import Entry, Merge, Split, StatedIdentifier, Undo, holding
 from relrag_pipelines.journal import journal
 from relrag_pipelines.people import own_words
 from relrag_pipelines.settings import Settings

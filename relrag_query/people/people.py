@@ -10,10 +10,10 @@ from typing import Any
 
 import duckdb
 
-from relrag_pipelines.identity import lookup, stated
+from relrag_pipelines.identity import lookup, statement_overlay
+from relrag_pipelines.identity.journal_statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.name_forms import asked_forms
-from relrag_pipelines.identity.statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
@@ -53,6 +53,7 @@ class People:
         found: dict[int, IndexedPerson] = {}
         for row in sorted(rows, key=lambda one: (now[one["person_id"]] != one["person_id"], one["person_id"])):
             known = found.setdefault(now[row["person_id"]], IndexedPerson(now[row["person_id"]], row["name"]))
+            known.name = known.name or row["name"]
             known.is_owner |= row["is_owner"]
         for row in self._rows("person_aliases", now):
             if now[row["person_id"]] in found:
@@ -67,8 +68,8 @@ class People:
         """All people, by id, in order."""
         return self.known(one for (one,) in self._connection.execute("SELECT person_id FROM persons").fetchall())
 
-    def bearing(self, text: str, *, sounds: bool = True) -> dict[int, IndexedPerson]:
-        """Who bears a name of which some word of a text may be a form; with `sounds` in any script and spelling."""
+    def bearing(self, text: str, *, sounds: bool = True, is_name: bool = False) -> dict[int, IndexedPerson]:
+        """Who bears a name of which some word of a text, or of a name, may be a form; with `sounds` in any script."""
         rows = self._connection.execute(
             """
             WITH asked AS (SELECT unnest($words) AS form),
@@ -76,7 +77,7 @@ class People:
             SELECT person_id FROM person_names SEMI JOIN givens USING (form) WHERE rank IN ('given', 'family')
             UNION SELECT person_id FROM person_names SEMI JOIN asked USING (form)
             """,
-            {"words": sorted(asked_forms(text, sounds=sounds))},
+            {"words": sorted(asked_forms(text, sounds=sounds, is_name=is_name))},
         ).fetchall()
         return self.known(one for (one,) in rows)
 
@@ -89,7 +90,7 @@ class People:
         ).fetchall()
         if rows:
             return list(self.known(one for (one,) in rows).values())
-        known = self.bearing(typed.title())
+        known = self.bearing(typed.title(), is_name=True)
         ids = lookup.candidates({one: person.resolved for one, person in known.items()}, typed)
         return [known[one] for one in ids]
 
@@ -150,7 +151,7 @@ class People:
         now = self._now(person_ids)
         rows = [PersonFact(**{**row, "person_id": now[row["person_id"]]}) for row in self._rows("person_facts", now)]
         wanted = {*now.values()}
-        laid = stated.facts(rows, self.pending.entries, lambda one: now_or(self.survivor(one), wanted))
+        laid = statement_overlay.facts(rows, self.pending.entries, lambda one: now_or(self.survivor(one), wanted))
         return sorted(laid, key=lambda one: (one.person_id, one.predicate, -one.confidence, _reversed(one)))
 
     def relationships(
@@ -255,7 +256,7 @@ class People:
         ]
         kept = [row for row in moved if row.from_person_id != row.to_person_id]
         said = self._said_of(person_ids)
-        return stated.relationships(stated.merge_duplicates(kept), said, self.survivor)
+        return statement_overlay.relationships(statement_overlay.merge_duplicates(kept), said, self.survivor)
 
     def _said_of(self, person_ids: Collection[int] | None) -> list[Entry]:
         """What was said since of these people's relationships."""
@@ -292,5 +293,6 @@ def words_of(name: str) -> frozenset[str]:
 
 def _reversed(fact: PersonFact) -> Sequence[int]:
     """Sorts what holds since later, or was said later, first."""
-    number = int(fact.source_ref.removeprefix(stated.JOURNAL)) if fact.source_ref.startswith(stated.JOURNAL) else 0
+    begin = statement_overlay.JOURNAL
+    number = int(fact.source_ref.removeprefix(begin)) if fact.source_ref.startswith(begin) else 0
     return [-ord(char) for char in fact.valid_from or ""] or [0], -number  # type: ignore[return-value]

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 
 from relrag_pipelines.embedders import Vectors, centring
-from relrag_pipelines.identity.stated import embedded_text, key_of
+from relrag_pipelines.identity.statement_overlay import embedded_text, key_of
 from relrag_pipelines.records import PersonRelationship
 from relrag_query.people.kin_words import type_words
 from relrag_query.people.relations import is_of_type

@@ -19,6 +19,10 @@ class ArchiveError(RelragError):
     """The archive cannot be read or asked; the message says what to do."""
 
 
+class WrongQuestion(ArchiveError):
+    """What is asked cannot be answered by any archive; the message says what can be asked."""
+
+
 class Readers:
     """The threads that read from one connection; nobody else uses that."""
 

@@ -73,6 +73,8 @@ class Hit:
     """`members` as far as they exist, in order of time"""
     matching: tuple[int, ...] = ()
     """positions in `messages` of those that hold words of the query"""
+    writer_ids: tuple[int, ...] = ()
+    """person_ids of who wrote it, where that was looked up"""
     why: str = ""
     """why a step brought it in, for the trace"""
 

@@ -16,7 +16,7 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
 from relrag_pipelines.workspace import Workspace
-from relrag_query.retrieval.connection_sharing import ArchiveError
+from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.misspellings import respell
 from relrag_query.retrieval.named_assets import named_assets
@@ -110,12 +110,12 @@ def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) ->
     for name in filters.sources:
         settings.source(name)
     if unknown := sorted(set(filters.kinds) - KINDS.keys()):
-        raise ArchiveError(f'no kind is named "{unknown[0]}"; known kinds: {", ".join(sorted(KINDS))}')
+        raise WrongQuestion(f'no kind is named "{unknown[0]}"; known kinds: {", ".join(sorted(KINDS))}')
     if limit < 1:
-        raise ArchiveError(f"a limit of {limit} leaves nothing; name 1 or more")
+        raise WrongQuestion(f"a limit of {limit} leaves nothing; name 1 or more")
     ts_from, ts_to = _seconds(since, zone, end=False), _seconds(until, zone, end=True)
     if ts_from is not None and ts_to is not None and ts_from >= ts_to:
-        raise ArchiveError(f"nothing lies from {since} to {until}; name the earlier one first")
+        raise WrongQuestion(f"nothing lies from {since} to {until}; name the earlier one first")
     return ChunkFilter(sources=tuple(filters.sources), kinds=tuple(filters.kinds), ts_from=ts_from, ts_to=ts_to)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from relrag_pipelines.ingest import call_review, ownership, unread_files
 from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.journal.journal import JournalError
+from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.privacy.keys import KeysError
 from relrag_pipelines.records import TABLES, Failure
 from relrag_pipelines.settings import Settings, Source
@@ -40,6 +41,7 @@ from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.unit_state import UnitsError
 from relrag_pipelines.workspace import Workspace
 from relrag_query.display.amounts import number, size
+from relrag_query.retrieval.redacted_views import DEFAULT, WITHHELD
 
 
 @dataclass
@@ -102,6 +104,37 @@ def load_failures(home: Path, source: str) -> list[Failure]:
     for month in sorted(lake.manifest(home, "failures", source)):
         found += [Failure(**row) for row in lake.read(home, "failures", source, month).to_pylist()]
     return found
+
+
+def redact(found: Status, settings: Settings) -> Status:
+    """As pages and API show it; the command line shows names of files as they are, so that they are found."""
+    said = _redaction(settings)
+    return replace(
+        found, left_out=[said(one) for one in found.left_out], problems=[said(one) for one in found.problems]
+    )
+
+
+def redacted_failures(settings: Settings) -> list[Failure]:
+    """What could not be read in any source, as the page shows it."""
+    said = _redaction(settings)
+    found = [one for source in settings.sources for one in load_failures(settings.home_path, source.name)]
+    return [replace(one, unit=said(one.unit), location=said(one.location), message=said(one.message)) for one in found]
+
+
+def _redaction(settings: Settings) -> Callable[[str], str]:
+    if not settings.pii_redaction_enabled:
+        return str
+    if not settings.key_store.exists():
+        return lambda text: WITHHELD if text else ""
+    redactor = Workspace(settings).redactor
+
+    def redacted(text: str) -> str:
+        try:
+            return redactor.redact(text, DEFAULT)
+        except RedactionError:
+            return WITHHELD
+
+    return redacted
 
 
 def collect(settings: Settings) -> Status:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,18 +55,27 @@ class ReportsReply(BaseModel):
 @dataclass(frozen=True)
 class _Opened:
     named: Named
+    settings: Settings
+    """of when it was opened"""
     files: State
     index: Index
     corpus: Corpus
+
+    def is_current(self, named: Named, settings: Settings) -> bool:
+        """Whether opening it now would give the same."""
+        return self.named == named and self.settings is settings and self.files == state(self.index.folder)
 
 
 class GraphIndexes:
     """The indexes of an archive, and another one by its folder, in which `trace` looks citations up."""
 
-    def __init__(self, settings: Settings, folder: Path | None = None, *, served: bool = True) -> None:
-        """Where they are not `served`, to those who see a part of the archive, it is as if there were none."""
+    def __init__(self, settings: Callable[[], Settings], folder: Path | None = None, *, served: bool = True) -> None:
+        """`settings` gives those of now, the same object while nothing in them has changed.
+
+        Where indexes are not `served`, to those who see a part of the archive, it is as if there were none.
+        """
         self._settings, self._served = settings, served
-        self.traced = TraceIndex(folder) if folder and served else None
+        self.traced = TraceIndex(folder, settings) if folder and served else None
         self._lock = threading.Lock()
         self._opened: dict[str, _Opened] = {}
 
@@ -87,7 +96,7 @@ class GraphIndexes:
     def query(self, archive: Archive | None, collection: str, question: str, method: Method) -> GraphAnswerReply:
         """What an index says to a question; `archive` is searched by meaning beside it. Raises NotServed."""
         opened = self._open(collection)
-        found = answered(self._settings, opened.named, opened.corpus, question, method, archive)
+        found = answered(opened.settings, opened.named, opened.corpus, question, method, archive)
         return answer_reply(found, collection)
 
     def reports(self, collection: str, limit: int, offset: int = 0) -> ReportsReply:
@@ -122,20 +131,20 @@ class GraphIndexes:
             self.traced.let_go_of_old()
 
     def _named(self) -> Sequence[Named]:
-        return collections.named(self._settings) if self._served else []
+        return collections.named(self._settings()) if self._served else []
 
     def _open(self, name: str) -> _Opened:
         if not self._served:
             raise NotServed("this is for those who see the whole archive")
         with self._lock:
             try:
-                found = collections.find(self._settings, name)
-                known = self._opened.get(name)
-                if known and known.named == found and known.files == state(known.index.folder):
+                settings = self._settings()
+                found, known = collections.find(settings, name), self._opened.get(name)
+                if known and known.is_current(found, settings):
                     return known
                 self._opened.pop(name, None)
-                found, index = collections.load(self._settings, name)
+                found, index = collections.load(settings, name)
             except (CollectionError, IndexMissing, FileNotFoundError) as error:
                 raise NotServed(str(error)) from None
-            made = self._opened[name] = _Opened(found, state(index.folder), index, Corpus(index))
+            made = self._opened[name] = _Opened(found, settings, state(index.folder), index, Corpus(index))
             return made

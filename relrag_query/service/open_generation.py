@@ -1,7 +1,8 @@
 """The newest generation, held open for all callers.
 
-A newer generation is opened between requests. A request that has begun ends in the one it began with, which is let go
-of by the last that reads it: within a second of a publish where nobody does, so that `relrag forget` need not wait.
+A newer generation is opened between requests, and the same one again where the settings are others. A request that
+has begun ends in the one it began with, which is let go of by the last that reads it: within a second of a publish
+where nobody does, so that `relrag forget` need not wait.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class _Held:
     """An open generation and how many requests read it."""
 
     archive: Archive
+    settings: Settings
     requests: int = 0
     retired: bool = False
 
@@ -34,9 +36,16 @@ class OpenGeneration:
     """The generation that requests begin in. Close it."""
 
     def __init__(
-        self, settings: Settings, clients: Sequence[str], let_go: Callable[[], None], look: Callable[[], None]
+        self,
+        settings: Callable[[], Settings],
+        clients: Sequence[str],
+        let_go: Callable[[], None],
+        look: Callable[[], None],
     ) -> None:
-        """`let_go` is called when a generation is given up, `look` whenever a newer one is looked for."""
+        """`settings` gives those of now, the same object while nothing in them has changed.
+
+        `let_go` is called when a generation is given up, `look` whenever a newer one is looked for.
+        """
         self._settings, self._clients, self._let_go, self._look = settings, clients, let_go, look
         self._lock = threading.Lock()
         self._held: _Held | None = None
@@ -77,14 +86,17 @@ class OpenGeneration:
         if self._closed.is_set():
             raise ArchiveError("the archive was closed; open it again")
         if self._held is None or self._outdated(self._held):
-            opened = Archive.of(self._settings, self._clients)
+            settings = self._settings()
+            opened = Archive.of(settings, self._clients)
             self._retire()
-            self._held = _Held(opened)
+            self._held = _Held(opened, settings)
         return self._held
 
     def _outdated(self, held: _Held) -> bool:
         try:
-            return generations.current_number(self._settings.home_path) != held.archive.generation.number
+            settings = self._settings()
+            newest = generations.current_number(settings.home_path)
+            return settings is not held.settings or newest != held.archive.generation.number
         except GenerationError as error:
             raise ArchiveError(str(error)) from None
 

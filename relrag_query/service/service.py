@@ -12,19 +12,21 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.links.neighbors import Direction
 from relrag_pipelines.settings import Settings
-from relrag_query.archive import Archive, ArchiveError
+from relrag_query.archive import Archive
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
 from relrag_query.graphrag.exploration import explore
 from relrag_query.people.indexed_person import PeopleError, is_number
+from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import record_replies, replies
-from relrag_query.service.archive_status import Status, collect
+from relrag_query.service.archive_status import Status, collect, redact
 from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.errors import NotServed, UnknownRef
 from relrag_query.service.graph_indexes import GraphIndexes, ReportsReply
 from relrag_query.service.graph_replies import GraphLimits, GraphReply, PlacedGraph
+from relrag_query.service.live_settings import LiveSettings
 from relrag_query.service.open_generation import OpenGeneration
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply, person_briefs, person_reply
 from relrag_query.service.record_replies import ShowReply
@@ -47,11 +49,12 @@ class Service:
 
         With `clients` only their records exist, and what is about the archive as a whole is not served.
         """
-        self.settings, self.config, self.clients = settings, config, tuple(clients)
+        self.name, self.config, self.clients = settings.archive, config, tuple(clients)
         self.zone = ZoneInfo(settings.timezone)
-        self.graphs = GraphIndexes(settings, graphrag_index, served=not clients)
+        self._settings = LiveSettings(settings, config)
+        self.graphs = GraphIndexes(self._settings, graphrag_index, served=not clients)
         self._graph = PlacedGraph()
-        self._generation = OpenGeneration(settings, self.clients, self._graph.drop, self._look)
+        self._generation = OpenGeneration(self._settings, self.clients, self._graph.drop, self._look)
 
     @classmethod
     def open(cls, config: Path | None = None, graphrag_index: Path | None = None) -> Service:
@@ -68,6 +71,11 @@ class Service:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of now; raises ArchiveError where relrag.toml is wrong now."""
+        return self._settings()
 
     def reading(self) -> AbstractContextManager[Archive]:
         """The newest generation, open until the block ends whatever is published meanwhile; raises ArchiveError."""
@@ -211,10 +219,11 @@ class Service:
             return GraphReply(generation=archive.generation.number, **dict(graph))
 
     def status(self) -> Status:
-        """What there is of the archive, as `relrag status` says it; NotServed to those who see a part of it."""
+        """What there is of the archive, redacted; NotServed to those who see a part of it."""
         if self.clients:
             raise NotServed("this is for those who see the whole archive")
-        return collect(self.settings)
+        settings = self.settings
+        return redact(collect(settings), settings)
 
     @property
     def writes(self) -> bool:
@@ -283,7 +292,7 @@ def _limits(filters: Filters | None) -> dict[str, Any]:
 
 def _words(text: str) -> str:
     if not text.strip():
-        raise ArchiveError("the question is empty")
+        raise WrongQuestion("the question is empty")
     return text
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from relrag_pipelines.settings import Settings
+from relrag_query.graphrag import collections
 from relrag_query.graphrag.index import Index, IndexMissing, State, open_index, state
 from relrag_query.service.errors import NotServed
 
@@ -13,25 +16,30 @@ from relrag_query.service.errors import NotServed
 class TraceIndex:
     """One index, opened when it is first asked for, and again when its files are others."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, settings: Callable[[], Settings]) -> None:
+        """`settings` gives those of now, by which it is redacted, the same object while nothing in them has changed."""
+        self._folder, self._settings = folder, settings
         self._lock = threading.Lock()
-        self._open: tuple[State, Index] | None = None
+        self._open: tuple[Settings, State, Index] | None = None
 
     def current(self) -> Index:
         """The index; NotServed where there is none any more."""
         with self._lock:
-            if self._open is None or self._open[0] != state(self._open[1].folder):
+            settings = self._settings()
+            if self._open is None or self._open[0] is not settings or self._is_outdated():
                 self._open = None
                 try:
-                    index = open_index(self._folder)
-                    self._open = state(index.folder), index
+                    index = collections.redacted(settings, open_index(self._folder))
+                    self._open = settings, state(index.folder), index
                 except (IndexMissing, FileNotFoundError):
                     raise NotServed(f"{self._folder}: the GraphRAG index is not there; make it again") from None
-            return self._open[1]
+            return self._open[2]
 
     def let_go_of_old(self) -> None:
         """Forgets what was read of files that are others now."""
         with self._lock, suppress(OSError):
-            if self._open and self._open[0] != state(self._open[1].folder):
+            if self._is_outdated():
                 self._open = None
+
+    def _is_outdated(self) -> bool:
+        return self._open is not None and self._open[1] != state(self._open[2].folder)

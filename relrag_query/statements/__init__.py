@@ -6,7 +6,7 @@ writer to finish.
 """
 
 from relrag_query.statements.facts import add_fact
-from relrag_query.statements.identities import merge, split
+from relrag_query.statements.merge_split import merge, split
 from relrag_query.statements.record import StatementReceipt
 from relrag_query.statements.relationships import (
     add_note_to_relationship,

@@ -6,7 +6,7 @@ import datetime
 import re
 from pathlib import Path
 
-from relrag_pipelines.identity.statements import StatedFact
+from relrag_pipelines.identity.journal_statements import StatedFact
 from relrag_query.people.indexed_person import PeopleError
 from relrag_query.statements.record import StatementReceipt, record, writable_archive
 from relrag_query.statements.type_names import type_name

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.identity.statements import Statement
+from relrag_pipelines.identity.journal_statements import Statement
 from relrag_pipelines.journal import journal
 from relrag_pipelines.stores import lock
 from relrag_query.archive import Archive

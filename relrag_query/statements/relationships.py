@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from relrag_pipelines.embedders import EmbeddingError
-from relrag_pipelines.identity.stated import key_of
-from relrag_pipelines.identity.statements import RelationshipNote, StatedRelationship
+from relrag_pipelines.identity.journal_statements import RelationshipNote, StatedRelationship
+from relrag_pipelines.identity.statement_overlay import key_of
 from relrag_pipelines.people import profiles, relationship_embeddings
 from relrag_pipelines.records import PersonRelationship
 from relrag_pipelines.text import kinship

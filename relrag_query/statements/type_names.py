@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 
-from rapidfuzz.distance import OSA
+from rapidfuzz.distance import OSA, Levenshtein
 
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.tables import plain
-from relrag_query.people.indexed_person import PeopleError
-
-_SHORTEST = 5
-"""letters of a type that may be misspelt: `mum` is near too many"""
+from relrag_query.people.indexed_person import PeopleError, WrongType
 
 
 def type_name(text: str) -> str:
@@ -23,11 +20,12 @@ def type_name(text: str) -> str:
 
 
 def require_no_misspelling(text: str) -> None:
-    """Raises PeopleError for a type that is a known one but for a letter: `freind`. Any other word is a type."""
-    written = " ".join(text.lower().replace("_", " ").split())
+    """Raises WrongType for a known type with two letters swapped: `freind`. Any other word is a type of its own.
+
+    Words that differ by a letter are often two words: `sitter` and `sister`, `oncle` and `uncle`.
+    """
+    written = plain(" ".join(text.lower().replace("_", " ").split()))
     known = kinship.types_of_names().keys() | {one.replace("_", " ") for one in kinship.relationship_types()}
-    if plain(written) in known or len(written) < _SHORTEST:
-        return
-    near = sorted(one for one in known if OSA.distance(plain(written), one, score_cutoff=1) == 1)
-    if near:
-        raise PeopleError(f'"{text}" is no type that relrag knows; did you mean {" or ".join(near)}?')
+    near = sorted(one for one in known if OSA.distance(written, one) == 1 and Levenshtein.distance(written, one) == 2)
+    if near and written not in known:
+        raise WrongType(f'"{text}" is no type that relrag knows; did you mean {" or ".join(near)}?')

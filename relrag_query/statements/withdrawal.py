@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from relrag_pipelines.identity.statements import (
+from relrag_pipelines.identity.journal_statements import (
     Allocation,
+    Entry,
     Merge,
     RelationshipNote,
     Split,
@@ -48,4 +49,9 @@ def list_statements(settings: Settings) -> list[tuple[int, Statement]]:
     entries = [
         entry for entry in holding(journal.entries(workspace.home)) if not isinstance(entry.statement, Allocation)
     ]
-    return [(entry.number, own_words.redact_entry(entry, lambda: workspace.redactor).statement) for entry in entries]
+
+    def clean(entry: Entry) -> Statement:
+        redacted = own_words.redact_entry(entry, lambda: workspace.redactor)
+        return own_words.redact_names(redacted, lambda: workspace.redactor).statement
+
+    return [(entry.number, clean(entry)) for entry in entries]

@@ -8,7 +8,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import evaluation_history
 from relrag_pipelines.ui.guard import USUAL_PORT, address
 from relrag_query.service import Service
-from relrag_query.service.archive_status import load_failures
+from relrag_query.service.archive_status import redacted_failures
 
 _FAILURES = 200
 """rows of a list"""
@@ -20,7 +20,7 @@ def shown(service: Service) -> dict[str, Any]:
     """What the template shows. Raises NotServed to those who see a part of the archive."""
     settings = service.settings
     status = service.status()
-    failures = [one for source in settings.sources for one in load_failures(settings.home_path, source.name)]
+    failures = redacted_failures(settings)
     return {
         "found": status,
         "failures": failures[:_FAILURES],

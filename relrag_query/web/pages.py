@@ -16,13 +16,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from relrag_pipelines.records import Record
+from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources.document.page_picture import PagePicture
 from relrag_query.archive import ArchiveError
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
 from relrag_query.http.turns import Turns
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
-from relrag_query.web import archive_page, graph_cards, graphrag_page, originals, reveal_page
+from relrag_query.web import archive_page, graph_cards, graphrag_page, originals, record_parts, reveal_page
 from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import place, templates
 
@@ -131,7 +132,8 @@ class Pages:
         shown = await self._turns.run(self._service.show, ref)
         if shown.record is None and not shown.passages:
             return self._page("related.html", shown=shown)
-        return self._page("record.html", shown=shown, groups=_groups(shown.related), revealed=self._reveals)
+        more = record_parts.shown(shown.record, request.query_params.get("part", ""))
+        return self._page("record.html", shown=shown, groups=_groups(shown.related), revealed=self._reveals, **more)
 
     async def thread(self, request: Request) -> Response:
         """A thread, newest first."""
@@ -196,8 +198,7 @@ class Pages:
 
     async def archive(self, request: Request) -> Response:
         """What is indexed, how fresh it is, what failed, and how well it has answered."""
-        found = await self._turns.run(archive_page.shown, self._service)
-        return self._page("archive.html", **found)
+        return self._page("archive.html", **await self._turns.run(archive_page.shown, self._service))
 
     async def nothing(self, _: Request) -> Response:
         """What is served under no other address."""
@@ -211,16 +212,16 @@ class Pages:
             record = archive.record(chunk.asset_id)
             passage = record_replies.passage_reply(chunk, self._service.zone)
             pictured = record is not None and chunk.page_number is not None and originals.has_pages(record)
-            redacted = self._service.settings.pii_redaction_enabled
+            redacted = archive.settings.pii_redaction_enabled
             return {"passage": passage, "pictured": pictured, "redacted": redacted, "in_record": record is not None}
 
     def _picture(self, ref: str, page: int, quote: str) -> PagePicture:
-        return originals.picture(self._service.settings, self._known(ref), page, quote)
+        return originals.picture(*self._known(ref), page, quote)
 
-    def _known(self, ref: str) -> Record:
+    def _known(self, ref: str) -> tuple[Settings, Record]:
         with self._service.reading() as archive:
             if record := archive.record(ref):
-                return record
+                return archive.settings, record
         raise UnknownRef("the archive has no such record")
 
     def _choices(self, filters: Filters) -> dict[str, Any]:
@@ -231,8 +232,7 @@ class Pages:
             return {"sources": [], "chosen": filters}
 
     def _page(self, name: str, status: int = 200, **values: Any) -> Response:
-        named = self._service.settings.archive
-        html = self._html(name, status=status, archive_name=named, served=self.served, **values)
+        html = self._html(name, status=status, archive_name=self._service.name, served=self.served, **values)
         headers = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
         return HTMLResponse(html, status, headers)
 

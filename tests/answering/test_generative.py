@@ -11,14 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_pipelines import settings as settings_module
-from relrag_pipelines.pii import PIIRedactor, RedactionError
 from relrag_query.answering import generative, llm, token_budget
 from relrag_query.answering.llm import AnswerError, ChatModel
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.ask import SearchOptions, ask
 from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.redacted_hits import redact_hits
 from tests import archive, query_hits
 from tests.answering.chat_service import ChatService, serving
 
@@ -275,14 +272,3 @@ def test_the_model_is_given_what_the_policies_of_now_let_through(
     assert "The boiler: call" in given
     assert (phone in given, mail in given) == (not stricter, not stricter)
     assert len(re.findall("<PHONE_NUMBER:k1:[0-9a-f]{12}>", given)) >= 2 * stricter
-
-
-def test_a_passage_that_cannot_be_redacted_is_not_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(self: PIIRedactor, text: str, channel: str) -> str:
-        if "Dana" in text:
-            raise RedactionError("broken")
-        return text
-
-    monkeypatch.setattr(PIIRedactor, "redact", failing)
-    settings = settings_module.load(archive.make(tmp_path))
-    assert [hit.chunk.asset_id for hit in redact_hits(hits(), settings)] == ["gmail:2", "gmail:3"]

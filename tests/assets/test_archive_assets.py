@@ -10,19 +10,22 @@ from tests import archive
 
 
 def test_one_table_of_a_stage_follows_from_every_source_and_the_others_from_it(tmp_path: Path) -> None:
-    graph = build_defs(archive.workspace(archive.make(tmp_path))).get_repository_def().asset_graph
+    workspace = archive.workspace(archive.make(tmp_path))
+    graph = build_defs(workspace).get_repository_def().asset_graph
     parents = {
         name: {"/".join(key.path) for key in graph.get(dg.AssetKey(name)).parent_keys}
-        for name in ("persons", "person_aliases", "text_facts", "relationship_embeddings")
+        for name in ("persons", "passage_statements", "person_aliases", "text_facts", "relationship_embeddings")
     }
     assert parents == {
         "persons": {
             f"{source}/{name}" for source in ("chat", "notes", "papers") for name in ("redacted", "identifiers")
-        },
+        }
+        | {"passage_statements"},
+        "passage_statements": set(),  # no setting asks a language model
         "person_aliases": {"persons"},
         "text_facts": {"persons"},
         "relationship_embeddings": {"person_relationships"}
         | {f"{name}/embeddings" for name in ("chat", "notes", "papers")},
     }
-    others = {*stage_named("people").tables} - {"persons"}
+    others = {*stage_named("people", workspace.settings).tables} - {"persons"}
     assert all(graph.get(dg.AssetKey(name)).parent_keys == {dg.AssetKey("persons")} for name in others)

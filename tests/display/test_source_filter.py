@@ -21,6 +21,7 @@ class Node:
     rag_source_type: str = "call_recording"
     text: str = ""
     promoted: bool = False
+    writer_ids: tuple[int, ...] = ()
 
 
 ANSWER = "דניאלה ליבר פיקל (Daniella Lever Pickel) היא אשתו של איתן פיקל. היא מלמדת ביולוגיה בתיכון בחיפה."
@@ -162,3 +163,18 @@ def test_settings_rule_the_layers_and_off_means_the_old_list(settings: Settings)
 )
 def test_each_setting_tunes_its_layer(settings: Settings, setting: str, value: object, count: int) -> None:
     assert len(apply_source_filter(DANIELLA, ANSWER, settings.model_copy(update={setting: value}))) == count
+
+
+def test_whose_a_source_is_counts_and_not_how_the_name_is_written() -> None:
+    """A person's records stay across scripts; those of a namesake do not come along."""
+    mine = Node("in Hebrew", 0.9, "chat", sender="שירן", rag_source_type="whatsapp", writer_ids=(42,))
+    other = Node("a namesake", 0.9, "chat", sender="Shiran", rag_source_type="whatsapp", writer_ids=(43,))
+    unknown = Node("nobody known", 0.9, "chat", sender="Shiran", rag_source_type="whatsapp")
+    answer = "Shiran: the boiler is broken"
+    assert names(filter_sources_for_display([mine, other, unknown], answer)) == ["a namesake", "nobody known"]
+    assert names(filter_sources_for_display([mine, other, unknown], answer, people={42})) == [
+        "in Hebrew",
+        "nobody known",
+    ]
+    letter = Node("chat of that name", 0.9, "chat", sender="Ota", chat_name="Shiran", writer_ids=(7,))
+    assert names(filter_sources_for_display([letter], answer, people={42})) == ["chat of that name"]

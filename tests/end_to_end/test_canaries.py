@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from relrag_pipelines.erasure import byte_search
-from relrag_pipelines.stores import graph_indexes, vector_cache
+from relrag_pipelines.stores import graph_indexes, model_answers, vector_cache
 from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands.forget import ForgetRequest
@@ -31,7 +31,7 @@ CLAIMED = "zqplumtree9"
 def test_what_a_model_made_of_a_record_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In entities, claims, reports and vectors of a GraphRAG index, and among the answers that were paid for."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("relrag_pipelines.graphrag.llm.model.RETRIES", 0)
+    monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
     with serving() as service:
         claim = {"subject": CLAIMED, "object": "NONE", "type": "debt", "status": "TRUE"}
         claim |= {"start_date": "NONE", "end_date": "NONE", "description": CLAIMED, "source_text": f"owes {CLAIMED}"}
@@ -60,6 +60,35 @@ def test_what_a_model_made_of_a_record_goes_with_it(tmp_path: Path, monkeypatch:
         assert {name for one in vectors.values() for name in _files_with(home, one)} == set()
         assert vectors.keys().isdisjoint(_cached(home) | {*_table(home, "text_vectors")["text_hash"]})
         assert _cached(home), "other passages keep theirs"
+
+
+def test_what_a_model_found_of_people_goes_with_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From facts, relationships and their vectors, and from the answers that were paid for."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
+    with serving() as service:
+        told = {"confidence": 0.9, "valid_from": "NONE", "valid_to": "NONE", "quote": f"calls it {CLAIMED}"}
+        service.says = {
+            CLAIMED: {
+                "facts": [told | {"person": "Dana Levi", "predicate": "nickname", "value": CLAIMED}],
+                "relationships": [told | {"person": "Dana Levi", "other": "Petr Kolar", "relationship_type": "friend"}],
+            }
+        }
+        config = archive.make(tmp_path)
+        asked = f'[people]\nmethod = "llm"\nmodel = "m"\nurl = "{service.url}"\n'
+        config.write_text(f"{config.read_text()}\n{asked}")
+        line = {"id": "n7", "text": f"Dana Levi asked Petr Kolar, who calls it {CLAIMED}.", "timestamp": "2024-02-21"}
+        archive.write_notes(tmp_path, line)
+        assert commands.sync(config) == 0
+        home = archive.home(tmp_path)
+        holding = {str(name) for name in byte_search.search(home, [CLAIMED]).holding}
+        made = {"passage_statements", "person_facts", "person_relationships", "people_answers.jsonl", "catalog.duckdb"}
+        assert {one for one in made if any(one in name for name in holding)} == made
+        assert forgetting.forget(ForgetRequest(refs=["jsonl:notes:n7"]), config, yes=True) == 0
+        assert byte_search.search(home, [CLAIMED]).holding == {}
+        assert commands.sync(config) == 0
+        assert byte_search.search(home, [CLAIMED]).holding == {}
+        assert (home / model_answers.PEOPLE).stat().st_size, "answers about other passages stay"
 
 
 def _table(home: Path, name: str) -> pd.DataFrame:

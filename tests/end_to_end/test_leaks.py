@@ -235,7 +235,7 @@ def test_an_error_in_an_asset_tells_nothing(
         if key[0] in PUBLISHING:
             keys = list(PUBLISHING)
         elif len(key) != 2:
-            made = whole_archive.stage_named("people").tables
+            made = whole_archive.stage_named("people", workspace.settings).tables
             keys = list(made) if key[0] in made else [[*key[:2], table.name] for table in graph_index.TABLES]
         selection = dg.AssetSelection.assets(*map(dg.AssetKey, keys))
         if key != ["duckdb_catalog"]:  # whose check is made with it, in one step

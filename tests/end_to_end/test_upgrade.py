@@ -47,6 +47,7 @@ SHAPES = {
     "person_months": "cca7982c",
     "text_relationships": "a95aba71",
     "text_facts": "c56737d1",
+    "passage_statements": "87f15fab",
     "month_words": "a812d82d",
     "person_assets": "2b5a1ffd",
     "chunks": "f45eed1d",

@@ -12,7 +12,13 @@ import pytest
 from relrag_pipelines.erasure import byte_search, people
 from relrag_pipelines.erasure.rule_file import ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
-from relrag_pipelines.identity.statements import Allocation, Merge, RelationshipNote, StatedFact, StatedRelationship
+from relrag_pipelines.identity.journal_statements import (
+    Allocation,
+    Merge,
+    RelationshipNote,
+    StatedFact,
+    StatedRelationship,
+)
 from relrag_pipelines.journal import journal
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.stores import archive_tables, lake, lock
@@ -148,3 +154,19 @@ def test_what_tells_who_is_who_must_be_of_the_records_that_there_are(tmp_path: P
     assert people.missing_sources(workspace) == f"identifiers of {source}, {month}, are of older records"
     with pytest.raises(ForgettingError, match="run `relrag sync` first"):
         people.require(workspace)
+
+
+def test_a_name_of_before_a_merge_goes_with_the_last_record_that_has_it(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    archive.write_notes(
+        tmp_path, {"id": "n9", "text": "x", "timestamp": "2024-02-21T08:00:00Z", "from": "Zwilma Quist"}
+    )
+    home = archive.sync(config).home
+    statements.merge("Petr Kolar", ["Zwilma Quist"], config=config)
+    archive.sync(config)
+    assert any("journal" in str(name) for name in byte_search.search(home, ["Zwilma Quist"]).holding)
+    assert forgetting.forget(ForgetRequest(refs=["jsonl:notes:n9"]), config, yes=True) == 0
+    assert byte_search.search(home, ["Zwilma Quist"]).holding == {}
+    (merge,) = journal.statements(home, Merge)
+    assert merge.names == ("Petr Kolar", "")
+    assert verify_home(home) == []

@@ -10,9 +10,11 @@ from typing import Any
 
 from relrag_pipelines.graphrag.llm.extraction import AGAIN
 from relrag_pipelines.graphrag.llm.writing import DESCRIBE, REPORT
+from relrag_pipelines.people.passage_question import INSTRUCTIONS as PEOPLE
 from tests import served
 
 NOTHING: dict[str, Any] = {"entities": [], "relationships": []}
+NO_STATEMENTS: dict[str, Any] = {"facts": [], "relationships": []}
 TOKENS = 100
 """that the service counts for each answer"""
 
@@ -46,7 +48,8 @@ def serving() -> Iterator[Service]:
             messages = [one["content"] for one in body["messages"]]
             passage = messages[1]
             status = next((code for word, code in service.status.items() if word in passage), 200)
-            said = next((one for word, one in service.says.items() if word in passage), NOTHING)
+            nothing = NO_STATEMENTS if messages[0] == PEOPLE else NOTHING
+            said = next((one for word, one in service.says.items() if word in passage), nothing)
             if messages[0] == REPORT:
                 said = service.report
             elif messages[0] == DESCRIBE:

@@ -8,10 +8,10 @@ import pytest
 
 from relrag_pipelines.graphrag.build import build
 from relrag_pipelines.graphrag.invariants import violations
-from relrag_pipelines.graphrag.llm import extraction as extractions
-from relrag_pipelines.graphrag.llm.extraction import INSTRUCTIONS, cost, drop_unsupported, estimate, extract
+from relrag_pipelines.graphrag.llm.extraction import CLAIMS, INSTRUCTIONS, drop_unsupported, extract, question
 from relrag_pipelines.graphrag.llm.extraction_schema import Extraction
-from relrag_pipelines.graphrag.llm.model import JsonModel, ModelError, TextRefused, load
+from relrag_pipelines.language_models.model import JsonModel, ModelError, TextRefused, load
+from relrag_pipelines.language_models.reading import estimate
 from tests.graphrag.json_service import TOKENS, Service, serving
 from tests.passages import HOUSE, passage, table
 
@@ -28,7 +28,7 @@ def relation(source: str, target: str, strength: int = 5, description: str = "")
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     monkeypatch.setenv("COHERE_API_KEY", "secret")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("relrag_pipelines.graphrag.llm.model.RETRIES", 0)
+    monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
     with serving() as found:
         yield found
 
@@ -48,8 +48,8 @@ TEXT = "Dana Levi called the plumber."
 def test_a_text_is_asked_about_in_json_of_the_schema(service: Service, kind: str) -> None:
     service.says = {"Dana": BOILER}
     found = extract([TEXT], load(kind, "m", service.url), {}, budget=10_000, gleanings=0)
-    assert names(found.extractions[TEXT]) == ["Dana Levi", "plumber"]
-    assert [one.type for one in found.extractions[TEXT].entities] == ["PERSON", "THING"]
+    assert names(found.answers[TEXT]) == ["Dana Levi", "plumber"]
+    assert [one.type for one in found.answers[TEXT].entities] == ["PERSON", "THING"]
     assert (found.tokens, found.failures, found.pending, found.reason) == (TOKENS, (), (), "")
     (asked,) = service.asked
     assert asked["messages"] == [
@@ -68,7 +68,7 @@ def test_what_is_missing_is_asked_for_again(service: Service) -> None:
     service.says = {"Dana": BOILER}
     service.again = {"entities": [entity("called", "EVENT")], "relationships": []}
     found = extract([TEXT], load("openai", "m", service.url), {}, budget=10_000, gleanings=2)
-    assert names(found.extractions[TEXT]) == ["Dana Levi", "plumber", "called"]
+    assert names(found.answers[TEXT]) == ["Dana Levi", "plumber", "called"]
     assert [len(one["messages"]) for one in service.asked] == [2, 4, 6]
     assert found.tokens == 3 * TOKENS
 
@@ -86,9 +86,9 @@ def test_an_unchanged_text_is_never_paid_for_twice(service: Service) -> None:
     asked = len(service.asked)
     second = extract([TEXT], model, first.cache, budget=0)
     assert len(service.asked) == asked
-    assert (second.extractions, second.tokens, second.cache) == (first.extractions, 0, first.cache)
-    assert estimate([TEXT], "m", first.cache) == 0
-    assert estimate([TEXT, "Other text."], "m", first.cache) == cost("Other text.", 1)
+    assert (second.answers, second.tokens, second.cache) == (first.answers, 0, first.cache)
+    assert estimate([TEXT], question(), "m", first.cache) == 0
+    assert estimate([TEXT, "Other text."], question(), "m", first.cache) == question().cost("Other text.")
     assert extract([TEXT], load("openai", "other", service.url), first.cache, budget=0).pending == (TEXT,)
 
 
@@ -105,13 +105,13 @@ def test_what_was_deleted_is_not_kept(service: Service) -> None:
 def test_a_budget_stops_between_texts_and_the_next_run_goes_on(service: Service) -> None:
     texts = [f"Text number {place}." for place in range(5)]
     model = load("openai", "m", service.url)
-    budget = TOKENS * 2 + cost(texts[0], 0)
+    budget = TOKENS * 2 + question(0).cost(texts[0])
     first = extract(texts, model, {}, budget=budget, gleanings=0)
-    assert (len(first.extractions), first.pending) == (3, tuple(texts[3:]))
+    assert (len(first.answers), first.pending) == (3, tuple(texts[3:]))
     assert first.reason == f"the budget of {budget} tokens is used up"
     assert first.tokens <= budget
     second = extract(texts, model, first.cache, budget=budget, gleanings=0)
-    assert (len(second.extractions), second.pending, second.reason) == (5, (), "")
+    assert (len(second.answers), second.pending, second.reason) == (5, (), "")
     assert len(service.asked) == 5
 
 
@@ -121,7 +121,7 @@ def test_a_service_that_refuses_stops_the_run_and_keeps_what_was_found(service: 
     found = extract(
         ["Text one.", "Text two.", "Text three."], load(kind, "m", service.url), {}, budget=10_000, gleanings=0
     )
-    assert (list(found.extractions), found.pending) == (["Text one."], ("Text two.", "Text three."))
+    assert (list(found.answers), found.pending) == (["Text one."], ("Text two.", "Text three."))
     assert found.reason == f"{service.url.removeprefix('http://')} answered 401"
 
 
@@ -131,7 +131,7 @@ def test_one_bad_text_stops_nothing(service: Service, fault: str) -> None:
     if fault == "refused":
         service.status = {"two": 400}
         found = extract(["Text one.", "Text two.", "Text three."], model, {}, budget=10_000, gleanings=0)
-        assert (list(found.extractions), found.failures) == (["Text one.", "Text three."], ("Text two.",))
+        assert (list(found.answers), found.failures) == (["Text one.", "Text three."], ("Text two.",))
         return
     service.finish = "length" if fault == "cut" else ""
     service.raw = {"no json": "Sure! Here", "another schema": '{"entities": [{"name": "x"}]}'}.get(fault, "")
@@ -152,12 +152,12 @@ def test_bad_texts_here_and_there_do_not(service: Service) -> None:
     texts = [f"Text {place}." if place % 5 else f"Good {place}." for place in range(10)]
     service.status = {"Text": 400}
     found = extract(texts, load("openai", "m", service.url), {}, budget=10**6, gleanings=0)
-    assert (len(found.failures), len(found.extractions), found.reason) == (8, 2, "")
+    assert (len(found.failures), len(found.answers), found.reason) == (8, 2, "")
 
 
 def test_no_error_shows_a_text_or_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
-    monkeypatch.setattr("relrag_pipelines.graphrag.llm.model.RETRIES", 0)
+    monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
     model = load("openai", "m", "http://127.0.0.1:9/v1")
     with pytest.raises(ModelError) as failed:
         model.ask([("user", "private text")], {})
@@ -194,10 +194,15 @@ def test_what_the_text_does_not_hold_is_not_believed() -> None:
     assert [(one.source, one.target, one.strength) for one in found.relationships] == [("Dana Levi", "boiler", 10)]
 
 
+def test_what_was_paid_for_by_an_earlier_version_is_known() -> None:
+    assert question(0).key("m", TEXT) == "e0a41b603620fba8865d3a7b6ef42b70b973c4de"
+    assert question(1, claims=True).key("m", TEXT) == "89f596307eea42b98d707895478ad73407d6494f"
+
+
 def test_a_stored_extraction_that_cannot_be_read_is_asked_for_again(service: Service) -> None:
-    stored = {extractions.key(TEXT, "m", 0): "{"}
+    stored = {question(0).key("m", TEXT): "{"}
     found = extract([TEXT], load("openai", "m", service.url), stored, budget=10_000, gleanings=0)
-    assert found.cache == {extractions.key(TEXT, "m", 0): '{"entities":[],"relationships":[]}'}
+    assert found.cache == {question(0).key("m", TEXT): '{"entities":[],"relationships":[]}'}
 
 
 def test_an_index_of_extractions() -> None:
@@ -271,8 +276,8 @@ def test_claims_are_asked_for_and_become_covariates(service: Service) -> None:
         "relationships",
         "claims",
     ]
-    assert service.asked[0]["messages"][0]["content"] == INSTRUCTIONS + extractions.CLAIMS
-    tables = build(chunks, extractions=found.extractions, claims=True)
+    assert service.asked[0]["messages"][0]["content"] == INSTRUCTIONS + CLAIMS
+    tables = build(chunks, extractions=found.answers, claims=True)
     assert violations(tables) == []
     (row,) = tables["covariates"].to_dict("records")
     unit = tables["text_units"].iloc[0]
@@ -295,4 +300,4 @@ def test_claims_are_asked_for_and_become_covariates(service: Service) -> None:
 
 def test_nothing_is_claimed_where_nobody_asks() -> None:
     assert "covariates" not in build(table(HOUSE), extractions={})
-    assert cost(TEXT, 0, claims=True) > cost(TEXT, 0)
+    assert question(0, claims=True).cost(TEXT) > question(0).cost(TEXT)

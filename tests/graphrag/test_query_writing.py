@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from relrag_pipelines.graphrag.llm.model import JsonModel, Reply
+from relrag_pipelines.language_models.model import JsonModel, Reply
 from relrag_query.answering.llm import AnswerError, ChatModel
 from relrag_query.graphrag import collections, service
 from relrag_query.graphrag.answer import GraphAnswer, Method, ask

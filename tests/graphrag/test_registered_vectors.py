@@ -2,14 +2,20 @@
 
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
 
-from relrag_pipelines.settings import Settings
+from relrag_pipelines.journal import journal, registered_indexes
+from relrag_pipelines.journal.kinds import GraphRAGIndex
+from relrag_pipelines.maintenance.verify import verify_home
+from relrag_pipelines.settings import Collection, Settings
 from relrag_pipelines.stores import vector_cache
+from relrag_pipelines.stores.lock import LockedByOther
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.commands import graphrag
+from relrag_query.cli.commands.sync import sync
 from relrag_query.graphrag import collections, registered_vectors, service
 from relrag_query.graphrag.answer import NOTHING
 from relrag_query.graphrag.index import open_index
@@ -109,6 +115,7 @@ def test_only_new_texts_are_embedded_and_vectors_go_with_the_name(
 def test_what_is_embedded_is_redacted(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = Workspace(settings.model_copy(update={"pii_redaction_enabled": True}))
     index = open_index(write(tmp_path / "diary", {"Rina": ("rina@example.org", "Rina writes.")}), whole=True)
+    index = collections.redacted(workspace.settings, index)
     asked: list[str] = []
     made = workspace.embedder.documents
     monkeypatch.setattr(workspace.embedder, "documents", lambda texts: asked.extend(texts) or made(texts))
@@ -119,3 +126,47 @@ def test_what_is_embedded_is_redacted(settings: Settings, tmp_path: Path, monkey
 def test_the_command_tells_how_many(settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert graphrag.add("diary", write(tmp_path / "diary"), tmp_path / "copy" / "relrag.toml") == 0
     assert "3 of 3 entities are found by meaning, too." in capsys.readouterr().out
+
+
+def test_vectors_whose_name_is_gone_are_swept(settings: Settings, tmp_path: Path) -> None:
+    """A kill between two writes, or a name that was forgotten, leaves none behind."""
+    collections.add(settings, "diary", write(tmp_path / "diary"))
+    home = settings.home_path
+    file = vector_cache.path_of_registered(home, "diary")
+    left = file.with_name("old.db")
+    for path in (left, left.with_name("old.db-journal")):
+        path.write_bytes(file.read_bytes())
+    registered_indexes.sweep(home)
+    assert sorted(path.name for path in file.parent.iterdir()) == ["diary.db"]
+    journal.append(home, [GraphRAGIndex("diary", "")])
+    sync(tmp_path / "copy" / "relrag.toml")
+    assert list(file.parent.iterdir()) == []
+
+
+def test_a_registered_name_that_an_own_index_has_now_can_be_removed(settings: Settings, tmp_path: Path) -> None:
+    collections.add(settings, "diary", write(tmp_path / "diary"))
+    graphrag_settings = settings.graphrag.model_copy(update={"method": "fast", "collections": {"diary": Collection()}})
+    own = settings.model_copy(update={"graphrag": graphrag_settings})
+    assert [one.own for one in collections.named(own) if one.name == "diary"] == [True]
+    collections.remove(own, "diary")
+    assert vectors(settings) == 0
+    with pytest.raises(collections.CollectionError, match="is made of this archive"):
+        collections.remove(own, "diary")
+
+
+def test_a_damaged_file_of_vectors_is_named_and_words_find_what_they_find(settings: Settings, tmp_path: Path) -> None:
+    collections.add(settings, "diary", write(tmp_path / "diary"))
+    file = vector_cache.path_of_registered(settings.home_path, "diary")
+    file.write_bytes(b"no database" * 400)
+    assert [finding.path for finding in verify_home(settings.home_path)] == ["private/graphrag_vectors/diary.db"]
+    assert "Lake house" in service.query(settings, "diary", "Where do they swim at the Lake house?").answer.text
+
+
+def test_while_another_writes_an_index_is_registered_and_searched_by_words(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = Mock(side_effect=LockedByOther("relrag sync is writing"))
+    monkeypatch.setattr(registered_vectors, "embed", refused)
+    assert graphrag.add("diary", write(tmp_path / "diary"), tmp_path / "copy" / "relrag.toml") == 1
+    assert "It is searched by words only: relrag sync is writing. Add it again" in capsys.readouterr().out
+    assert [one.name for one in collections.named(settings)] == ["diary"]

@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from relrag_pipelines.graphrag.text_units import count_tokens, text_unit_id, text_units
+from relrag_pipelines.graphrag.text_units import text_unit_id, text_units
+from relrag_pipelines.language_models.token_estimate import count_tokens
 from relrag_pipelines.records import Chunk
 from tests.passages import passage, table
 

@@ -8,9 +8,9 @@ import pytest
 from relrag_pipelines.graphrag.build import build
 from relrag_pipelines.graphrag.invariants import violations
 from relrag_pipelines.graphrag.llm.extraction_schema import Extraction
-from relrag_pipelines.graphrag.llm.model import load
 from relrag_pipelines.graphrag.llm.writing import REPORT, ModelWriter
 from relrag_pipelines.graphrag.schema import Tables
+from relrag_pipelines.language_models.model import load
 from tests.graphrag.json_service import TOKENS, Service, serving
 from tests.graphrag.test_llm import entity, relation
 from tests.passages import HOUSE, table
@@ -34,7 +34,7 @@ WRITTEN: dict[str, Any] = {
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("relrag_pipelines.graphrag.llm.model.RETRIES", 0)
+    monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
     with serving() as found:
         found.report, found.description = WRITTEN, "She calls and asks."
         yield found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from relrag_pipelines.identity.journal_statements import number_statements
 from relrag_pipelines.identity.lookup import candidates, owner, split
 from relrag_pipelines.identity.resolve import Resolution
-from relrag_pipelines.identity.statements import number_statements
 from tests.identity.test_resolve import card, keyed, people, sent
 
 BOOK = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relrag_pipelines.identity.entries import naming_entries
+from relrag_pipelines.identity.journal_statements import Merge, number_statements
 from relrag_pipelines.identity.participants import extract_identifiers
 from relrag_pipelines.identity.people_tables import (
     finder,
@@ -13,7 +14,6 @@ from relrag_pipelines.identity.people_tables import (
     persons,
 )
 from relrag_pipelines.identity.resolve import resolve
-from relrag_pipelines.identity.statements import Merge, number_statements
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import NamedPerson, Record, to_table
@@ -61,7 +61,7 @@ def test_people_have_rows_of_names_addresses_and_records(keys: Keys) -> None:
     who = {(row["source"], row["pinned_person_id"]): row["person_id"] for row in person_entries(first).to_pylist()}
     assert who == {("book", 42): 42, ("mail", -1): 100_000}
     assert len(person_entries(first)) == 3
-    said = {"gmail:3": "שאלתי את Noa ולא את שירן", "gmail:1": "nobody"}
+    said = {"gmail:3": ("Noa", "שאלתי את Noa ולא את שירן"), "gmail:1": ("nobody",)}
     named = mention_rows(finder(first), "mail/2025-01", said, {"gmail:3": [42]})
     assert [(row.person_id, row.asset_id, row.lake_month) for row in named] == [
         (42, "gmail:3", "mail/2025-01"),

@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relrag_pipelines.identity.entries import naming_entries
-from relrag_pipelines.identity.participants import extract_identifiers
-from relrag_pipelines.identity.resolve import Resolution, resolve
-from relrag_pipelines.identity.statements import (
+from relrag_pipelines.identity.journal_statements import (
     FIRST_ID,
     Allocation,
     Entry,
@@ -21,6 +19,8 @@ from relrag_pipelines.identity.statements import (
     holding,
     number_statements,
 )
+from relrag_pipelines.identity.participants import extract_identifiers
+from relrag_pipelines.identity.resolve import Resolution, resolve
 from relrag_pipelines.identity.suggestions import suggest
 from relrag_pipelines.journal import kinds
 from relrag_pipelines.pii import PIIRedactor
@@ -217,6 +217,28 @@ def test_a_merged_id_leads_to_who_it_is_now_and_undo_brings_it_back() -> None:
     assert len(merged.people[other].entries) == sum(len(before.people[each].entries) for each in (one, other))
     undone = resolution(number_statements(journal, [Merge(other, (one,)), Undo(len(journal) + 1)]))
     assert (shown(undone), undone.redirects) == (shown(before), {})
+
+
+def test_whoever_survives_a_merge_keeps_the_name_unless_there_is_none() -> None:
+    sources = {
+        "book": [card(1, "Doron"), card(2, "Doron Katz the Plumber")],
+        "chat": sent("whatsapp", *["+420 777 123 456"] * 3),
+    }
+    first, _ = people(sources, unnamed_after=3)
+    journal = number_statements([], first.allocations)
+    doron, plumber, number = (
+        next(one.person_id for one in first.people.values() if one.name == name)
+        for name in ("Doron", "Doron Katz the Plumber", "")
+    )
+
+    def names(*merges: Merge) -> set[str]:
+        found, _ = people(sources, number_statements(journal, merges), unnamed_after=3)
+        return {one.name for one in found.people.values()}
+
+    assert names(Merge(doron, (plumber,))) == {"Doron", ""}
+    assert names(Merge(plumber, (doron,))) == {"Doron Katz the Plumber", ""}
+    assert names(Merge(number, (doron,))) == {"Doron Katz the Plumber", "Doron"}
+    assert names(Merge(number, (doron,)), Merge(plumber, (number,))) == {"Doron Katz the Plumber"}
 
 
 def test_what_is_split_stays_apart_until_it_is_merged_again() -> None:

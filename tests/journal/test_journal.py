@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relrag_pipelines.files import failpoints
-from relrag_pipelines.identity.statements import Allocation
+from relrag_pipelines.identity.journal_statements import Allocation
 from relrag_pipelines.journal import call_approvals, former_files, journal, kinds, manual_links
 from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.journal.kinds import CallWord

@@ -9,7 +9,7 @@ import pytest
 from qdrant_client import QdrantClient
 
 from relrag_pipelines.files import failpoints
-from relrag_pipelines.identity.statements import Merge
+from relrag_pipelines.identity.journal_statements import Merge
 from relrag_pipelines.journal import journal
 from relrag_pipelines.legacy.backfill import backfill
 from relrag_pipelines.maintenance.verify import verify_home

@@ -9,6 +9,7 @@ import anyio
 import pytest
 from mcp import Client
 
+from relrag_pipelines import settings as settings_module
 from relrag_query import statements
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES
 from relrag_query.mcp.server import build
@@ -112,8 +113,8 @@ def test_clients_are_told_what_a_call_does(service: Service) -> None:
 
 
 def test_nothing_is_stated_where_the_switch_is_off(config: Path) -> None:
-    with Service.open(config) as service:
-        service.settings = service.settings.model_copy(update={"web_writes_enabled": False})
+    settings = settings_module.load(config).model_copy(update={"web_writes_enabled": False})
+    with Service(settings) as service:
         assert not set(TOOLS) & listed(service).keys()
         assert call(service, TOOLS[0], **ENDS)[0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relrag_pipelines.identity.statements import Allocation, Split, StatedIdentifier
+from relrag_pipelines.identity.journal_statements import Allocation, Split, StatedIdentifier
 from relrag_pipelines.journal import kinds
 from relrag_pipelines.people.anchor_keys import under_both_keys
 from relrag_pipelines.records import columns

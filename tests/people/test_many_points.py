@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.identity.statements import Merge
+from relrag_pipelines.identity.journal_statements import Merge
 from relrag_pipelines.journal import journal
 from relrag_pipelines.stores import catalog, generations, vectors
 from tests import archive

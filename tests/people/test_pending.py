@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.identity.statements import StatedFact
+from relrag_pipelines.identity.journal_statements import StatedFact
 from relrag_pipelines.journal import journal
 from relrag_pipelines.pii import PIIRedactor, RedactionError
 from relrag_pipelines.settings import Settings

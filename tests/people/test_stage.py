@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from relrag_pipelines.identity.statements import (
+from relrag_pipelines.identity.journal_statements import (
     Allocation,
     Merge,
     RelationshipNote,
@@ -22,7 +22,7 @@ from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.people import month_texts
 from relrag_pipelines.stores import archive_tables, catalog, generations, vectors
 from relrag_pipelines.workers.pool import start_pool, stop_pool
-from relrag_query import exploration
+from relrag_query import exploration, statements
 from relrag_query.archive import Archive
 from tests import archive
 
@@ -399,3 +399,13 @@ def test_whoever_writes_often_is_somebody_though_nobody_names_them(tmp_path: Pat
     archive.configure(tmp_path, 'owner = "Jonah"\nperson_unnamed_after = 3')
     config.write_text(config.read_text() + SOURCES)
     assert "" not in ids(archive.sync(config).home)
+
+
+def test_after_a_merge_the_survivor_keeps_the_name(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    archive.sync(config)
+    statements.merge("Ota", ["Petr Kolar"], config=config)
+    for _ in range(2):  # at once, and after a sync
+        with Archive.open(config) as opened, opened.people() as people:
+            assert people.one("Petr Kolar").name == "Ota"
+        archive.sync(config)

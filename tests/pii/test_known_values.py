@@ -64,3 +64,17 @@ def test_what_the_allow_list_names_stays_however_it_was_written() -> None:
     )
     assert known.entities("052-123-4567, info@example.com") == {"EMAIL_ADDRESS"}
     assert not KnownValues.of([("EMAIL_ADDRESS", "Info@Example.com")], ["info@example.com"])
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [("Dana Levi.txt", True), ("photo_Dana Levi_2.jpg", True), ("by-Dana Levi-2", True), ("Dana Levis", False)],
+)
+def test_a_name_is_found_in_the_name_of_a_file(text: str, held: bool) -> None:
+    assert bool(KnownValues.of([("PERSON", "Dana Levi")]).entities(text)) == held
+
+
+def test_the_places_of_values_are_those_of_letters_in_any_script() -> None:
+    text = "žluť דנה: dana@example.org, DANA@example.org שלום"
+    known = KnownValues.of([("EMAIL_ADDRESS", "dana@example.org")])
+    assert [text[first:last] for _, first, last in known._found(text)] == ["dana@example.org", "DANA@example.org"]

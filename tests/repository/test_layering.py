@@ -77,7 +77,10 @@ LAYERS = [
         f"relrag_pipelines/{name}"
         for name in ("__init__.py", "errors.py", "pandas_probe.py", "records.py", "files", "privacy", "text", "workers")
     ),
-    *(f"relrag_pipelines/{name}" for name in ("sources", "stores", "settings", "pii", "embedders", "identity")),
+    *(
+        f"relrag_pipelines/{name}"
+        for name in ("sources", "stores", "settings", "pii", "embedders", "language_models", "identity")
+    ),
     *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "people", "chunking")),
     *(
         f"relrag_pipelines/{name}"
@@ -178,7 +181,7 @@ NAMES_A_KIND = {
     "relrag_pipelines/identity/entries.py": "kinds of identifiers",
     "relrag_pipelines/identity/participants.py": "kinds of identifiers",
     "relrag_pipelines/identity/suggestions.py": "kinds of identifiers",
-    "relrag_pipelines/identity/statements.py": "a kind of statement",
+    "relrag_pipelines/identity/journal_statements.py": "a kind of statement",
     "relrag_pipelines/people/profiles.py": "a field of what a card says",
     "relrag_query/cli/commands/people_report.py": "kinds of identifiers",
     "relrag_query/people/answers.py": "kinds of identifiers",

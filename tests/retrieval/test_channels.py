@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_where_the_channel_holds_nothing_that_is_said(archive: Archive) -> None:
     answer = archive.ask("What did Jan say about the roof of the garage in the call?")
     assert answer.quotes[0].text == "Jan: The garage gets a new roof, and its rent stays."
     assert answer.head == ["No call answers this; what follows is from elsewhere."]
-    assert render.answer_text(answer, archive._zone).startswith(
+    assert render.answer_text(answer, ZoneInfo(archive.settings.timezone)).startswith(
         "No call answers this; what follows is from elsewhere.\n\nJan: The garage gets a new roof"
     )
 

@@ -1,4 +1,4 @@
-"""An index is whole or absent, and what a model was paid for survives a kill and goes with its texts."""
+"""An index is whole or absent."""
 
 from pathlib import Path
 
@@ -7,7 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from relrag_pipelines.stores import graph_indexes
-from relrag_pipelines.stores.graph_indexes import keep_answer, text_hash
 from relrag_pipelines.stores.lake import InputFingerprint, LakeError
 
 STAMP = InputFingerprint("from", 1, "method:fast")
@@ -57,16 +56,3 @@ def test_what_is_damaged_is_named_and_dropped_alone(tmp_path: Path) -> None:
     graph_indexes.drop_damaged(tmp_path)
     assert graph_indexes.collections(tmp_path) == ["letters"]
     assert graph_indexes.current(tmp_path, "letters") == sound
-
-
-def test_answers_survive_a_kill_and_go_with_their_texts(tmp_path: Path) -> None:
-    keep_answer(tmp_path, "k1", "of one", ["one"])
-    keep_answer(tmp_path, "k2", "of both", ["one", "two"])
-    path = tmp_path / graph_indexes.ANSWERS
-    path.write_bytes(path.read_bytes() + b'{"key": "k3", "tex')  # a kill tore it
-    keep_answer(tmp_path, "k4", "of two", ["two"])
-    assert graph_indexes.answers(tmp_path) == {"k1": "of one", "k2": "of both", "k4": "of two"}
-    assert graph_indexes.prune_answers(tmp_path, {text_hash("one")}) == 2
-    assert graph_indexes.answers(tmp_path) == {"k1": "of one"}
-    assert b"of two" not in path.read_bytes()
-    assert b"k3" not in path.read_bytes()

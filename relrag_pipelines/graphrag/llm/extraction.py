@@ -1,23 +1,18 @@
-"""What a language model finds in texts: each text is asked about once, within a budget, and never again.
+"""What a language model finds in texts: entities, relationships, claims.
 
-An extraction is known by the hash of all that it depends on: the text, the model, the instructions and how often the
-model is asked again. Where the budget ends or the service fails, what was found so far is kept, and the next run goes
-on there.
+What it names has to stand in the text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
-from hashlib import blake2b
-
-import orjson
-from pydantic import ValidationError
+from collections.abc import Iterable, Mapping, Set
 
 from relrag_pipelines.graphrag.llm.extraction_schema import NONE, Extraction, FoundClaim, FoundEntity, schema
-from relrag_pipelines.graphrag.llm.model import JsonModel, Message, ModelError, TextRefused
-from relrag_pipelines.graphrag.text_units import count_tokens
+from relrag_pipelines.language_models import reading
+from relrag_pipelines.language_models.answer_schema import stands_in
+from relrag_pipelines.language_models.model import JsonModel
+from relrag_pipelines.language_models.reading import Conversation, Question, Reading
 
 INSTRUCTIONS = """\
 You find entities and relationships in one passage of a private archive. The passage stands between <passage> and \
@@ -41,32 +36,8 @@ the status TRUE (the passage confirms it), FALSE (it denies it) or SUSPECTED (it
 last day as 2024-03-15, each NONE where the passage does not say it, one sentence in the language of the passage, \
 and the words of the passage that say it, letter by letter. The list claims may be empty."""
 AGAIN = "Something may be missing. Give only entities and relationships that you have not given yet, else empty lists."
-
-
-_IN_A_ROW = 5
-"""texts that fail one after another: then it is not the texts"""
-
-
 _STATUSES = ("TRUE", "FALSE", "SUSPECTED")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-@dataclass(frozen=True)
-class Extractions:
-    """What is known of some texts after a run."""
-
-    extractions: dict[str, Extraction] = field(default_factory=dict)
-    """by text"""
-    cache: dict[str, str] = field(default_factory=dict)
-    """to be given to the next run: only what these texts need, so what was deleted is not in it"""
-    tokens: int = 0
-    """that this run cost, as the service counted"""
-    failures: tuple[str, ...] = ()
-    """texts that the model could not answer about; they are asked about again in the next run"""
-    pending: tuple[str, ...] = ()
-    """texts that were not reached"""
-    reason: str = ""
-    """why they were not; holds no text"""
 
 
 def extract(
@@ -77,110 +48,23 @@ def extract(
     budget: int,
     gleanings: int = 1,
     claims: bool = False,
-    keep: Callable[[str, str, Sequence[str]], None] = lambda key, answer, texts: None,
-) -> Extractions:
+    keep: reading.Keep = lambda key, answer, texts: None,
+) -> Reading[Extraction]:
     """What the model finds in texts, each asked about once, and then `gleanings` times for what is missing.
 
-    With `claims` it is asked for these, too.
-
-    No text is begun whose estimated cost would exceed the `budget` of tokens. `cache` is what an earlier run returned;
-    `keep` is called with each answer as soon as it is there, its key and the text, so that a kill costs nothing.
+    With `claims` it is asked for these, too. `cache`, `budget` and `keep` are those of `reading.read`.
     """
-    found, kept = dict[str, Extraction](), dict[str, str]()
-    failed, pending = list[str](), list[str]()
-    tokens, stopped, in_a_row = 0, "", 0
-    for text in dict.fromkeys(text for text in texts if text.strip()):
-        one = key(text, model.name, gleanings, claims=claims)
-        if known := _read_stored(cache.get(one)):
-            found[text], kept[one] = known, cache[one]
-            continue
-        if not stopped and tokens + cost(text, gleanings, claims=claims) > budget:
-            stopped = f"the budget of {budget} tokens is used up"
-        if stopped:
-            pending.append(text)
-            continue
-        asked = _Conversation(model, text, claims=claims)
-        try:
-            extraction = asked.answered(gleanings)
-        except (TextRefused, ValidationError) as error:
-            failed.append(text)
-            in_a_row += 1
-            stopped = _failing(model, error) if in_a_row == _IN_A_ROW else ""
-        except ModelError as error:
-            stopped = str(error)
-            pending.append(text)
-        else:
-            found[text], kept[one] = extraction, orjson.dumps(extraction.model_dump(exclude_defaults=True)).decode()
-            keep(one, kept[one], [text])
-            in_a_row = 0
-        tokens += asked.tokens
-    return Extractions(found, dict(sorted(kept.items())), tokens, tuple(failed), tuple(pending), stopped)
+    return reading.read(texts, question(gleanings, claims=claims), model, cache, budget=budget, keep=keep)
 
 
-def _failing(model: JsonModel, error: TextRefused | ValidationError) -> str:
-    """Why no further text is begun."""
-    why = str(error) if isinstance(error, TextRefused) else "its answers are not of the schema"
-    return f"{model.host} failed for {_IN_A_ROW} texts in a row: {why}"
+def question(gleanings: int = 1, *, claims: bool = False) -> Question[Extraction]:
+    """What a model is asked about each text."""
+    asked = schema(claims=claims)
 
-
-def estimate(
-    texts: Iterable[str], model: str, cache: Mapping[str, str], gleanings: int = 1, *, claims: bool = False
-) -> int:
-    """About how many tokens an extraction will cost; texts that are known cost nothing."""
-    different = {text for text in texts if text.strip()}
-    return sum(
-        cost(text, gleanings, claims=claims)
-        for text in different
-        if key(text, model, gleanings, claims=claims) not in cache
-    )
-
-
-def instructions(*, claims: bool = False) -> str:
-    """What the model is told."""
-    return INSTRUCTIONS + CLAIMS * claims
-
-
-def key(text: str, model: str, gleanings: int, *, claims: bool = False) -> str:
-    """The hash of all that an extraction depends on, hex."""
-    return blake2b(
-        orjson.dumps([instructions(claims=claims), AGAIN, model, gleanings, text]), digest_size=20
-    ).hexdigest()
-
-
-def cost(text: str, gleanings: int, *, claims: bool = False) -> int:
-    """About how many tokens a text costs: each question repeats what was said, and an answer is as long as the text."""
-    passage = count_tokens(text)
-    told = count_tokens(instructions(claims=claims))
-    return sum(told + passage + (asked + 1) * passage for asked in range(gleanings + 1))
-
-
-def _read_stored(cache: str | None) -> Extraction | None:
-    """What an earlier run stored; None where it did not, or where it cannot be read."""
-    try:
-        return Extraction.model_validate_json(cache) if cache else None
-    except ValidationError:
-        return None
-
-
-class _Conversation:
-    """Questions about one text."""
-
-    def __init__(self, model: JsonModel, text: str, *, claims: bool = False) -> None:
-        self.tokens = 0
-        self._claims = claims
-        self._model, self._text = model, text
-        passage = text.replace("</passage", "< /passage")
-        self._messages: list[Message] = [
-            ("system", instructions(claims=claims)),
-            ("user", f"<passage>\n{passage}\n</passage>"),
-        ]
-
-    def answered(self, gleanings: int) -> Extraction:
-        """Raises ModelError, or ValidationError where the answer is not of the schema."""
-        found = self._ask()
+    def answer(conversation: Conversation) -> Extraction:
+        found = conversation.ask(asked, Extraction)
         for _ in range(gleanings):
-            self._messages.append(("user", AGAIN))
-            more = self._ask()
+            more = conversation.ask(asked, Extraction, AGAIN)
             if not more.entities and not more.relationships and not more.claims:
                 break
             found = Extraction(
@@ -188,13 +72,14 @@ class _Conversation:
                 relationships=[*found.relationships, *more.relationships],
                 claims=[*found.claims, *more.claims],
             )
-        return drop_unsupported(found, self._text)
+        return drop_unsupported(found, conversation.text)
 
-    def _ask(self) -> Extraction:
-        reply = self._model.ask(self._messages, schema(claims=self._claims))
-        self.tokens += reply.tokens or sum(count_tokens(content) for _, content in self._messages)
-        self._messages.append(("assistant", reply.text))
-        return Extraction.model_validate_json(reply.text)
+    return Question(instructions(claims=claims), Extraction, answer, AGAIN, gleanings)
+
+
+def instructions(*, claims: bool = False) -> str:
+    """What the model is told."""
+    return INSTRUCTIONS + CLAIMS * claims
 
 
 def drop_unsupported(found: Extraction, text: str) -> Extraction:
@@ -203,7 +88,7 @@ def drop_unsupported(found: Extraction, text: str) -> Extraction:
     entities: dict[str, FoundEntity] = {}
     for one in found.entities:
         name = _name(one.name)
-        if name and _stands_in(name, lower):
+        if name and stands_in(name, lower):
             entities.setdefault(name.lower(), one.model_copy(update={"name": name, "type": one.type.strip().upper()}))
     relationships = [
         one.model_copy(update={"source": source, "target": target, "strength": min(max(one.strength, 1), 10)})
@@ -241,9 +126,3 @@ def _day(day: str) -> str:
 
 def _name(name: str) -> str:
     return " ".join(name.split())
-
-
-def _stands_in(name: str, lower: str) -> bool:
-    """Whether a word of the name, or its first letters, stands in the text: names are given in their basic form."""
-    words: Sequence[str] = [word for word in name.lower().split() if len(word) > 1]
-    return any(word[: max(3, len(word) - 2)] in lower for word in words)

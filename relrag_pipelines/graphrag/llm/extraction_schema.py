@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from relrag_pipelines.graphrag.llm.model import Schema
+from relrag_pipelines.language_models.answer_schema import schema_of
+from relrag_pipelines.language_models.model import Schema
 
 NONE = "NONE"
 """what Microsoft's tables hold where a claim has no object or day"""
@@ -54,14 +55,11 @@ class Extraction(_Strict):
 
 
 def schema(*, claims: bool = False) -> Schema:
-    """JSON Schema of an Extraction without references, which not every service follows."""
-    whole = Extraction.model_json_schema()
-    parts = whole.pop("$defs")
+    """JSON Schema of an Extraction."""
+    whole = schema_of(Extraction)
     if claims:
         whole["required"].append("claims")
         del whole["properties"]["claims"]["default"]
     else:
         del whole["properties"]["claims"]
-    for column in whole["properties"].values():
-        column["items"] = parts[column["items"]["$ref"].rpartition("/")[2]]
     return whole

@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from relrag_pipelines.graphrag.llm.model import JsonModel, ModelError, Schema, TextRefused
 from relrag_pipelines.graphrag.reports import Draft, Material, cite_sentence, span
-from relrag_pipelines.graphrag.text_units import count_tokens
+from relrag_pipelines.language_models.answer_schema import schema_of
+from relrag_pipelines.language_models.model import JsonModel, ModelError, TextRefused
+from relrag_pipelines.language_models.token_estimate import count_tokens
 
 DESCRIBE = """\
 You are given several descriptions of one thing, from passages of a private archive, between <descriptions> and \
@@ -112,7 +113,7 @@ class ModelWriter:
             return None
         self.asked += 1
         try:
-            reply = self.model.ask([("system", instructions), ("user", question)], _schema(form))
+            reply = self.model.ask([("system", instructions), ("user", question)], schema_of(form))
         except TextRefused:
             self.failed += 1
             return None
@@ -134,22 +135,6 @@ def _parsed(form: type[Answer], text: str | None) -> Answer | None:
         return form.model_validate_json(text) if text else None
     except ValidationError:
         return None
-
-
-def _schema(form: type[_Strict]) -> Schema:
-    """JSON Schema without references, which not every service follows."""
-    whole = form.model_json_schema()
-    parts = whole.pop("$defs", {})
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            if "$ref" in value:
-                return plain(parts[value["$ref"].rpartition("/")[2]])
-            return {name: plain(one) for name, one in value.items()}
-        return [plain(one) for one in value] if isinstance(value, list) else value
-
-    found: Schema = plain(whole)
-    return found
 
 
 def _passages(material: Material) -> dict[int, tuple[str, tuple[int, int]]]:

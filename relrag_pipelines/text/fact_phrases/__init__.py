@@ -53,6 +53,7 @@ def of_introductions() -> tuple[Template, ...]:
     return tuple(one for one in templates() if one.predicate == INTRODUCER)
 
 
+@functools.lru_cache(1)  # asked of a text for facts, then for introductions
 def may_state(text: str) -> bool:
     """Whether a text holds a piece of some pattern: most hold none, and need no closer look."""
     return bool(_cues().find_matches_as_indexes(text.lower())) or _NAMED_NUMBER.match(text) is not None

@@ -34,6 +34,12 @@ def types_of(language: str, part: str = "") -> Mapping[str, str]:
 
 
 @functools.cache
+def asked_forms(language: str, part: str = "asked") -> Mapping[str, str]:
+    """Form that questions are read for -> the word of the file that it is of; `asked_mine` has those that say `my`."""
+    return MappingProxyType(dict(_table(language).get(part, {})))
+
+
+@functools.cache
 def relationship_types() -> frozenset[str]:
     """Every relationship type that there is a word for."""
     return frozenset(types_of("en").values())
@@ -141,6 +147,7 @@ def czech_cases() -> Mapping[str, str]:
     )
 
 
+@functools.lru_cache(1)  # asked of a text several times in a row
 def may_name(text: str) -> bool:
     """Whether such a word stands in a text, in any of its forms; a Hebrew one with what is written before it too."""
     said = text.lower()

@@ -66,8 +66,8 @@ def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Ite
         return
     yield CheckResult("ok", "settings", f"{settings.folder / settings_module.CONFIG_NAME}, archive {settings.archive}")
     checks: tuple[Callable[[Settings], Iterator[CheckResult]], ...] = (
-        _redaction, _time_zone, home, keys, statements, _sources, _embedder, store, _answerer, _transcription,
-        _golden_set, disk, writer, generation, runs,
+        _redaction, _time_zone, home, keys, statements, _sources, _embedder, store, _answerer, _people_model,
+        _transcription, _golden_set, disk, writer, generation, runs,
     )  # fmt: skip
     for check in checks:
         yield from check(settings)
@@ -202,6 +202,21 @@ def _answerer(settings: Settings) -> Iterator[CheckResult]:
     yield CheckResult(
         "ok", "answerer", f"{found.model} at {found.host}, which is sent the passages that it answers from"
     )
+
+
+def _people_model(settings: Settings) -> Iterator[CheckResult]:
+    asked = settings.people
+    if asked.method != "llm":
+        return
+    from relrag_pipelines.language_models import model
+
+    try:
+        found = model.load(asked.service, asked.model or model.USUAL[asked.service], asked.url)
+    except (model.ModelError, SettingsError) as error:
+        yield CheckResult("warning", "people", f"{error}; until then facts come from patterns and cards alone")
+        return
+    kind = "redacted passages" if settings.pii_redaction_enabled else "passages as they stand, with redaction off,"
+    yield CheckResult("ok", "people", f"{found.name} at {found.host}, which is sent {kind} to find facts about people")
 
 
 def _transcription(settings: Settings) -> Iterator[CheckResult]:

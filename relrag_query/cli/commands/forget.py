@@ -25,7 +25,7 @@ from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.erasure.similar_names import SimilarName
 from relrag_pipelines.settings import now
-from relrag_pipelines.stages import graph_index, graph_vectors
+from relrag_pipelines.stages import answer_pruning, graph_vectors
 from relrag_pipelines.stores import generations, lake, lock, retired_generations
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
@@ -193,7 +193,7 @@ def _publish(workspace: Workspace) -> list[str]:
     """Builds a generation without what was removed, and deletes all older ones; returns what went wrong."""
     errors = _follow_up(workspace)
     embed_chunks.prune_cache(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
-    graph_index.prune_answers(workspace.home)
+    answer_pruning.prune_answers(workspace.home)
     until = time.monotonic() + _READERS_SECONDS
     while True:
         generations.sweep(workspace.home, 1)

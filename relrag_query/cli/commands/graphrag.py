@@ -9,14 +9,16 @@ from pathlib import Path
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders.protocol import EmbeddingError
 from relrag_pipelines.errors import RelragError
+from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stores import graph_indexes
+from relrag_pipelines.stores.lock import LockedByOther
 from relrag_query.cli import graph_answer, source_references
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
 from relrag_query.display.inert_text import safe
 from relrag_query.graphrag import collections, service
 from relrag_query.graphrag.answer import METHODS
 from relrag_query.graphrag.answer_reply import answer_reply
-from relrag_query.graphrag.index import open_index
+from relrag_query.graphrag.index import Index, open_index
 from relrag_query.graphrag.trace import trace as trace_citations
 from relrag_query.graphrag.trace_reply import trace_reply
 
@@ -37,13 +39,22 @@ def trace(
 ) -> int:
     """Prints the documents and pages that an answer cites; returns the exit code."""
     text = _read(answer)
-    opened = open_index(index)
+    opened = _redacted(open_index(index))
     found = trace_citations(text, opened, question)
     if as_json:
         print(trace_reply(found, opened).model_dump_json(indent=1, exclude={"next_cursor"}))
     else:
         print(source_references.as_text(found, opened, documents=documents, limit=limit))
     return DONE
+
+
+def _redacted(index: Index) -> Index:
+    """The index by the policies of the archive in charge; as it is where there is none."""
+    try:
+        config = settings_module.find_config()
+    except SettingsError:
+        return index
+    return collections.redacted(settings_module.load(config), index)
 
 
 def query(
@@ -76,7 +87,7 @@ def add(name: str, folder: Path, config: Path | None = None) -> int:
     settings, failed = settings_module.load(config), ""
     try:
         index = collections.add(settings, name, folder)
-    except EmbeddingError as error:
+    except (EmbeddingError, LockedByOther) as error:
         failed, (_, index) = str(error), collections.load(settings, name)
     print(f'{name}: GraphRAG {index.layout}, {index.folder}. Ask it: relrag graphrag query {name} "..."')
     if vectors := len(index.tables["record_texts"]):

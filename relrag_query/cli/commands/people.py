@@ -14,7 +14,14 @@ from relrag_pipelines.identity.suggestions import suggest
 from relrag_pipelines.journal.kinds import kind_of
 from relrag_query import statements
 from relrag_query.archive import Archive
-from relrag_query.cli.commands.people_report import cut, numbered_names, page_lines, statement_in_words, title
+from relrag_query.cli.commands.people_report import (
+    cut,
+    names_then,
+    numbered_names,
+    page_lines,
+    statement_in_words,
+    title,
+)
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
 from relrag_query.people.indexed_person import IndexedPerson
@@ -98,7 +105,8 @@ def undo(entry: int | None, config: Path | None = None, *, as_json: bool = False
     if as_json:
         return _json([{"number": one, "kind": kind_of(said), **asdict(said)} for one, said in found])
     with Archive.open(config) as archive, archive.people() as people:
-        rows = [(str(one), *statement_in_words(said, people)) for one, said in found]
+        then = names_then(said for _, said in found)
+        rows = [(str(one), *statement_in_words(said, people, then)) for one, said in found]
     _table(("number", "what", "of whom"), rows)
     print("`relrag people undo NUMBER` withdraws one." if found else "Nothing was stated about people.")
     return 0

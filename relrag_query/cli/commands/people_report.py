@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.identity.statements import (
+from relrag_pipelines.identity.journal_statements import (
     Merge,
     RelationshipNote,
     Split,
@@ -99,15 +100,28 @@ def _validity(since: str | None, until: str | None) -> str:
     return " ".join(part for part in (f"from {since}" if since else "", f"to {until}" if until else "") if part)
 
 
-def statement_in_words(said: Statement, people: People) -> tuple[str, str]:
-    """What was stated, and of whom."""
+def names_then(said: Iterable[Statement]) -> dict[int, str]:
+    """What those who were merged were called before, by the id that they had."""
+    merges = [one for one in said if isinstance(one, Merge)]
+    return {
+        person_id: name
+        for one in merges
+        for person_id, name in zip((one.into, *one.others), one.names, strict=False)
+        if name and person_id != one.into
+    }
+
+
+def statement_in_words(
+    said: Statement, people: People, then: Mapping[int, str] = MappingProxyType({})
+) -> tuple[str, str]:
+    """What was stated, and of whom; `then` has what people were called before they were merged."""
 
     def named(*ids: int) -> list[str]:
-        known, own = people.known(ids), people.names_in_index(ids)
+        known, own = people.known(ids), {**then, **people.names_in_index(ids)}
         return [_name_then(one, own.get(one), known.get(people.survivor(one))) for one in ids]
 
     match said:
-        case Merge(into, others):
+        case Merge(into, others, _):
             return "one person", ", ".join(named(into, *others))
         case Split(out, _):
             return "somebody else's aliases", f"{number(len(out), 'alias', 'aliases')} of one person"

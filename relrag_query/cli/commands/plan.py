@@ -13,8 +13,8 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stages.plan_model import Plan, StaleMonth
-from relrag_pipelines.stages.whole_archive import STAGES
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
 from relrag_query.display.amounts import duration
@@ -22,6 +22,7 @@ from relrag_query.display.inert_text import safe
 
 if TYPE_CHECKING:
     from relrag_pipelines.stages.embedding_cost import CostEstimate
+    from relrag_pipelines.stages.reading_cost import ReadingCost
 
 
 def cost_ahead(workspace: Workspace, todo: Plan) -> CostEstimate | None:
@@ -31,15 +32,25 @@ def cost_ahead(workspace: Workspace, todo: Plan) -> CostEstimate | None:
     return estimate_cost(workspace, todo)
 
 
+def reading_ahead(workspace: Workspace, todo: Plan) -> ReadingCost | None:
+    """What a language model will be asked about people; None where none is, or there is nothing to ask."""
+    if workspace.settings.people.method != "llm":
+        return None
+    from relrag_pipelines.stages import reading_cost
+
+    return reading_cost.estimate_cost(workspace, todo)
+
+
 def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints what a sync would do and why; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     require_sources(workspace)
     todo = plans.build_plan(workspace)
-    ahead = cost_ahead(workspace, todo)
+    ahead, asked = cost_ahead(workspace, todo), reading_ahead(workspace, todo)
     if as_json:
         told = {
             "embedding": asdict(ahead) if ahead else None,
+            "people_model": asdict(asked) if asked else None,
             "left_out": list(unread_files.find_unread(workspace.settings).sentences()),
         }
         print(json.dumps({**asdict(todo), **told}, indent=1))
@@ -47,7 +58,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     if todo.empty:
         print(f"Nothing to do: everything is up to date{scope_note(todo)}.")
     else:
-        print_plan(todo, ahead, workspace.settings.qdrant_url)
+        print_plan(todo, ahead, workspace.settings, asked)
         print_graphs(todo, workspace.settings)
     for said in unread_files.find_unread(workspace.settings).sentences():
         print(safe(said))
@@ -66,7 +77,11 @@ def require_sources(workspace: Workspace) -> None:
         raise SettingsError(f"{where} names no sources; add a [[sources]] table, or let `relrag init` find them")
 
 
-def print_plan(todo: Plan, ahead: CostEstimate | None, server: str) -> None:
+def print_plan(todo: Plan, ahead: CostEstimate | None, settings: Settings, asked: ReadingCost | None = None) -> None:
+    stages, made = (
+        [one.name for one in whole_archive.stages(settings) if one.inputs],
+        {one.stage for one in todo.archive},
+    )
     for export in todo.exports:
         counts = {"new": export.new, **export.why, "gone": export.gone}
         said = "; ".join(_counted(what, count) for what, count in counts.items() if count)
@@ -74,15 +89,20 @@ def print_plan(todo: Plan, ahead: CostEstimate | None, server: str) -> None:
     for source in dict.fromkeys(one.source for one in todo.stale):
         _print_stale(source, [one for one in todo.stale if one.source == source])
     for one in todo.archive:
-        print(f"make {one.stage} ({one.reason})")
-    if todo.exports and (may := [one.name for one in STAGES if one.name not in {made.stage for made in todo.archive}]):
+        if one.stage in stages:
+            print(f"make {one.stage} ({one.reason})")
+    for stage, reason in todo.unfinished.items():
+        print(f"make {stage} ({reason})")
+    if todo.exports and (may := [one for one in stages if one not in made]):
         print(f"make {', '.join(may)}, if the files change what they are made from")
     if ahead:
         print(f"{ahead.words}{f' (up to {duration(ahead.seconds)})' if ahead.seconds else ''}")
+    if asked:
+        print(asked.words)
     if todo.publish:
         print(f"publish a new generation ({todo.publish})")
-        if server:
-            print(f"send vectors, ids, times and numbers of people, no text, to Qdrant at {server}")
+        if settings.qdrant_url:
+            print(f"send vectors, ids, times and numbers of people, no text, to Qdrant at {settings.qdrant_url}")
 
 
 def print_graphs(todo: Plan, settings: Settings) -> None:

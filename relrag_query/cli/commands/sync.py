@@ -20,7 +20,7 @@ from relrag_pipelines.erasure import rule_file
 from relrag_pipelines.erasure.rule_file import LIKE_FORGOTTEN
 from relrag_pipelines.files import access, disk_full
 from relrag_pipelines.ingest import unread_files
-from relrag_pipelines.journal import journal
+from relrag_pipelines.journal import journal, registered_indexes
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import Settings, SettingsError
@@ -41,7 +41,14 @@ from relrag_pipelines.stores import (
 )
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workspace import Workspace
-from relrag_query.cli.commands.plan import cost_ahead, print_graphs, print_plan, require_sources, scope_note
+from relrag_query.cli.commands.plan import (
+    cost_ahead,
+    print_graphs,
+    print_plan,
+    reading_ahead,
+    require_sources,
+    scope_note,
+)
 from relrag_query.cli.exit_codes import COULD_NOT, DONE, WITH_FAILURES
 from relrag_query.cli.progress import show_progress
 from relrag_query.display.amounts import number, size
@@ -84,7 +91,7 @@ def sync(
             print(f"Nothing to do: generation {number} is up to date{scope_note(todo)}.")
             return _report_failures(workspace, todo, strict)
         ahead = cost_ahead(workspace, todo)
-        print_plan(todo, ahead, workspace.settings.qdrant_url)
+        print_plan(todo, ahead, workspace.settings, reading_ahead(workspace, todo))
         print_graphs(todo, workspace.settings)
         _require_services(workspace.settings, remote_embedder=bool(ahead and ahead.host))
         if not workspace.settings.pii_redaction_enabled:
@@ -113,6 +120,7 @@ def _tidy(workspace: Workspace) -> None:
     access.restrict_folder(workspace.home)
     _resume_forgetting(workspace)
     journal.take_over(workspace.home)
+    registered_indexes.sweep(workspace.home)
     generations.sweep(workspace.home, workspace.settings.keep_generations)
     lake.sweep(workspace.home)
     archive_tables.sweep(workspace.home)

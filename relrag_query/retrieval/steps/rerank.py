@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.records import Chunk
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.redacted_hits import redact_hits
 from relrag_query.retrieval.reranker import RerankError, rank
 from relrag_query.retrieval.steps.mail import bulk_hits
 from relrag_query.retrieval.term_coverage import PART, passage_tokens, query_terms, term_coverage
@@ -22,16 +21,12 @@ _BULK = 0.75
 def rerank(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """The hits in the order that the reranking service gives; as they came where none is set, or it fails.
 
-    The service is sent the redacted question and the passages, redacted once more.
+    The service is sent the redacted question and the passages.
     """
     if context.settings.reranker == "none" or not hits:
         return hits
-    sent = redact_hits(hits, context.settings)
-    if len(sent) < len(hits):
-        context.note("rerank", "a passage could not be redacted; the order stays")
-        return hits
     try:
-        scores, model = rank(context.settings, context.redacted, [hit.text for hit in sent])
+        scores, model = rank(context.settings, context.redacted, [hit.text for hit in hits])
     except RerankError as error:
         context.note("rerank", f"{error}; the order stays")
         return hits

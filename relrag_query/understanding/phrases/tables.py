@@ -68,6 +68,8 @@ class PeoplePhrases:
     email: Pattern
     introduction: Pattern
     """asks who brought somebody and the owner together"""
+    said: Pattern
+    """asks who said, wrote or told something"""
     reached: Pattern
     """asks whose a number or an address is"""
     fillers: BareWords

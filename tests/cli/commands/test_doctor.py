@@ -312,3 +312,19 @@ def test_a_line_begins_with_its_level(
         "warning  b: y",
         "Nothing prevents a sync; 1 warning.",
     ]
+
+
+def test_it_says_who_reads_passages_for_facts_about_people(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    pytest.importorskip("openai")
+    assert found(config, "people") == []
+    config.write_text(CONFIG + '\n[people]\nmethod = "llm"\n')
+    ((level, said),) = found(config, "people")
+    assert (level, said.partition(";")[2]) == ("warning", " until then facts come from patterns and cards alone")
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    assert found(config, "people") == [
+        (
+            "ok",
+            "gpt-4.1-mini at api.openai.com, which is sent redacted passages to find facts about people",
+        )
+    ]

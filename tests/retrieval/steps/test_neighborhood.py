@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -99,8 +100,8 @@ def test_the_reason_is_printed(archive: Archive, config: Path, capsys: pytest.Ca
     answer = archive.ask("stove")
     source = answer.sources[0]
     source.hit = replace(source.hit, related=f"{SCAN}: the same number in both (0.8)")
-    assert "\n    related: the same number in both (0.8)" in answer_text(answer, archive._zone)
-    with_ids = answer_text(answer, archive._zone, show_sources=True)
+    assert "\n    related: the same number in both (0.8)" in answer_text(answer, ZoneInfo(archive.settings.timezone))
+    with_ids = answer_text(answer, ZoneInfo(archive.settings.timezone), show_sources=True)
     assert f"\n    related to {SCAN}: the same number in both (0.8)" in with_ids
     assert show(MAIL, config) == 0
     assert f"  -> references {SCAN}: the same number in both (0.8)\n" in capsys.readouterr().out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relrag_pipelines.identity.statements import Allocation, holding
+from relrag_pipelines.identity.journal_statements import Allocation, holding
 from relrag_pipelines.journal import journal
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import cohere
     import openai
 
+USUAL = {"openai": "gpt-4.1-mini", "cohere": "command-a-03-2025"}
+"""model of each service where relrag.toml names none"""
+PRICES = {"gpt-4.1-mini": (0.40, 1.60), "command-a-03-2025": (2.50, 10.00)}
+"""USD for a million tokens read and written: https://openai.com/api/pricing, https://cohere.com/pricing"""
 TIMEOUT_SECONDS = 120.0
 RETRIES = 3
 
@@ -69,6 +73,11 @@ def load(kind: str, name: str, url: str = "", max_tokens: int = 4000) -> JsonMod
     raise ModelError(said)
 
 
+def host_of(kind: str, url: str = "") -> str:
+    """Where texts are sent."""
+    return service.host_of(url, "url") if url else f"api.{kind}.com"
+
+
 def _openai(name: str, url: str, max_tokens: int) -> JsonModel:
     import openai
 
@@ -79,8 +88,7 @@ def _openai(name: str, url: str, max_tokens: int) -> JsonModel:
     def ask(messages: Sequence[Message], schema: Schema) -> Reply:
         return _ask_openai(client, name, messages, schema, max_tokens, plain=bool(url))
 
-    host = service.host_of(url, "url") if url else "api.openai.com"
-    return _translate_errors(JsonModel(name, host, ask), openai.APIStatusError, openai.OpenAIError)
+    return _translate_errors(JsonModel(name, host_of("openai", url), ask), openai.APIStatusError, openai.OpenAIError)
 
 
 def _cohere(name: str, url: str, max_tokens: int) -> JsonModel:
@@ -99,8 +107,7 @@ def _cohere(name: str, url: str, max_tokens: int) -> JsonModel:
     def ask(messages: Sequence[Message], schema: Schema) -> Reply:
         return _ask_cohere(client, name, messages, schema, max_tokens)
 
-    host = service.host_of(url, "url") if url else "api.cohere.com"
-    return _translate_errors(JsonModel(name, host, ask), ApiError, httpx.HTTPError)
+    return _translate_errors(JsonModel(name, host_of("cohere", url), ask), ApiError, httpx.HTTPError)
 
 
 def _translate_errors(asked: JsonModel, refused: type[Exception], unreached: type[Exception]) -> JsonModel:

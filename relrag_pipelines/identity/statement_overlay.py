@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from relrag_pipelines.identity.journal_statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.identity.relationship_text import relationship_text
-from relrag_pipelines.identity.statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.records import PersonFact, PersonRelationship
 
 JOURNAL = "journal:"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from relrag_pipelines.identity import lookup
+from relrag_pipelines.identity.journal_statements import Merge, StatedIdentifier
 from relrag_pipelines.identity.participants import parse_identifiers
 from relrag_pipelines.identity.resolve import ResolvedPerson
-from relrag_pipelines.identity.statements import Merge, StatedIdentifier
 from relrag_pipelines.people.stage import read_people
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
@@ -36,7 +36,9 @@ def merge(into: str, others: Sequence[str], *, config: Path | None = None, wait:
         if len(ids) < 2:
             raise PeopleError("that is one person already")
         notice = "it takes effect now; the next `relrag sync` writes it to all passages"
-        return record(archive, tuple(persons), [Merge(ids[0], tuple(ids[1:]))], notice)
+        names = {one.person_id: one.name for one in persons}
+        merged = Merge(ids[0], tuple(ids[1:]), tuple(names[one] for one in ids))
+        return record(archive, tuple(persons), [merged], notice)
 
 
 def _add_identifier(archive: Archive, people: People, text: str, ends: Sequence[str]) -> StatementReceipt | None:

@@ -40,6 +40,7 @@ class Merge(_Tuples):
 
     into: Annotated[int, "the id that stays"]
     others: Annotated[tuple[int, ...], "ids that lead to it from now on"]
+    names: Annotated[tuple[str, ...], "what they were called then, in the same order; empty of whom had no name"] = ()
 
 
 @dataclass(frozen=True)

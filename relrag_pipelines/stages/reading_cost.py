@@ -1,0 +1,84 @@
+"""An estimate of what a language model costs that reads passages for facts about people, and who is sent them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow.dataset as datasets
+
+from relrag_pipelines.language_models import model, reading
+from relrag_pipelines.language_models.token_estimate import count_tokens
+from relrag_pipelines.people import passage_statements
+from relrag_pipelines.people.passage_question import INSTRUCTIONS, question
+from relrag_pipelines.records import TABLES, arrow_schema
+from relrag_pipelines.stages.embedding_cost import BYTES_A_TOKEN, dollars
+from relrag_pipelines.stages.plan_model import Plan
+from relrag_pipelines.stores import catalog, lake, model_answers
+from relrag_pipelines.workspace import Workspace
+
+STAGE = "passage_statements"
+
+
+@dataclass(frozen=True)
+class ReadingCost:
+    """What a sync is going to ask a language model."""
+
+    model: str
+    passages: int
+    """of the lake, about which nothing is known; those of files that are still to be read are not among them"""
+    tokens: int
+    """of these and of the files to be read, question and answer, estimated from their length"""
+    usd: float | None
+    """by the list price; None where that is not known"""
+    host: str
+    """where the passages are sent"""
+    token_budget: int
+    """that a sync spends at most"""
+    redacted: bool
+
+    @property
+    def words(self) -> str:
+        """The same in a sentence."""
+        cost = "" if self.usd is None else f", for {dollars(self.usd)}"
+        left = "" if self.tokens <= self.token_budget else f"; a sync spends at most {self.token_budget:,}"
+        kind = "redacted text" if self.redacted else "text as it stands (pii_redaction_enabled is false)"
+        said = f"ask {self.model} for facts about people, about {self.tokens:,} tokens{cost}{left}"
+        return f"{said}: the {kind} of passages is sent to {self.host}"
+
+
+def estimate_cost(workspace: Workspace, todo: Plan) -> ReadingCost | None:
+    """What the plan will ask; None where no model is asked for, or nothing is new."""
+    asked = workspace.settings.people
+    stale = STAGE in {one.stage for one in todo.archive} or STAGE in todo.unfinished
+    if asked.method != "llm" or not (stale or todo.exports):
+        return None
+    name = asked.model or model.USUAL[asked.service]
+    known = model_answers.load(workspace.home, model_answers.PEOPLE)
+    new = reading.unread(_texts(workspace), question(), name, known)
+    told, length = count_tokens(INSTRUCTIONS), sum(map(count_tokens, new))
+    to_come = sum(export.text_bytes for export in todo.exports) // BYTES_A_TOKEN
+    passages = len(new) + -(-to_come // workspace.settings.chunk_tokens)
+    if not passages:
+        return None
+    read, written = passages * told + length + to_come, length + to_come
+    price = None if asked.url else model.PRICES.get(name)
+    usd = None if price is None else (read * price[0] + written * price[1]) / 1e6
+    redacted = workspace.settings.pii_redaction_enabled
+    host = model.host_of(asked.service, asked.url)
+    return ReadingCost(name, len(new), read + written, usd, host, asked.token_budget, redacted)
+
+
+def _texts(workspace: Workspace) -> list[str]:
+    """The passages of the lake, as the model is shown them."""
+    with catalog.connect() as connection:
+        for table in ("chunks", "records"):
+            files = [
+                lake.month_path(workspace.home, table, source.name, month)
+                for source in workspace.settings.sources
+                for month, entry in lake.manifest(workspace.home, table, source.name).items()
+                if entry.rows
+            ]
+            if not files:
+                return []
+            connection.register(table, datasets.dataset(files, arrow_schema(TABLES[table].row), "parquet"))
+        return [one.text for one in passage_statements.read_passages(connection)]

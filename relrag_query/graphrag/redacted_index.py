@@ -1,0 +1,57 @@
+"""A GraphRAG index whose texts nobody has redacted by the policies of now, redacted as it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from relrag_pipelines.pii import PIIRedactor, RedactionError
+from relrag_pipelines.stages.redaction_policy import possible_channels
+from relrag_pipelines.workspace import Workspace
+from relrag_query.graphrag.index import Index
+from relrag_query.retrieval.redacted_views import DEFAULT, WITHHELD
+
+_TEXTS = {
+    "documents": ("title", "text"),
+    "text_units": ("text",),
+    "entities": ("title", "type", "description"),
+    "relationships": ("source", "target", "description"),
+    "community_reports": ("title", "full_content", "summary"),
+    "covariates": ("subject_id", "type", "status", "description", "source_text"),
+    "nodes": ("title",),
+}
+"""columns that hold text, of names too: equal names stay equal, so that what is joined by them is"""
+
+
+def redact(index: Index, workspace: Workspace, *, own: bool) -> Index:
+    """The index with its texts redacted. Its own holds texts of all channels, one from elsewhere is of none."""
+    channels = {DEFAULT}
+    if own:
+        channels = channels.union(*(possible_channels(workspace, one) for one in workspace.settings.sources))
+    tables = dict(index.tables)
+    for name, columns in _TEXTS.items():
+        shown = [column for column in columns if column in tables[name]]
+        changed = {one: _redacted(tables[name][one], workspace.redactor, sorted(channels)) for one in shown}
+        tables[name] = tables[name].assign(**changed)
+    return replace(index, tables=tables)
+
+
+def _redacted(column: pd.Series, redactor: PIIRedactor, channels: Iterable[str]) -> pd.Series:
+    """The strings of a column redacted; what is none stays."""
+    values = column.tolist()
+    for channel in channels:
+        texts = pa.array([one if isinstance(one, str) else "" for one in values], pa.string())
+        for place in pc.indices_nonzero(pc.match_substring_regex(texts, redactor.hint(channel))).to_pylist():
+            values[place] = _shown(values[place], redactor, channel)
+    return pd.Series(values, index=column.index, dtype=object)
+
+
+def _shown(text: str, redactor: PIIRedactor, channel: str) -> str:
+    try:
+        return redactor.redact(text, channel)
+    except RedactionError:
+        return WITHHELD

@@ -1,0 +1,40 @@
+"""What pages and the API say of files that could not be read."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from relrag_query.cli.commands.status import status
+from tests import archive
+from tests.web_app import BEARER, COOKIE, client
+
+PLANTED = ("052-123-4567", "rina.katz@example.org")
+
+
+def test_names_of_files_are_redacted_but_on_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = archive.make(tmp_path)
+    (tmp_path / "papers" / "call 052-123-4567.pdf").write_bytes(b"%PDF-1.4 broken")
+    (tmp_path / "papers" / "to rina.katz@example.org .xyz").write_bytes(b"\0\1")
+    archive.sync(config)
+    with client(config) as asked:
+        page = asked.get("/archive", headers=COOKIE).text
+        said = asked.get("/api/v1/status", headers=BEARER).text
+    assert "call &lt;PHONE_NUMBER:k1:" in page
+    assert "EMAIL_ADDRESS:k1:" in page and "EMAIL_ADDRESS:k1:" in said
+    for planted in PLANTED:
+        assert planted not in page + said
+    capsys.readouterr()
+    status(config, failures=True)
+    assert PLANTED[0] in capsys.readouterr().out
+    status(config, as_json=True)
+    assert PLANTED[1] in json.dumps(json.loads(capsys.readouterr().out)["left_out"])
+
+
+def test_what_is_asked_wrongly_is_a_bad_request(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    archive.sync(config)
+    with client(config) as asked:
+        for wrong in ({"query": "kiln", "kinds": ["nope"]}, {"query": "kiln", "since": "2024", "until": "2020"}):
+            told = asked.post("/api/v1/search", json=wrong, headers=BEARER)
+            assert (told.status_code, told.headers.get("retry-after")) == (400, None), told.text
