@@ -28,8 +28,10 @@ from relrag_query.retrieval.context import QueryContext
 _MARGIN = 3.0
 """by which what is quoted stands before the next at most, as a difference of scores"""
 COMPARED = 8
-"""candidates, of one passage each, whose sentences are compared by meaning: each takes some milliseconds. With twelve,
-or two of a passage, the right one was first as often, with sixteen among the first three one time in a hundred more"""
+"""candidates, of one passage each, whose sentences are compared by meaning: each takes some milliseconds. With twelve
+the right one was first as often. Two of a passage, learned and judged by archive: of sixteen one among the first three
+is right one time in a hundred more, yet of the hard questions 61.1 % were shown the answer and 47.6 % would quote it;
+with one of a passage 61.4 % and 49.2 %; passages of 900 characters showed .2 % more, several of one record fewer"""
 NEXT = 0.3
 """a second candidate whose share is at least this of the best one's is quoted with it"""
 FILE = Path(__file__).with_name("confidence.json")
