@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -54,8 +55,9 @@ def test_evidence_in_another_language_is_found_and_quoted(archive: Archive, ques
     assert archive.search(question).hits[0].chunk.source_id == note
     answer = archive.ask(question)
     assert NOTES[note] in [quote.text for quote in answer.quotes]
-    assert (answer.confidence == "unsure") == render.answer_text(answer, archive._zone).startswith(render.UNSURE)
-    assert replies.answer_reply(answer, archive._zone, 1).confidence == answer.confidence
+    zone = ZoneInfo(archive.settings.timezone)
+    assert (answer.confidence == "unsure") == render.answer_text(answer, zone).startswith(render.UNSURE)
+    assert replies.answer_reply(answer, zone, 1).confidence == answer.confidence
 
 
 def test_a_question_is_compared_without_what_its_language_has_in_common(archive: Archive) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -149,7 +150,7 @@ def test_a_time_of_nothing_says_so(archive: Archive) -> None:
     assert (answer.found, answer.sources, answer.missing) == (False, [], [])
     assert answer.head == ['"June 2024": from 2024-06-01 to 2024-06-30.']
     assert answer.searched == "0 passages in mail, meetings, docs, chat, from 2024-06-01 to 2024-06-30"
-    assert render.search_text(archive.search("June 2024"), archive._zone).startswith(
+    assert render.search_text(archive.search("June 2024"), ZoneInfo(archive.settings.timezone)).startswith(
         '"June 2024": from 2024-06-01 to 2024-06-30.\nNothing found.\nSearched 0 passages in '
     )
 
