@@ -18,7 +18,6 @@ from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
 from relrag_pipelines.workspace import Workspace
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
-from relrag_query.retrieval.misspellings import respell
 from relrag_query.retrieval.named_assets import named_assets
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
 from relrag_query.understanding.intent import QueryIntent, asks_for_latest, classify_query_intent, named_channel
@@ -75,13 +74,12 @@ def read_question(
     meaning, why = embed(asked)
     phrases = [one.phrase if one and not one.relative else "" for one in times]
     terms = [query_terms(*one) for one in zip(topics, repeat(frequencies), redacted, phrases, strict=False)]
-    words, respelled = respell([*terms[0], *_earlier(terms)], frequencies)
     channels = (named_channel(one, classify_query_intent(one, [], [])) for one in (question, *follows))
     context = QueryContext(
         question=question,
-        search_text="\n".join(dict.fromkeys([*topics, *redacted, *respelled])),
+        search_text="\n".join(dict.fromkeys([*topics, *redacted])),
         redacted=redacted[0],
-        terms=words,
+        terms=[*terms[0], *_earlier(terms)],
         intents=intents,
         assets=assets,
         channels=next(filter(None, channels), frozenset()),
@@ -99,8 +97,6 @@ def read_question(
     )
     if noted:
         context.note("intents", noted)
-    if respelled:
-        context.note("words", f"not held as typed; looked for too: {', '.join(respelled)}")
     return context
 
 
