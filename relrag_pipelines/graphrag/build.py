@@ -67,30 +67,54 @@ def build(
     found = _candidates(texts, chunks, origin, known)
     nouns = Nouns(found)
     if extractions is None:
-        named = [one for unit, text in enumerate(texts) for one in known.mentions(unit, text, headers[unit])]
-        mentions = select(found, named, nouns, options.selection, known.words)
-        built = graph(texts, unit_ids, mentions, known.titles, options.min_weight_percentile)
+        built = _graph_by_statistics(units, headers, found, nouns, known, options)
     else:
         built = graph_of_extractions(texts, unit_ids, extractions, known, writer.describe if writer else None)
-    grouped = communities(built.edges, options.max_community_size)
-    days = [reports.day(_latest(last, ts)) for last, ts in zip(origin["last_ts"], origin["ts"], strict=True)]
-    table = community_table(grouped, built, dict(zip(unit_ids, days, strict=True)))
-    written, kept = community_reports(table, built, units, days, drafts, writer)
+    reported = _reported_communities(built, units, origin, options.max_community_size, drafts, writer)
     units["entity_ids"] = _invert(unit_ids, built.entities)
     units["relationship_ids"] = _invert(unit_ids, built.relationships)
-    tables = _covariates(built, units, extractions, known) if claims and extractions is not None else {}
-    return tables | {
-        "documents": documents,
-        "text_units": units,
-        "entities": built.entities,
-        "relationships": built.relationships,
-        "communities": table,
-        "community_reports": written,
-        "text_unit_chunks": origin,
-        "entity_people": _entity_people(built, known),
-        "vocabulary": frame("vocabulary", nouns.vocabulary(found, known.words)),
-        "report_drafts": kept,
-        # an embedder fills these, where there is one; it belongs to no pure function
+    claimed = _covariates(built, units, extractions, known) if claims and extractions is not None else {}
+    made = {"documents": documents, "text_units": units, "text_unit_chunks": origin}
+    made |= {"entities": built.entities, "relationships": built.relationships}
+    made |= {"entity_people": _entity_people(built, known)}
+    made |= {"vocabulary": frame("vocabulary", nouns.vocabulary(found, known.words))}
+    return made | reported | claimed | _no_vectors()
+
+
+def _graph_by_statistics(
+    units: pd.DataFrame,
+    headers: Sequence[Sequence[str]],
+    found: Sequence[Sequence[Candidate]],
+    nouns: Nouns,
+    known: KnownPeople,
+    options: Options,
+) -> Graph:
+    """The graph of people whom texts or their headers name, and of candidates that are entities by their use."""
+    texts = units["text"].tolist()
+    named = [one for unit, text in enumerate(texts) for one in known.mentions(unit, text, headers[unit])]
+    mentions = select(found, named, nouns, options.selection, known.words)
+    return graph(texts, units["id"].tolist(), mentions, known.titles, options.min_weight_percentile)
+
+
+def _reported_communities(
+    built: Graph,
+    units: pd.DataFrame,
+    origin: pd.DataFrame,
+    max_size: int,
+    drafts: pd.DataFrame | None,
+    writer: Writer | None,
+) -> Tables:
+    """The communities of a graph, their reports, and the drafts of these."""
+    days = [reports.day(_latest(last, ts)) for last, ts in zip(origin["last_ts"], origin["ts"], strict=True)]
+    grouped = communities(built.edges, max_size)
+    table = community_table(grouped, built, dict(zip(units["id"], days, strict=True)))
+    written, kept = community_reports(table, built, units, days, drafts, writer)
+    return {"communities": table, "community_reports": written, "report_drafts": kept}
+
+
+def _no_vectors() -> Tables:
+    """The tables that an embedder fills, where there is one; it belongs to no pure function."""
+    return {
         "record_texts": frame("record_texts", {"record_id": [], "text_hash": []}),
         "text_vectors": frame("text_vectors", {"text_hash": [], "model": [], "vector": []}),
     }

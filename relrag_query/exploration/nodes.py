@@ -13,7 +13,7 @@ from relrag_query.people.relationship_search import RelationshipSearchResult, en
 
 @dataclass
 class GraphNode:
-    """A person or a record."""
+    """A person, a record, or an entity or concept of a GraphRAG index."""
 
     entity_key: str
     kind: str

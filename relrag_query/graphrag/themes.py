@@ -70,7 +70,7 @@ def themes(units: Sequence[int], corpus: Corpus, words: Sequence[str] = (), most
             if seed is None:
                 break
             telling, about = _around(seed, left)
-            repeated = 2 * len(about & free) < len(about)  # an earlier theme in other words
+            repeated = 2 * len(about & free) < len(about)  # earlier themes tell most of it
             about &= free
             free -= about
             left = [one for one in left if one not in telling]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from relrag_query.cli import app
 from relrag_query.cli.commands import graphrag
 from relrag_query.cli.commands import sync as commands
 from tests import agile_index
@@ -23,6 +24,9 @@ path = "documents"
 [graphrag]
 method = "fast"
 """
+
+QUESTION = "how do stage gates and sprints go together"
+"""its themes are told by more than ten pages"""
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +47,25 @@ def test_what_is_agile_in_the_archives_own_index(config: Path, capsys: pytest.Ca
     assert "Cooper, R. (2018). Agile-Stage-Gate Hybrids.pdf, p. 3\n" in sources
     assert "Schwaber, K. (2020). Scrum Guide.pdf, p. 5\n" in sources
     assert '"Scrum is the most widely used Agile framework' in sources
+
+
+@pytest.mark.requirement("S1-12")
+def test_ten_sources_are_shown_unless_more_are_asked_for(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["graphrag", "query", "archive", QUESTION, "--config", str(config)]
+    app([*asked, "--json"], standalone_mode=False)
+    assert json.loads(capsys.readouterr().out)["method"] == "local"
+    asked += ["--method", "global"]
+    app([*asked, "--json"], standalone_mode=False)
+    cited = len(json.loads(capsys.readouterr().out)["sources"])
+    assert cited > 10
+    app([*asked, "--show-sources"], standalone_mode=False)
+    shown = capsys.readouterr().out
+    assert f"Source Documents ({cited}):" in shown
+    assert "\n  [10] " in shown
+    assert "\n  [11] " not in shown
+    assert f"... and {cited - 10} more" in shown
+    assert graphrag.query("archive", QUESTION, config, method="global", show_sources=True) == 0
+    assert capsys.readouterr().out == shown, "the function has the defaults of the command"
 
 
 def test_its_themes_name_what_the_notes_are_about(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

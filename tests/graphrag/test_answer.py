@@ -221,3 +221,22 @@ def test_no_passage_is_told_by_two_themes(tmp_path: Path) -> None:
     scope = asked("O čem se nejvíc mluvilo v roce 2024?", talked).scope
     assert scope is not None
     assert scope.words == ()
+
+
+ERRANDS = [
+    "The carpenter builds the fence of oak", "The carpenter wants a receipt for the fence",
+    "The carpenter painted the fence, the receipt is here", "The fence of the carpenter stands",
+    "The plumber looks at the boiler", "The plumber sent the receipt for the boiler",
+    "The plumber repaired the boiler, the receipt is lost", "The boiler of the plumber hums",
+    "A receipt lies in the drawer", "The receipt for the umbrella faded",
+]  # fmt: skip
+
+
+def test_what_earlier_themes_mostly_told_is_no_theme_of_its_own(tmp_path: Path) -> None:
+    chunks = [passage(f"e:{day}", text, day=day, sender="Jana Nováková") for day, text in enumerate(ERRANDS)]
+    answered = opened(tmp_path, chunks)
+    found = asked("What was talked about most?", answered).themes
+    told = [{answered.texts[unit] for unit in one.units} for one in found]
+    assert {*ERRANDS[:4]} in told
+    assert {*ERRANDS[4:8]} in told
+    assert {*ERRANDS[8:]} not in told, "most receipts are those of the fence and the boiler"

@@ -146,3 +146,18 @@ def test_what_is_forgotten_is_in_no_vector_and_no_table(config: Path) -> None:
     assert not {*left["record_texts"]["text_hash"]} & gone
     assert not [text for text in dict(embedded_texts(left)).values() if "honey" in text.lower()]
     assert cached(made) >= {*left["record_texts"]["text_hash"]}
+
+
+def test_forget_deletes_vectors_although_nothing_is_published(
+    config: Path, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = archive.workspace(config)
+    found = tables(made)
+    texts = dict(embedded_texts(found))
+    hashes = dict(zip(found["record_texts"]["record_id"], found["record_texts"]["text_hash"], strict=True))
+    gone = {hashes[record] for record, text in texts.items() if "honey" in text.lower()}
+    assert cached(made) >= gone
+    monkeypatch.setattr("relrag_query.cli.commands.forget._follow_up", lambda _: ["the disk is full"])
+    assert forget(ForgetRequest(refs=["jsonl:notes:o1", "jsonl:notes:o2"]), config, yes=True) != 0
+    assert gone
+    assert not cached(made) & gone

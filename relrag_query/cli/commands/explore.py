@@ -1,4 +1,4 @@
-"""`relrag explore`: people, relationships and records that a question is about."""
+"""`relrag explore`: people, relationships, entities, concepts and records that a question is about."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def _print(found: Exploration) -> None:
     people = [node for node in found.nodes if node.kind == "person"]
     if people:
         print(safe(f"People: {', '.join(f'{node.name} ({node.entity_key})' for node in people)}"))
-    things = [node.name for node in found.nodes if node.kind in ("entity", "concept")]
-    if things:
-        print(safe(f"About: {', '.join(things)}"))
+    for kind, heading in (("entity", "Entities"), ("concept", "Concepts")):
+        if things := [node.name for node in found.nodes if node.kind == kind]:
+            print(safe(f"{heading}: {', '.join(things)}"))
     for node in (node for node in found.nodes if node.kind == "source"):
         print(safe(f"{node.entity_key}  {node.name}"))
         print(safe(f"  {textwrap.shorten(str(node.data['text']), _EXCERPT, placeholder=' ...')}"))

@@ -80,7 +80,7 @@ def explore(
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Show which people, relationships and records a question is about."""
+    """Show which people, relationships, entities, concepts and records a question is about."""
     flags = {"relationships": relationships, "limit": limit, "as_json": as_json}
     dispatch.run("explore", "explore", " ".join(query), config, person=person, **flags)
 
