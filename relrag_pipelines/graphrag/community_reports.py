@@ -127,12 +127,15 @@ def _report_table(
 
 def _titles(wanted: Sequence[str]) -> list[str]:
     """Titles of which no two are the same: Microsoft's loader joins reports of one title."""
-    seen: dict[str, int] = {}
-    found = []
+    counts: dict[str, int] = {}
+    found: dict[str, None] = {}
     for title in wanted:
-        seen[title] = seen.get(title, 0) + 1
-        found.append(title if seen[title] == 1 else f"{title} ({seen[title]})")
-    return found
+        told = title
+        while told in found:
+            counts[title] = counts.get(title, 1) + 1
+            told = f"{title} ({counts[title]})"
+        found[told] = None
+    return list(found)
 
 
 def _content(report: Mapping[str, Any]) -> str:

@@ -129,7 +129,8 @@ def _report(reference: Reference, index: Index) -> Resolution:
     nested = resolve_nested(content, reference.number, index)
     within = _rows(index, "communities", "text_unit_ids", [] if community is None else [community])
     cited = _union(one.text_units for one in nested if one.state == State.RESOLVED)
-    units = [unit for unit in cited if unit in set(within)] if len(within) else cited
+    inside = set(within)
+    units = [unit for unit in cited if unit in inside] if inside else cited
     if not units:
         units = within or _of_entities(community, index)
     return Resolution(reference, State.RESOLVED, title, tuple(units), nested)

@@ -1,5 +1,7 @@
 """An index is the same whatever was built before, and nothing in it leads nowhere."""
 
+from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +132,25 @@ def test_only_communities_that_changed_are_drafted_again(monkeypatch: pytest.Mon
     drafted.clear()
     build(table(more), drafts=found["report_drafts"], options=every)
     assert drafted == []
+
+
+class _Writer:
+    """Titles reports as a model may: two alike, and one as the second of them would be called."""
+
+    def __init__(self) -> None:
+        self._titles = cycle(["Rent", "Rent", "Rent (2)"])
+
+    def describe(self, title: str, descriptions: Sequence[str], texts: Sequence[str]) -> str:
+        return ""
+
+    def draft(self, material: reports.Material, texts: Sequence[str]) -> reports.Draft | None:
+        return {**reports.draft(material), "title": next(self._titles)}
+
+
+def test_reports_that_a_model_gives_one_title_are_told_apart() -> None:
+    titles = build(table(ARCHIVE), writer=_Writer())["community_reports"]["title"].tolist()
+    assert titles[:3] == ["Rent", "Rent (2)", "Rent (2) (2)"]
+    assert len({*titles}) == len(titles)
 
 
 @pytest.mark.parametrize("gone", [HOUSE, CHOIR, HEBREW], ids=["house", "choir", "hebrew"])
