@@ -33,7 +33,8 @@ from relrag_pipelines.graphrag.mentions import Mention, Selection, select
 from relrag_pipelines.graphrag.nouns import Nouns
 from relrag_pipelines.graphrag.relations import Numbers, Relations, relate
 from relrag_pipelines.graphrag.spans import candidates
-from relrag_pipelines.records import Chunk, to_table
+from relrag_pipelines.records import Chunk
+from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.workers.pool import reduce_gc
 from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.trace import trace

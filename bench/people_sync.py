@@ -19,9 +19,10 @@ from typing import Any
 from bench import scale
 from bench.clock import RELRAG, process
 from bench.figures import HEADER, Figure, aligned
-from relrag_pipelines.records import TABLES, arrow_schema
+from relrag_pipelines.records import TABLES
 from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stages.whole_archive import ArchiveOutput, ArchiveStage
+from relrag_pipelines.stores.table_schema import arrow_schema
 from relrag_pipelines.workspace import Workspace
 
 SIZE = 0.03

@@ -19,8 +19,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from relrag_pipelines.records import Chunk, arrow_schema
+from relrag_pipelines.records import Chunk
 from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores.table_schema import arrow_schema
 
 _DEPTH = 8
 _PEOPLE = ("person_ids", "mentioned_person_ids")

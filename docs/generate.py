@@ -1,8 +1,8 @@
 """Writes the generated pages of docs/ again; with --check it only says which are out of step.
 
-records.md, journal.md and settings.md come from the declarations, sources.md from the table of kinds and its samples
-(kinds.py), jsonl.md from its connector, commands.md from the commands' own help, requirements.md from the `requirement`
-markers of the tests.
+records.md and journal.md come from the declarations (tables.py), settings.md from those of settings, sources.md from
+the table of kinds and its samples (kinds.py), jsonl.md from its connector, commands.md from the commands' own help,
+requirements.md from the `requirement` markers of the tests.
 """
 
 import ast
@@ -13,9 +13,8 @@ from pathlib import Path
 
 import typer
 
-from docs import kinds
-from relrag_pipelines import records, settings
-from relrag_pipelines.journal import kinds as journal_kinds
+from docs import kinds, tables
+from relrag_pipelines import settings
 from relrag_pipelines.sources import jsonl
 from relrag_query.cli import app
 
@@ -96,8 +95,8 @@ def json_lines() -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "jsonl.md": json_lines,
-    "records.md": records.markdown,
-    "journal.md": journal_kinds.markdown,
+    "records.md": tables.records,
+    "journal.md": tables.journal,
     "settings.md": settings.markdown,
     "sources.md": kinds.page,
     "commands.md": commands,

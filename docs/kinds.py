@@ -15,9 +15,10 @@ from typing import Any
 from relrag_pipelines import settings
 from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import Record, columns
+from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Kind, ReadContext
+from relrag_pipelines.stores.table_schema import columns
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from relrag_pipelines.chunking import chunk_id, text_hash
-from relrag_pipelines.records import Chunk, to_table
+from relrag_pipelines.records import Chunk
+from relrag_pipelines.stores.table_schema import to_table
 
 DAY = 86_400
 BEGUN = int(datetime(2024, 3, 1, 12, tzinfo=UTC).timestamp())

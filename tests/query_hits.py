@@ -11,8 +11,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from relrag_pipelines import links
-from relrag_pipelines.records import TABLES, Chunk, Record, to_table
+from relrag_pipelines.records import TABLES, Chunk, Record
 from relrag_pipelines.stores import catalog, catalog_build, generations, vectors
+from relrag_pipelines.stores.table_schema import to_table
 
 NOW = datetime(2025, 1, 20, 12, tzinfo=UTC)
 CONFIG = """

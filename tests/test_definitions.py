@@ -16,10 +16,11 @@ from relrag_pipelines.definitions import PUBLISHING, build_defs, follow_up
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.orchestration import runner
-from relrag_pipelines.records import Record, arrow_schema
+from relrag_pipelines.records import Record
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stores import archive_tables, generations, lake
+from relrag_pipelines.stores.table_schema import arrow_schema
 from relrag_query.cli.commands import sync as commands
 from tests import archive
 from tests.conftest import ROOT

@@ -2,9 +2,10 @@
 
 import dagster as dg
 
-from relrag_pipelines.records import TABLES, columns
+from relrag_pipelines.records import TABLES
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.lake import Manifest, ManifestEntry
+from relrag_pipelines.stores.table_schema import columns
 
 
 def column_schema(table: str) -> dict[str, dg.TableSchema]:

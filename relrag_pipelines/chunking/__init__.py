@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 
 from relrag_pipelines.chunking.chat_windows import own_passages, windows
 from relrag_pipelines.chunking.document_chunks import Passage, passages, times_of
-from relrag_pipelines.records import Chunk, arrow_schema
+from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import KINDS, RECORD_TYPES, record_type
+from relrag_pipelines.stores.table_schema import arrow_schema
 
 _PROJECT = UUID("b927d952-0863-45fe-9717-7c58f9bc123d")
 _KEYED = re.compile(r"<([A-Z_]+):k\d+:[0-9a-f]+>")

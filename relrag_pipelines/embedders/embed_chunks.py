@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 from relrag_pipelines.embedders.protocol import Embedder, ModelInfo
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.pii.pseudonyms import to_entity_type
-from relrag_pipelines.records import Embedding, arrow_schema
+from relrag_pipelines.records import Embedding
 from relrag_pipelines.stores import vector_cache
 from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.stores.table_schema import arrow_schema
 from relrag_pipelines.text.analyzer import index_text
 from relrag_pipelines.text.language import is_english
 

@@ -15,9 +15,10 @@ from relrag_pipelines.erasure import shingles, word_hashes
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.erasure.word_hashes import RUN, Hashes, WordHasher
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import NamedPerson, Page, Record, SpeechSegment, columns, to_table
+from relrag_pipelines.records import NamedPerson, Page, Record, SpeechSegment
 from relrag_pipelines.sources import KINDS, RECORD_TYPES
 from relrag_pipelines.stores.content_hash import content_hash
+from relrag_pipelines.stores.table_schema import columns, to_table
 
 SAID_AGAIN = 12
 """words in a row that a record shares only with what it repeats"""

@@ -19,8 +19,9 @@ from relrag_pipelines.pii.pseudonyms import escape_lookalikes
 from relrag_pipelines.pii.redact_tables import channel_of
 from relrag_pipelines.pii.spans import Span
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import Identifier, arrow_schema, to_table
+from relrag_pipelines.records import Identifier
 from relrag_pipelines.sources import record_type
+from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 
 _JID = re.compile(r"(?P<user>[\w.-]+?)(?::\d+)?@(?P<server>c\.us|s\.whatsapp\.net|lid)", re.ASCII)
 """an account as WhatsApp's databases write it; the part behind a colon names the device"""

@@ -8,14 +8,8 @@ import pyarrow as pa
 
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.resolve import Resolution
-from relrag_pipelines.records import (
-    Person,
-    PersonAlias,
-    PersonEntry,
-    PersonMention,
-    PersonRedirect,
-    to_table,
-)
+from relrag_pipelines.records import Person, PersonAlias, PersonEntry, PersonMention, PersonRedirect
+from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.text.names.spelling import script
 
 _NO_ID = -1

@@ -23,12 +23,13 @@ from relrag_pipelines.files import disk_full, regular_files
 from relrag_pipelines.ingest.read_context import read_context
 from relrag_pipelines.links.message_references import collect_message_ids
 from relrag_pipelines.privacy.keys import Keys, safe_native_id
-from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth, arrow_schema, to_table
+from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, UNREADABLE, CoveredInterval, Unit
 from relrag_pipelines.stores import quarantine, thread_index
 from relrag_pipelines.stores.content_hash import content_hash
 from relrag_pipelines.stores.spill_buffer import SpillBuffer, spill_folder
+from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 from relrag_pipelines.workers.pool import ENDED_TWICE
 from relrag_pipelines.workers.sandbox import ParserStopped
 from relrag_pipelines.workspace import Workspace

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from relrag_pipelines.identity import journal_statements
-from relrag_pipelines.records import ManualLink, columns, field_table
+from relrag_pipelines.records import ManualLink
+from relrag_pipelines.stores.table_schema import columns
 
 
 @dataclass(slots=True)
@@ -38,15 +39,6 @@ FORGOTTEN = "forgotten"
 _NAMES = {row: name for name, row in KINDS.items()}
 
 
-_ABOUT = """\
-`private/journal.jsonl` holds what the owner states. Nothing else does, so it is in every backup. Each line is an entry:
-`{"entry": number, "at": time, "kind": name, "said": fields}`. Entries are appended under the writer's lock and are on
-disk before a command ends; a last line that a power cut tore counts for nothing. Numbers rise and are never given
-twice: of an entry that was forgotten the number stays, with the kind `forgotten`. A generation's MANIFEST names the
-last entry that it was made with (`journal`), so that a reader can lay later ones over it.
-"""
-
-
 def kind_of(said: object) -> str:
     """The name of the kind that a row is an entry of; KeyError where its type is declared nowhere above."""
     return _NAMES[type(said)]
@@ -63,12 +55,3 @@ def to_fields(said: object) -> dict[str, Any]:
     """The fields of a row by their declared names, as the journal keeps them."""
     row: type = type(said)
     return {column.name: getattr(said, column.attribute) for column in columns(row)}
-
-
-def markdown() -> str:
-    """docs/journal.md."""
-    lines = ["# The journal", "", "Generated from `relrag_pipelines/journal/` by `make docs`; do not edit.", ""]
-    lines += [_ABOUT]
-    for name, row in KINDS.items():
-        lines += [f"## {name}", "", " ".join((row.__doc__ or "").split()), "", *field_table(row)]
-    return "\n".join(lines)

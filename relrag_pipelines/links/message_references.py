@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.privacy.keys import safe_id
-from relrag_pipelines.records import Edge, Record, arrow_schema
+from relrag_pipelines.records import Edge, Record
 from relrag_pipelines.sources import MAIL_REF
+from relrag_pipelines.stores.table_schema import arrow_schema
 
 NAMED = "named_messages"
 """field of `extra`: asset ids of mails whose Message-ID stands in the record's text"""

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.links.message_references import message_id_edges, references
-from relrag_pipelines.records import AUDIO_REF, Edge, arrow_schema
+from relrag_pipelines.records import AUDIO_REF, Edge
 from relrag_pipelines.sources import RECORD_TYPES
+from relrag_pipelines.stores.table_schema import arrow_schema
 
 CHUNK = "chunk:"
 THREAD = "thread:"

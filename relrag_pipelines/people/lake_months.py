@@ -10,9 +10,10 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from relrag_pipelines.records import TABLES, arrow_schema
+from relrag_pipelines.records import TABLES
 from relrag_pipelines.stores import archive_tables, catalog, lake
 from relrag_pipelines.stores.lake import LakeError
+from relrag_pipelines.stores.table_schema import arrow_schema
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset

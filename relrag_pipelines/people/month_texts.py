@@ -25,11 +25,12 @@ from relrag_pipelines.identity.people_tables import finder, mention_rows
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.people import lake_months, text_statements
 from relrag_pipelines.people.text_statements import Appearing, Text
-from relrag_pipelines.records import MonthWord, PersonMention, PersonMonth, TextFact, TextRelationship, to_table
+from relrag_pipelines.records import MonthWord, PersonMention, PersonMonth, TextFact, TextRelationship
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.sources.kind import RecordType
 from relrag_pipelines.stores import catalog
 from relrag_pipelines.stores.fingerprint import fingerprint
+from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.workspace import Workspace
 
 TABLES = {

@@ -22,9 +22,10 @@ from relrag_pipelines.language_models.reading import Reading
 from relrag_pipelines.people.passage_question import PassageAnswer, SupportedStatement, question, supported
 from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.pii.redact_tables import channel_of
-from relrag_pipelines.records import PassageStatement, arrow_schema, to_table
+from relrag_pipelines.records import PassageStatement
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.stores import catalog, model_answers, unread_passages
+from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.people import lake_months, own_words
 from relrag_pipelines.people.text_statements import STATED
 from relrag_pipelines.pii.pseudonyms import to_entity_type
-from relrag_pipelines.records import PersonFact, PersonRelationship, to_table
+from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
+from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.tables import given_names, kin

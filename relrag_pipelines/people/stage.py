@@ -17,8 +17,9 @@ from relrag_pipelines.identity.resolve import Resolution, resolve
 from relrag_pipelines.journal import journal
 from relrag_pipelines.people import lake_months, month_texts, profiles, resolved_statements
 from relrag_pipelines.people.month_texts import Months
-from relrag_pipelines.records import GivenForm, PersonName, to_table
+from relrag_pipelines.records import GivenForm, PersonName
 from relrag_pipelines.stores import lake
+from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.workspace import Workspace
 

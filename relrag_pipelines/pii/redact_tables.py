@@ -29,8 +29,9 @@ from relrag_pipelines.pii import (
 from relrag_pipelines.pii.known_values import KnownValues
 from relrag_pipelines.pii.phones import declared
 from relrag_pipelines.pii.record_strings import OUR_REF, RecordStrings, TextKey
-from relrag_pipelines.records import Record, arrow_schema
+from relrag_pipelines.records import Record
 from relrag_pipelines.sources import record_type
+from relrag_pipelines.stores.table_schema import arrow_schema
 
 FAULT = "redaction"
 

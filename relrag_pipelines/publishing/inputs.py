@@ -13,10 +13,11 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.journal import manual_links
 from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.pii.known_values import KnownValues
-from relrag_pipelines.records import Failure, ManualLink, arrow_schema, to_table
+from relrag_pipelines.records import Failure, ManualLink
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import archive_tables, catalog, catalog_build, lake, unit_state
+from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 from relrag_pipelines.workspace import Workspace
 
 

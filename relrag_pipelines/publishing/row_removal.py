@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.pii import leaked_records
 from relrag_pipelines.publishing.leak_scan import Leak
-from relrag_pipelines.records import Failure, to_table
+from relrag_pipelines.records import Failure
 from relrag_pipelines.stages import monthly, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import archive_tables, lake
+from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.workspace import Workspace
 
 

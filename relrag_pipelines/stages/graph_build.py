@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.pii import record_strings, redact_tables
-from relrag_pipelines.records import Chunk, columns
+from relrag_pipelines.records import Chunk
 from relrag_pipelines.settings import Collection, days
 from relrag_pipelines.stages import graph_leaks, graph_vectors, redaction_check
 from relrag_pipelines.stages import plan as plans
@@ -20,6 +20,7 @@ from relrag_pipelines.stages.graph_index import PEOPLE, chunk_months, expected_f
 from relrag_pipelines.stages.leak_rules import LeakRules
 from relrag_pipelines.stores import catalog, generations, graph_indexes
 from relrag_pipelines.stores.graph_indexes import IndexInfo
+from relrag_pipelines.stores.table_schema import columns
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:

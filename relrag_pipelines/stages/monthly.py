@@ -14,12 +14,13 @@ from typing import Any
 import pyarrow as pa
 
 from relrag_pipelines import embedders
-from relrag_pipelines.records import Embedding, Failure, Record, arrow_schema, to_table
+from relrag_pipelines.records import Embedding, Failure, Record
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stages.redaction_policy import policy
 from relrag_pipelines.stores import lake, vault
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint
+from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 from relrag_pipelines.workers.pool import ENDED_TWICE, MAKE_ROOM, WorkerKilled
 from relrag_pipelines.workspace import Workspace
 

@@ -10,10 +10,11 @@ from relrag_pipelines.language_models import model, reading
 from relrag_pipelines.language_models.token_estimate import count_tokens
 from relrag_pipelines.people import passage_statements
 from relrag_pipelines.people.passage_question import INSTRUCTIONS, question
-from relrag_pipelines.records import TABLES, arrow_schema
+from relrag_pipelines.records import TABLES
 from relrag_pipelines.stages.embedding_cost import BYTES_A_TOKEN, dollars
 from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import catalog, lake, model_answers
+from relrag_pipelines.stores.table_schema import arrow_schema
 from relrag_pipelines.workspace import Workspace
 
 STAGE = "passage_statements"

@@ -15,13 +15,14 @@ import pyarrow as pa
 
 from relrag_pipelines import embedders
 from relrag_pipelines.errors import SafeError
-from relrag_pipelines.records import TABLES, arrow_schema
+from relrag_pipelines.records import TABLES
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stages.month_range import with_partition
 from relrag_pipelines.stores import archive_tables, lake, unread_passages
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint, Manifest, ManifestEntry
+from relrag_pipelines.stores.table_schema import arrow_schema
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ from relrag_pipelines.files import sealed_json
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
-from relrag_pipelines.records import JOINED, SCHEMA_VERSION, TABLES, arrow_schema
+from relrag_pipelines.records import JOINED, SCHEMA_VERSION, TABLES
 from relrag_pipelines.stores import lake
 from relrag_pipelines.stores.lake import InputFingerprint, LakeError, ManifestEntry
+from relrag_pipelines.stores.table_schema import arrow_schema
 
 FILE, MANIFEST = "archive.parquet", "MANIFEST.json"
 NAMES = tuple(name for name, table in TABLES.items() if f"lake/{name}/{FILE}" in table.place)

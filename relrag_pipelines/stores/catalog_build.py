@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth, TermFrequency, arrow_schema, ddl, to_table
+from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth, TermFrequency
 from relrag_pipelines.stores import catalog_links as links
 from relrag_pipelines.stores import catalog_sql as sql
 from relrag_pipelines.stores.catalog import (
@@ -35,6 +35,7 @@ from relrag_pipelines.stores.catalog import (
     counts,
     quote,
 )
+from relrag_pipelines.stores.table_schema import arrow_schema, ddl, to_table
 from relrag_pipelines.text.analyzer import document_tokens
 
 Files = Sequence[tuple[str, Sequence[Path]]]

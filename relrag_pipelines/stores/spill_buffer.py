@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 
 from relrag_pipelines.files.atomic import make_private
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.records import PrivateRecord, arrow_schema
+from relrag_pipelines.records import PrivateRecord
+from relrag_pipelines.stores.table_schema import arrow_schema
 
 MOST_BYTES = 64 * 2**20
 """held in memory before it is put on disk"""

@@ -17,8 +17,9 @@ import pyarrow.parquet as pq
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
-from relrag_pipelines.records import Failure, UnitMonth, UnitState, conform, to_table
+from relrag_pipelines.records import Failure, UnitMonth, UnitState
 from relrag_pipelines.stores import private_manifest
+from relrag_pipelines.stores.table_schema import conform, to_table
 
 UNFINISHED = "unfinished"
 """`reader` of a unit whose records are being replaced: a kill there makes it be read again"""

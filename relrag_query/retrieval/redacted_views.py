@@ -16,10 +16,11 @@ import pyarrow as pa
 from relrag_pipelines.pii import json_values
 from relrag_pipelines.pii.record_strings import redact_json
 from relrag_pipelines.pii.redact_tables import channel_of
-from relrag_pipelines.records import TABLES, Column, columns
+from relrag_pipelines.records import TABLES
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import redaction_policy
 from relrag_pipelines.stores.generations import Generation
+from relrag_pipelines.stores.table_schema import Column, columns
 from relrag_pipelines.workspace import Workspace
 
 WITHHELD = "[withheld: it could not be redacted]"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from relrag_pipelines.chunking import chunk
 from relrag_pipelines.chunking.chat_windows import MESSAGES, OVERLAP, SILENCE
-from relrag_pipelines.records import Record, to_table
+from relrag_pipelines.records import Record
+from relrag_pipelines.stores.table_schema import to_table
 
 NOON = 1736769600
 """2025-01-13 12:00 UTC"""

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from relrag_pipelines.chunking import chunk, text_hash
 from relrag_pipelines.chunking.document_chunks import passages
 from relrag_pipelines.chunking.sentences import count_tokens, fits, pack, sentences, split_long
-from relrag_pipelines.records import Chunk, Page, Record, arrow_schema, to_table
+from relrag_pipelines.records import Chunk, Page, Record
+from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 
 LIMIT = 32
 

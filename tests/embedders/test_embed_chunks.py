@@ -25,11 +25,12 @@ from relrag_pipelines.maintenance.repair import repair
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.orchestration import runner
 from relrag_pipelines.publishing import publish
-from relrag_pipelines.records import Chunk, Embedding, arrow_schema, to_table
+from relrag_pipelines.records import Chunk, Embedding
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages.embedding_cost import CostEstimate
 from relrag_pipelines.stores import generations, lake, vector_cache
 from relrag_pipelines.stores.generations import GenerationError
+from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 from relrag_query.cli.commands import plan
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands.forget import ForgetRequest, forget

@@ -25,6 +25,7 @@ from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import KINDS, ReadContext
 from relrag_pipelines.sources.git.log import Log
+from relrag_pipelines.stores.table_schema import columns
 from relrag_query.display import metadata_line
 from tests import ROOT
 
@@ -160,7 +161,7 @@ def test_each_decoy_tempts() -> None:
 
 
 def test_jsonl_items_have_known_fields_and_parents() -> None:
-    known = {column.name for column in records.columns(records.Record)} | {"id"}
+    known = {column.name for column in columns(records.Record)} | {"id"}
     for source, items in ITEMS.items():
         assert len(LINES[source]) == len(items), f"{source}: an id stands twice"
         for name, item in items.items():

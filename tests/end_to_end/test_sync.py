@@ -12,8 +12,9 @@ import pytest
 
 from relrag_pipelines.ingest import units
 from relrag_pipelines.publishing import publish
-from relrag_pipelines.records import Record, arrow_schema
+from relrag_pipelines.records import Record
 from relrag_pipelines.stores import generations, lake, unit_state
+from relrag_pipelines.stores.table_schema import arrow_schema
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands.status import status
 from relrag_query.cli.commands.verify import verify

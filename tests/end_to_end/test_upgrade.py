@@ -15,11 +15,12 @@ from relrag_pipelines import records
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.publishing import publish
-from relrag_pipelines.records import SCHEMA_VERSION, TABLES, arrow_schema, columns
+from relrag_pipelines.records import SCHEMA_VERSION, TABLES
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import generations, lake, private_manifest
 from relrag_pipelines.stores.lake import LakeError
+from relrag_pipelines.stores.table_schema import arrow_schema, columns
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli.commands import plan
 from relrag_query.cli.commands import sync as commands

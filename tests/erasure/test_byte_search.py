@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from relrag_pipelines.erasure import byte_search
-from relrag_pipelines.records import Chunk, to_table
+from relrag_pipelines.records import Chunk
 from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores.table_schema import to_table
 
 VALUE = 'žluťoučký "kůň" שלום 🐎'
 FILLER = "the same words again and again, " * 200

@@ -9,8 +9,9 @@ import pytest
 from relrag_pipelines.erasure import fingerprints, purge, record_selection, rule_file, rule_matching
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import PrivateRecord, to_table
+from relrag_pipelines.records import PrivateRecord
 from relrag_pipelines.stores import unit_state
+from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.workspace import Workspace
 from tests import archive
 

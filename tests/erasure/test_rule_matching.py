@@ -9,7 +9,8 @@ from relrag_pipelines.erasure import fingerprints, rule_file, rule_matching
 from relrag_pipelines.erasure.rule_file import ErasureRule, ErasureRules, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.privacy.keys import Keys, KeysError
-from relrag_pipelines.records import NamedPerson, PrivateRecord, to_table
+from relrag_pipelines.records import NamedPerson, PrivateRecord
+from relrag_pipelines.stores.table_schema import to_table
 
 
 def table(*records: PrivateRecord) -> pa.Table:

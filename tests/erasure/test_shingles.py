@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from relrag_pipelines.erasure import mail_quotes, shingles, word_hashes
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import PrivateRecord, Record, to_table
+from relrag_pipelines.records import PrivateRecord, Record
+from relrag_pipelines.stores.table_schema import to_table
 
 KEYS = Keys(b"i" * 32, b"p" * 32, "k1")
 SECRET = """\

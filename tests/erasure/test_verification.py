@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.erasure import verification
-from relrag_pipelines.records import PrivateRecord, to_table
+from relrag_pipelines.records import PrivateRecord
 from relrag_pipelines.stores import lake
 from relrag_pipelines.stores.lake import InputFingerprint
+from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.workspace import Workspace
 from tests import archive
 

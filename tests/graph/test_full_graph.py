@@ -6,9 +6,10 @@ import duckdb
 import pytest
 from starlette.testclient import TestClient
 
-from relrag_pipelines.records import TABLES, columns, ddl
+from relrag_pipelines.records import TABLES
 from relrag_pipelines.stores import inventory
 from relrag_pipelines.stores.generations import Generation, clean_up, layouts
+from relrag_pipelines.stores.table_schema import columns, ddl
 from relrag_query.graph import layout_store
 from relrag_query.graph.full_graph import FullGraph, FullGraphNode, GraphEdge, get_full_graph_data, get_graph_around
 from relrag_query.graph.layout import layout

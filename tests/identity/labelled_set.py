@@ -13,8 +13,9 @@ from relrag_pipelines.identity.resolve import Resolution, resolve
 from relrag_pipelines.identity.suggestions import Suggestion, suggest
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import NamedPerson, Record, to_table
+from relrag_pipelines.records import NamedPerson, Record
 from relrag_pipelines.settings import POLICIES, Policy
+from relrag_pipelines.stores.table_schema import to_table
 
 FOLDER = Path(__file__).with_name("labelled")
 KEYS = Keys(b"i" * 32, b"p" * 32, "k1")

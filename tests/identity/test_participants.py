@@ -9,8 +9,9 @@ import pytest
 from relrag_pipelines.identity.participants import extract_identifiers, parse_identifiers
 from relrag_pipelines.pii import PIIRedactor, RedactionError
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import Identifier, NamedPerson, Record, arrow_schema, to_table
+from relrag_pipelines.records import Identifier, NamedPerson, Record
 from relrag_pipelines.settings import POLICIES, Policy
+from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 
 MOBILE = "+972521234567"
 

@@ -16,8 +16,9 @@ from relrag_pipelines.identity.people_tables import (
 from relrag_pipelines.identity.resolve import resolve
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import NamedPerson, Record, to_table
+from relrag_pipelines.records import NamedPerson, Record
 from relrag_pipelines.settings import POLICIES, Policy
+from relrag_pipelines.stores.table_schema import to_table
 
 
 def test_people_have_rows_of_names_addresses_and_records(keys: Keys) -> None:

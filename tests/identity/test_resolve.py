@@ -25,8 +25,9 @@ from relrag_pipelines.identity.suggestions import suggest
 from relrag_pipelines.journal import kinds
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import NamedPerson, Record, to_table
+from relrag_pipelines.records import NamedPerson, Record
 from relrag_pipelines.settings import POLICIES, Policy
+from relrag_pipelines.stores.table_schema import to_table
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
 REDACTOR = PIIRedactor({name: Policy.model_validate(policy) for name, policy in POLICIES.items()}, KEYS)

@@ -13,7 +13,8 @@ from relrag_pipelines.links.message_references import (
     references,
 )
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import Chunk, Record, arrow_schema, to_table
+from relrag_pipelines.records import Chunk, Record
+from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 from tests import cost
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from relrag_pipelines.links import build_edges
-from relrag_pipelines.records import RELATION_TYPES, Chunk, Record, to_table
+from relrag_pipelines.records import RELATION_TYPES, Chunk, Record
+from relrag_pipelines.stores.table_schema import to_table
 
 MAIL, CHAT = "gmail:m", "whatsapp:c"
 RECORDS = [

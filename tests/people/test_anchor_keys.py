@@ -7,7 +7,7 @@ import pytest
 from relrag_pipelines.identity.journal_statements import Allocation, Split, StatedIdentifier
 from relrag_pipelines.journal import kinds
 from relrag_pipelines.people.anchor_keys import under_both_keys
-from relrag_pipelines.records import columns
+from relrag_pipelines.stores.table_schema import columns
 
 HASHES = {"a1": "a2", "b1": "b2", "c1": "c2"}
 

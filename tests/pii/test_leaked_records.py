@@ -9,8 +9,9 @@ import pytest
 from relrag_pipelines.pii import PIIRedactor, leaked_records
 from relrag_pipelines.pii.known_values import KnownValues
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import Page, Record, to_table
+from relrag_pipelines.records import Page, Record
 from relrag_pipelines.settings import POLICIES, Policy
+from relrag_pipelines.stores.table_schema import to_table
 
 ACCOUNT, OTHER = "10-915-151334436", "20-243-533880245"
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")

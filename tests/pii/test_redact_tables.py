@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from relrag_pipelines.pii import PIIRedactor, RedactionError
 from relrag_pipelines.pii.redact_tables import channel_of, redact_records
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import NamedPerson, Page, Record, arrow_schema, to_table
+from relrag_pipelines.records import NamedPerson, Page, Record
 from relrag_pipelines.settings import POLICIES, Policy
+from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
 RAW, PHONE = "052-123-4567", "<PHONE_NUMBER:k1:88a31ea6ebff>"

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from relrag_pipelines.records import Failure, NamedPerson, Page, Record, to_table
+from relrag_pipelines.records import Failure, NamedPerson, Page, Record
 from relrag_pipelines.sources import KINDS, ReadContext, Unit, jsonl
 from relrag_pipelines.sources.formats import json_fields
+from relrag_pipelines.stores.table_schema import to_table
 
 READING = ReadContext("notes", "Europe/Prague", lambda text: text)
 Read = Callable[[bytes], list[Record | Failure]]

@@ -21,9 +21,9 @@ from relrag_pipelines.records import (
     PersonEntry,
     PersonMention,
     Record,
-    to_table,
 )
 from relrag_pipelines.stores import catalog, catalog_build
+from relrag_pipelines.stores.table_schema import to_table
 
 AT = datetime(2025, 1, 20, 12, tzinfo=UTC)
 LATER = datetime(2025, 2, 1, tzinfo=UTC)

@@ -7,9 +7,10 @@ import pyarrow as pa
 import pytest
 
 from relrag_pipelines.files import failpoints, sealed_json
-from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Edge, arrow_schema, to_table
+from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Edge
 from relrag_pipelines.stores import lake, lake_damage, private_manifest
 from relrag_pipelines.stores.lake import InputFingerprint, LakeError
+from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 from tests import archive
 
 STAMP = InputFingerprint("in", 1, "set")

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from relrag_pipelines import settings
-from relrag_pipelines.records import Chunk, Failure, Record, UnitMonth, UnitState, to_table
+from relrag_pipelines.records import Chunk, Failure, Record, UnitMonth, UnitState
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import generations, lake, lock, unit_state
 from relrag_pipelines.stores.lake import InputFingerprint
+from relrag_pipelines.stores.table_schema import to_table
 from relrag_query.cli.commands.status import status
 from relrag_query.service.archive_status import Status, collect
 from tests import archive

@@ -13,8 +13,9 @@ from relrag_pipelines.pii import PIIRedactor, flexible_pattern, present_candidat
 from relrag_pipelines.pii.phones import declared
 from relrag_pipelines.pii.redact_tables import redact_records
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import NamedPerson, Page, Record, SpeechSegment, to_table
+from relrag_pipelines.records import NamedPerson, Page, Record, SpeechSegment
 from relrag_pipelines.settings import Policy
+from relrag_pipelines.stores.table_schema import to_table
 
 ENTITIES = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER"]
 ODD = "301234567"

@@ -13,11 +13,12 @@ import pytest
 from qdrant_client import models
 
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import Failure, Record, to_table
+from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.settings import Settings, SettingsError, Source, load
 from relrag_pipelines.sources import KINDS, ListingPlace, ReadContext
 from relrag_pipelines.sources.legacy import is_repeated, join_parts
 from relrag_pipelines.sources.legacy.local_collection import STORAGE
+from relrag_pipelines.stores.table_schema import to_table
 from tests import legacy_collection as older
 
 KIND = KINDS["legacy"]
