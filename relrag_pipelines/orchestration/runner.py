@@ -7,7 +7,7 @@ schedule or a sensor launches.
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.orchestration import orphaned_runs, postgres
+from relrag_pipelines.orchestration import orphaned_runs, postgres, sqlite_storage
 from relrag_pipelines.orchestration.instance import dagster_yaml
 from relrag_pipelines.sources.legacy.payload import CHANNELS
 from relrag_pipelines.stages import graph_index, whole_archive
@@ -80,12 +80,7 @@ def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance
     sqlalchemy.event.listen(sqlalchemy.Engine, "commit", _before_commit)
     try:
         _drop_unfinished(folder / _EVENTS)
-        with dg.DagsterInstance.from_config(str(folder)) as opened, ExitStack() as held:
-            # Dagster opens its databases anew for every event, and the last one to close writes all out: with
-            # another open, and without a sync for every commit, a sync's events cost a seventh
-            for path in folder.rglob("*.db"):
-                connection = held.enter_context(closing(sqlite3.connect(path)))
-                connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+        with sqlite_storage.open_connections(), dg.DagsterInstance.from_config(str(folder)) as opened:
             yield opened
     finally:
         sqlalchemy.event.remove(sqlalchemy.Engine, "commit", _before_commit)

@@ -6,7 +6,6 @@ whenever it opens a database it reads all its migrations (90 files), also where 
 
 from __future__ import annotations
 
-import functools
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -18,13 +17,34 @@ from dagster._core.storage.runs import SqliteRunStorage
 from dagster._core.storage.schedules import SqliteScheduleStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from dagster._serdes import ConfigurableClassData
-from sqlalchemy import Connection, Engine, NullPool, create_engine, inspect, make_url
+from sqlalchemy import Connection, Engine, NullPool, Pool, QueuePool, create_engine, inspect, make_url
+
+_engines: dict[str, Engine] = {}
+"""by the URL of their database"""
+_pools: list[type[Pool]] = [NullPool]
+"""the last is used: each connection is closed after use, as Dagster does it, so that none keeps a file open that is put
+away or replaced"""
 
 
-@functools.cache
 def _engine(url: str) -> Engine:
-    # each connection is closed after use, as Dagster does it: none keeps a file open that is put away or replaced
-    return create_engine(url, poolclass=NullPool, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
+    if url not in _engines:
+        timeout = {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS}
+        _engines[url] = create_engine(url, poolclass=_pools[-1], connect_args=timeout)
+    return _engines[url]
+
+
+@contextmanager
+def open_connections() -> Iterator[None]:
+    """Keeps connections open from one event to the next: a sync writes some hundred, and opening takes longer."""
+    _engines.clear()
+    _pools.append(QueuePool)
+    try:
+        yield
+    finally:
+        _pools.pop()
+        for engine in _engines.values():
+            engine.dispose()
+        _engines.clear()
 
 
 @contextmanager

@@ -44,6 +44,8 @@ MonthFiles = Mapping[str, Files]
 """by name of the table"""
 _MEMORY, _MEMORY_A_RECORD = 800_000_000, 700
 """bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
+_UNWRITTEN = "256 MB"
+"""what tables may take before the file is written; at DuckDB's 16 MB each statement writes it, a quarter of the time"""
 _COUNTED = 2_000
 """passages whose words are counted; chunk ids are hashes, so the first of them are a fair sample"""
 LAKE = ("records", "identifiers", "chunks", "asset_asset_edges", "failures")
@@ -93,7 +95,10 @@ def build(
     try:
         spill.mkdir(parents=True, exist_ok=True)
         failpoint("catalog.create", path)
-        with connect(str(path), temp_directory=str(spill)) as connection:
+        with connect(temp_directory=str(spill)) as connection:
+            # an interrupted build begins anew, so its file needs no journal, and is written out once at the end
+            connection.execute(f"ATTACH {quote(path)} AS catalog (RECOVERY_MODE no_wal_writes); USE catalog")
+            connection.execute(f"SET checkpoint_threshold = '{_UNWRITTEN}'")
             _prepare(connection, path, parts, at, previous, replaced, whole)
             _prepare_links(connection, said, link_max_records)
             embedded = parts.get("embeddings", ())
@@ -106,7 +111,6 @@ def build(
         return counts(path)
     except BaseException:
         path.unlink(missing_ok=True)
-        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
         raise
     finally:
         shutil.rmtree(spill, ignore_errors=True)

@@ -12,6 +12,7 @@ import pytest
 from dagster._core.storage.event_log.sqlite import consolidated_sqlite_event_log
 from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
+from sqlalchemy import Engine, create_engine, event
 
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.orchestration import runner, sqlite_storage
@@ -67,10 +68,31 @@ def test_a_database_that_is_made_is_used_with_one_engine(tmp_path: Path, monkeyp
     for module in DAGSTERS:
         monkeypatch.setattr(module, "create_engine", refuse)
         monkeypatch.setattr(module, "check_alembic_revision", refuse)
-    sqlite_storage._engine.cache_clear()
+    opened: list[str] = []
+    monkeypatch.setattr(
+        sqlite_storage, "create_engine", lambda url, **of: opened.append(url) or create_engine(url, **of)
+    )
     assert one_run(tmp_path) == 2
-    assert sqlite_storage._engine.cache_info().currsize == 2  # events and runs
-    assert sqlite_storage._engine.cache_info().hits > 20
+    assert sorted(Path(one).name for one in opened) == ["event_log.db", "runs.db"]
+
+
+def test_a_run_opens_each_database_once_and_leaves_none_open(tmp_path: Path) -> None:
+    assert one_run(tmp_path) == 1
+    connections: list[Any] = []
+
+    def count(connection: Any, _: object) -> None:
+        connections.append(connection)
+
+    event.listen(Engine, "connect", count)
+    try:
+        assert one_run(tmp_path) == 2
+    finally:
+        event.remove(Engine, "connect", count)
+    assert len(connections) == 3  # of the runs, and two of the events at a time; some twenty events are written
+    for connection in connections:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
+    assert not [*runner.instance_folder(tmp_path).rglob("*-wal")]
 
 
 @pytest.mark.parametrize("name", ["history/runs.db", "schedules/schedules.db"])
