@@ -91,44 +91,40 @@ def _of_records(
 
     `unknown` is a relationship that the question names and that nobody is stated to have.
     """
-    settings = context.settings
-    most = 2 * settings.search_limit if limit is None else limit
+    most = 2 * context.settings.search_limit if limit is None else limit
     wanted = listing.parse_listing(context)
-    at_most = min(most, settings.source_display_max_count)
+    at_most = min(most, context.settings.source_display_max_count)
     if wanted:
         at_most = limit or at_most or most  # of a list so many are shown as are asked for
         hits = run(listing.listing_steps(wanted, at_most), context)
-        told = listing.listing_answer(hits)
+        evidence = listing.listing_answer(hits)
     else:
-        hits, told = _evidence(context, answering_hits(context), most)
-    context.note("answer", f"{told.confidence}, {len(told.sentences)} sentences; best coverage {told.best:.2f}")
-    hits = hits if wanted else add_named_records(told, hits, context)
+        hits, evidence = _evidence(context, answering_hits(context), most)
+    found = f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}"
+    context.note("answer", f"{evidence.confidence}, {found}")
+    hits = hits if wanted else add_named_records(evidence, hits, context)
     written, notice = _written(context, hits if limit is None else hits[:limit], on_text)
-    sure: Confidence = "sure" if written and written.found else "none" if written else told.confidence
-    sure = "unsure" if may_be_others and sure == "sure" else sure
-    shown = _shown(context, hits, told, written, at_most, people)
-    quotes = [] if written else _quotes(context, told, shown)
-    said_by = _name_writers(context, quotes, told, people) if people and quotes else ""
-    elsewhere = not written and told.elsewhere
+    how_sure = _confidence(evidence, written, may_be_others=may_be_others)
+    shown = _shown(context, hits, evidence, written, at_most, people)
+    quotes = [] if written else _quotes(context, evidence, shown)
+    writers_line = _name_writers(context, quotes, evidence, people) if people and quotes else ""
+    elsewhere = not written and evidence.elsewhere
+    about = [source.hit for source in shown] or hits
+    explained = explanation.explain_query(context, wanted, about, _zone(context), elsewhere=elsewhere)
+    nobody = answers.stated_by_nobody(unknown) if unknown else ""
     return Answer(
-        question=context.question,
-        confidence=sure,
-        quotes=quotes,
-        sources=shown,
-        closest=[] if sure != "none" else nearest_hits(hits),
+        question=context.question, confidence=how_sure, quotes=quotes, sources=shown,
+        closest=[] if how_sure != "none" else nearest_hits(hits),
         searched=_scope(context, generation, listed=wanted is not None),
         missing=[] if wanted else missing_words(context, hits),
-        intents=context.intents,
-        when=context.time,
-        trace=context.trace,
-        written=written,
-        head=[answers.stated_by_nobody(unknown)] * bool(unknown)
-        + [said_by] * bool(said_by)
-        + explanation.explain_query(
-            context, wanted, [one.hit for one in shown] or hits, _zone(context), elsewhere=elsewhere
-        ),
-        notice=notice,
-    )
+        intents=context.intents, when=context.time, trace=context.trace, written=written,
+        head=[*filter(None, (nobody, writers_line)), *explained], notice=notice,
+    )  # fmt: skip
+
+
+def _confidence(evidence: ExtractiveAnswer, written: GeneratedAnswer | None, *, may_be_others: bool) -> Confidence:
+    sure: Confidence = ("sure" if written.found else "none") if written else evidence.confidence
+    return "unsure" if may_be_others and sure == "sure" else sure
 
 
 def _asked_of_people(context: QueryContext, people: People) -> PeopleQuestion | None:

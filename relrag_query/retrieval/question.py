@@ -63,40 +63,24 @@ def read_question(
     """
     zone = ZoneInfo(settings.timezone)
     where = _limits(filters, settings, limit, zone)
-    question, *follows = (one.encode(errors="replace").decode() for one in (question, *follows))  # bytes, not UTF-8
-    whole = redact_question(question, settings)
+    questions = [one.encode(errors="replace").decode() for one in (question, *follows)]  # bytes, not UTF-8
+    whole = redact_question(questions[0], settings)
     assets = named_assets(whole, connection)
-    inferred, noted = infer(whole)
-    intents = inferred or classify_query_intent(question, entities, assets)
-    times, topics, latest = _times((question, *follows), intents, zone)
+    inferred, trace_line = infer(whole)
+    intents = inferred or classify_query_intent(questions[0], entities, assets)
+    times, topics, latest = _times(questions, intents, zone)
     redacted = [redact_question(one, settings) for one in topics]
-    asked = "\n".join(redacted)
-    meaning, why = embed(asked)
-    phrases = [one.phrase if one and not one.relative else "" for one in times]
-    terms = [query_terms(*one) for one in zip(topics, repeat(frequencies), redacted, phrases, strict=False)]
-    channels = (named_channel(one, classify_query_intent(one, [], [])) for one in (question, *follows))
+    embedded_text = "\n".join(redacted)
+    meaning, why = embed(embedded_text)
     context = QueryContext(
-        question=question,
-        search_text="\n".join(dict.fromkeys([*topics, *redacted])),
-        redacted=redacted[0],
-        terms=[*terms[0], *_earlier(terms)],
-        intents=intents,
-        assets=assets,
-        channels=next(filter(None, channels), frozenset()),
-        time=next(filter(None, times), None),
-        latest=latest,
-        limits=where,
-        limit=max(limit, MIN_CANDIDATES),
-        settings=settings,
-        connection=connection,
-        vectors=store,
-        frequencies=frequencies,
-        meaning=meaning,
-        embedded_text=asked,
-        lexical_reason=why,
-    )
-    if noted:
-        context.note("intents", noted)
+        question=questions[0], search_text="\n".join(dict.fromkeys([*topics, *redacted])), redacted=redacted[0],
+        terms=_terms(topics, redacted, times, frequencies), intents=intents, assets=assets,
+        channels=_channels(questions), time=next(filter(None, times), None), latest=latest, limits=where,
+        limit=max(limit, MIN_CANDIDATES), settings=settings, connection=connection, vectors=store,
+        frequencies=frequencies, meaning=meaning, embedded_text=embedded_text, lexical_reason=why,
+    )  # fmt: skip
+    if trace_line:
+        context.note("intents", trace_line)
     return context
 
 
@@ -132,15 +116,25 @@ def _topic(question: str, when: TimeRange | None) -> str:
     return when.without(question) if when and when.relative else question
 
 
-def _earlier(terms: Sequence[list[Term]]) -> list[Term]:
-    """The words of the questions before that the last one does not have; each question counts half of the next."""
-    known = {token for term in terms[0] for token in term.tokens}
-    found: list[Term] = []
-    for age, some in enumerate(terms[1:], 1):
+def _channels(questions: Sequence[str]) -> frozenset[str]:
+    """The types of records that the last question names which names any."""
+    named = (named_channel(one, classify_query_intent(one, [], [])) for one in questions)
+    return next(filter(None, named), frozenset())
+
+
+def _terms(
+    topics: Sequence[str], redacted: Sequence[str], times: Sequence[TimeRange | None], frequencies: Frequencies
+) -> list[Term]:
+    """The words of the question, then those of earlier ones that it lacks; each question counts half of the next."""
+    phrases = [when.phrase if when and not when.relative else "" for when in times]
+    first, *earlier = [query_terms(*one) for one in zip(topics, repeat(frequencies), redacted, phrases, strict=False)]
+    known = {token for term in first for token in term.tokens}
+    terms = list(first)
+    for age, some in enumerate(earlier, 1):
         new = [term for term in some if not (term.light or term.is_time) and known.isdisjoint(term.tokens)]
-        found += [replace(term, weight=term.weight / 2**age, adjacent=False) for term in new]
+        terms += [replace(term, weight=term.weight / 2**age, adjacent=False) for term in new]
         known.update(token for term in new for token in term.tokens)
-    return found
+    return terms
 
 
 def redact_question(question: str, settings: Settings) -> str:

@@ -17,7 +17,7 @@ from relrag_pipelines.sources import CoveredInterval, ReadContext
 from relrag_pipelines.sources.whatsapp import chat_name as titles
 from relrag_pipelines.sources.whatsapp import date_order, system_messages
 from relrag_pipelines.sources.whatsapp.detect_format import FormatGuess, OpenStream, detect_format, messages
-from relrag_pipelines.sources.whatsapp.timestamps import MARKS, SECONDS, LocalClock, any_forms
+from relrag_pipelines.sources.whatsapp.timestamps import MARKS, LocalClock, any_forms
 from relrag_pipelines.text import reference_numbers
 
 _NAMES_KEPT = 10_000
@@ -30,6 +30,8 @@ _DIGITS = re.compile(r"[0-9]\S*?\d\S*?\d")
 _LEAD = re.compile(f"^[{MARKS}]+")
 _NUMBERED = re.compile(rf"\n[{MARKS}]*\[?[{MARKS}]*\d")
 """lines that may begin like a message in any form"""
+_NEW, _FILL = Record.__new__, Record.__init__
+"""calling Record passes keywords on through a dict, which takes as long as making it"""
 _QUOTES = re.compile(r"(?<!\w)\"|\"(?!\w)|[“”„«»「」『』]")
 
 _TYPES = mimetypes.MimeTypes()  # Python's own table; those of machines differ
@@ -129,63 +131,37 @@ def _warnings(chat: Chat, known: FormatGuess) -> Iterator[Failure]:
 
 def _records(chat: Chat, reading: ReadContext, known: FormatGuess, order: str) -> Iterator[Record | Failure]:
     """The hot loop: nothing is done here that most messages do not need."""
-    hash_id, title = reading.hash, chat.title
-    mark, whole_notes, longest_note = system_messages.MARK, system_messages.WHOLE, system_messages.LONGEST
-    find_numbers, has_digit, digits = (
-        reference_numbers.find_reference_numbers,
-        reference_numbers.has_ascii_digit,
-        _DIGITS.search,
-    )
-    thread, at_line, line = _thread(chat, reading), f"{chat.location}#L", known.lines_before
-    chat_id = thread.removeprefix("whatsapp:")
-    clock = LocalClock(order, reading.timezone)
-    days, times = clock.days, clock.times
+    hash_id, title, has_digit = reading.hash, chat.title, reference_numbers.has_ascii_digit
+    mark, notes, longest_note = system_messages.MARK, system_messages.WHOLE, system_messages.LONGEST
+    thread, line = _thread(chat, reading), known.lines_before
+    chat_id, at_line = thread.removeprefix("whatsapp:"), f"{chat.location}#L"
+    moment = LocalClock(order, reading.timezone).moment
     senders: dict[str, str] = {}
-    new, fill = Record.__new__, Record.__init__  # calling Record passes keywords on through a dict, which takes as long
     for date, hour, second, half, body in messages(known):
-        midnight, day, seen = days.get(date) or clock.day(date)
-        since, hhmmss = times.get(hour + half if half else hour) or clock.time(hour, half or "")
-        if second:
-            seconds, ss = SECONDS[second]
-            since, hhmmss = since + seconds, hhmmss[:4] + ss
+        ts, digits, ids = moment(date, hour, second, half)
         line += 1
         raw, _, text = body.partition(": ")
         sender: str | None = senders.get(raw)
         if sender is None:
             sender, text = _split(body, senders)
-        said = body if sender == raw else f"{sender}: {text}" if sender else text
+        content = body if sender == raw else f"{sender}: {text}" if sender else text
         files: Sequence[str] = ()
         extra: dict[str, Any] = {}
         if sender is None:
             extra["system"] = True
-        elif "<" in text or mark in text or "(" in text or (len(text) <= longest_note and text in whole_notes):
-            typed, files, extra = system_messages.read(text)
-            if not files and not extra and _is_system(sender, text, title, known):
-                sender, extra = None, {"system": True}
-            else:
-                said = f"{sender}: {typed}"
-            text = typed
-        when = midnight + since if midnight is not None else clock.utc(day, hhmmss)
-        own = f"{chat_id}:{day}T{hhmmss}:{hash_id(said)}"
-        if own in seen:
-            seen[own] += 1
-            own = f"{own}:{seen[own]}"
-        else:
-            seen[own] = 1
-        found = find_numbers(text) if has_digit(text) and digits(text) else []
-        message = new(Record)
-        fill(message, own, text, locations=[f"{at_line}{line}"], numbers=found, extra=extra)
-        message.rag_source_type = "whatsapp"
-        message.from_ = sender
-        message.subject = title
-        message.ts = when
-        message.thread_id = thread
-        message.content_type = "text/plain"
-        if files:
-            message.total_siblings, message.parent_ref = len(files), f"whatsapp:{message.source_id}"
-        if when is None:
-            message.date_quality = "none"
+        elif "<" in text or mark in text or "(" in text or (len(text) <= longest_note and text in notes):
+            sender, text, files, extra = _read_notes(sender, text, title, known)
+            content = f"{sender}: {text}" if sender else content
+        source_id = f"{chat_id}:{digits}:{hash_id(content)}"
+        ids[source_id] = count = ids.get(source_id, 0) + 1
+        if count > 1:
+            source_id = f"{source_id}:{count}"
+        numbers = _numbers(text) if has_digit(text) else []
+        message = _message(source_id, text, sender, ts, title, thread, f"{at_line}{line}", numbers, extra)
+        if ts is None:
             yield Failure(chat.place(line), "date", "there is no such date or time; the message is kept undated")
+        if files:
+            message.total_siblings, message.parent_ref = len(files), f"whatsapp:{source_id}"
         yield message
         if files:
             yield from _attachments(chat, message, files, hash_id)
@@ -194,6 +170,44 @@ def _records(chat: Chat, reading: ReadContext, known: FormatGuess, order: str) -
             if breaks >= _FOREIGN_LINES and (foreign := _is_foreign_line(body)):
                 yield Failure(chat.place(line), "mixed_forms", foreign)
             line += breaks
+
+
+def _message(
+    source_id: str,
+    text: str,
+    sender: str | None,
+    ts: int | None,
+    title: str,
+    thread: str,
+    location: str,
+    numbers: list[str],
+    extra: dict[str, Any],
+) -> Record:
+    message = _NEW(Record)
+    _FILL(message, source_id, text, locations=[location], numbers=numbers, extra=extra)
+    message.rag_source_type = "whatsapp"
+    message.from_ = sender
+    message.subject = title
+    message.ts = ts
+    message.thread_id = thread
+    message.content_type = "text/plain"
+    if ts is None:
+        message.date_quality = "none"
+    return message
+
+
+def _numbers(text: str) -> list[str]:
+    return reference_numbers.find_reference_numbers(text) if _DIGITS.search(text) else []
+
+
+def _read_notes(
+    sender: str, text: str, title: str, known: FormatGuess
+) -> tuple[str | None, str, list[str], dict[str, Any]]:
+    """The sender, what they typed, files that it names, and facts for `extra`; no sender where it is a notice."""
+    typed, files, extra = system_messages.read(text)
+    if not files and not extra and _is_system(sender, text, title, known):
+        return None, typed, [], {"system": True}
+    return sender, typed, files, extra
 
 
 def _is_foreign_line(body: str) -> str:

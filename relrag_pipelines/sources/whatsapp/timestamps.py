@@ -151,7 +151,7 @@ class _Seconds(dict[str, tuple[int, str]]):
         return self[written]
 
 
-SECONDS = _Seconds()
+_SECONDS = _Seconds()
 """Seconds as written, in any script's digits, to their number and to SS."""
 
 Day = tuple[int | None, str, dict[str, int]]
@@ -176,40 +176,53 @@ class LocalClock:
     """
 
     def __init__(self, order: str, timezone: str) -> None:
-        self.days: dict[str, Day] = {}
+        self._days: dict[str, Day] = {}
         """by the date as written; with their ids, so only the last days are kept"""
-        self.times: dict[str, tuple[int, str]] = {}
+        self._times: dict[str, tuple[int, str]] = {}
         """hour, minute and half of the day as written, to seconds since midnight and HHMM00"""
         self._order = order
         self._zone = ZoneInfo(timezone)
 
-    def day(self, written: str) -> Day:
+    def moment(self, date: str, time: str, second: str, half: str) -> tuple[int | None, str, dict[str, int]]:
+        """Seconds UTC, None where there is no such day; YYYYMMDDTHHMMSS; how often each id was given on that day.
+
+        `time` is hour and minute as written, `half` the half of the day behind them; `second` may be empty.
+        """
+        midnight, day, ids = self._days.get(date) or self._day(date)
+        since, hhmmss = self._times.get(time + half if half else time) or self._time(time, half or "")
+        if second:
+            seconds, ss = _SECONDS[second]
+            since, hhmmss = since + seconds, hhmmss[:4] + ss
+        ts = midnight + since if midnight is not None else self._utc_of(day, hhmmss)
+        return ts, f"{day}T{hhmmss}", ids
+
+    def _day(self, written: str) -> Day:
         """The day of a message that begins with that date."""
-        if len(self.days) % _DAYS_COUNTED == 0:
-            many = sum(len(seen) for _, _, seen in self.days.values()) > _IDS_KEPT
-            if many or len(self.days) >= _DAYS_KEPT:
-                self.days.clear()
+        if len(self._days) % _DAYS_COUNTED == 0:
+            many = sum(len(seen) for _, _, seen in self._days.values()) > _IDS_KEPT
+            if many or len(self._days) >= _DAYS_KEPT:
+                self._days.clear()
         day = calendar_date(self._order, written)
         found: Day = (None, UNDATED, {})
         if day:
             start = self._utc(day.year, day.month, day.day)
             whole = self._utc(day.year, day.month, day.day, 23, 59, 59) - start == _LAST_SECOND
             found = (start if whole else None, day.isoformat().replace("-", ""), {})
-        self.days[written] = found
+        self._days[written] = found
         return found
 
-    def time(self, written: str, half: str) -> tuple[int, str]:
+    def _time(self, written: str, half: str) -> tuple[int, str]:
         """Seconds since midnight and HHMM00, of hour and minute as written and the half of the day behind them."""
         hour, minute = map(int, _NUMBER.findall(written))
         shift = _HALVES.get(_letters(half or written))
         if shift is not None and hour <= 12:  # 13:05 PM is what some phones write for 13:05
             hour = hour % 12 + shift
-        if len(self.times) >= _TIMES_KEPT:
-            self.times.clear()
-        found = self.times[written + half] = 3600 * hour + 60 * minute, f"{hour:02}{minute:02}00"
+        if len(self._times) >= _TIMES_KEPT:
+            self._times.clear()
+        found = self._times[written + half] = 3600 * hour + 60 * minute, f"{hour:02}{minute:02}00"
         return found
 
-    def utc(self, day: str, time: str) -> int | None:
+    def _utc_of(self, day: str, time: str) -> int | None:
         """Seconds UTC of a local YYYYMMDD and HHMMSS; None where the day is UNDATED."""
         if day == UNDATED:
             return None
