@@ -97,6 +97,9 @@ class Layout(NamedTuple):
     spoken: list[SpeechSegment]
 
 
+_NEWEST = "SELECT max(ts) FROM records WHERE ts <= $now AND date_quality IN ('exact', 'day')"
+
+
 def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
     """The passages of these ids that exist, by id."""
     return {row[0]: Chunk(*row) for row in connection.execute(_OF_IDS, {"keys": list(chunk_ids)}).fetchall()}
@@ -223,3 +226,12 @@ def has_to_do_with(connection: duckdb.DuckDBPyConnection, chunk_id: str, person_
         ).fetchone()
         == (True,)
     )
+
+
+def newest(connection: Connection, now: int) -> int | None:
+    """When the newest record was written whose time is sure, seconds, UTC; None where there is none.
+
+    The time of a file is that of its last copy, so it does not count, nor does what is dated after `now`.
+    """
+    row = connection.execute(_NEWEST, {"now": now}).fetchone()
+    return row[0] if row else None

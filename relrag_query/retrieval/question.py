@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from itertools import repeat
 from zoneinfo import ZoneInfo
 
@@ -16,6 +16,7 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
 from relrag_pipelines.workspace import Workspace
+from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.named_assets import named_assets
@@ -68,7 +69,7 @@ def read_question(
     assets = named_assets(whole, connection)
     inferred, trace_line = infer(whole)
     intents = inferred or classify_query_intent(questions[0], entities, assets)
-    times, topics, latest = _times(questions, intents, zone)
+    times, topics, latest = _times(questions, intents, zone, connection)
     redacted = [redact_question(one, settings) for one in topics]
     embedded_text = "\n".join(redacted)
     meaning, why = embed(embedded_text)
@@ -100,16 +101,26 @@ def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) ->
 
 
 def _times(
-    questions: Sequence[str], intents: Sequence[QueryIntent], zone: ZoneInfo
+    questions: Sequence[str], intents: Sequence[QueryIntent], zone: ZoneInfo, connection: duckdb.DuckDBPyConnection
 ) -> tuple[list[TimeRange | None], list[str], bool]:
     """The time that each question means, each without it, and whether the first asks for the newest."""
-    now = settings_module.now()
-    times = [time_range(one, now, zone) for one in questions]
+    times = [_time(one, zone, connection) for one in questions]
     topics = [_topic(one, when) for one, when in zip(questions, times, strict=True)]
     latest = asks_for_latest(questions[0], intents)
     if latest and times[0] and asks_for_latest(times[0].phrase, []):
         times[0] = None  # today means now
     return times, topics, latest
+
+
+def _time(question: str, zone: ZoneInfo, connection: duckdb.DuckDBPyConnection) -> TimeRange | None:
+    """The time that a question means: a month or a day without a year is the last one that the archive reaches."""
+    when = time_range(question, settings_module.now(), zone)
+    if when is None or when.relative or when.since is None:
+        return when
+    newest = catalog_reader.newest(connection, int(settings_module.now().timestamp()))
+    if newest is None or when.since <= newest:
+        return when
+    return time_range(question, datetime.fromtimestamp(newest, UTC), zone)
 
 
 def _topic(question: str, when: TimeRange | None) -> str:

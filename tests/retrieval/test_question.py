@@ -1,0 +1,51 @@
+"""The time that a question means in an archive whose newest record is older than today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from relrag_query.archive import Archive
+from relrag_query.retrieval.question import Filters
+from tests.query_hits import passages, publish, record
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    records = [
+        record("gmail:1", "Firing costs 35 until the summer.", "2023-10-02T08:00:00Z", rag_source_type="email"),
+        record("gmail:2", "Firing costs 42 from now on.", "2024-10-01T08:00:00Z", rag_source_type="email"),
+        record("gmail:3", "The stall is confirmed.", "2025-03-09T08:00:00Z", rag_source_type="email"),
+        record("document:1", "Kiln manual", "2026-11-20T08:00:00Z", rag_source_type="documentation",
+               date_quality="modified"),
+        record("gmail:4", "A mail with a wrong clock.", "2031-01-01T08:00:00Z", rag_source_type="email"),
+    ]  # fmt: skip
+    with Archive.open(
+        publish(tmp_path_factory.mktemp("times"), records, [one for each in records for one in passages(each)])
+    ) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "why"),
+    [
+        ("what did firing cost in October", "2024-10-01", "the last one that the archive reaches"),
+        ("what did firing cost on 1 October", "2024-10-01", "a day likewise"),
+        ("kolik stál výpal v říjnu", "2024-10-01", "in any language"),
+        ("what was confirmed in March", "2025-03-01", "the month of the newest record"),
+        ("what did firing cost in October 2026", "2026-10-01", "a year that is named is meant"),
+        ("what did firing cost last month", "2026-10-01", "last month is relative to today"),
+    ],
+)
+def test_a_month_without_a_year_is_the_last_that_the_archive_reaches(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch, question: str, first: str, why: str
+) -> None:
+    monkeypatch.setenv("RELRAG_NOW", "2026-11-24T12:00:00+00:00")
+    with archive._reading() as connection:
+        when = archive._context(connection, question, Filters(), 8).time
+    assert when is not None, why
+    zone = ZoneInfo(archive.settings.timezone)
+    assert when.since == datetime.fromisoformat(first).replace(tzinfo=zone).timestamp(), why
