@@ -33,12 +33,14 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, RECENCY_SUPPLEMENT, Hit
 from relrag_query.retrieval.question import redact_question
-from relrag_query.retrieval.term_coverage import PART, passage_tokens
+from relrag_query.retrieval.term_coverage import PART, Term, passage_tokens
 from relrag_query.steps import ASK, BUDGET, PEOPLE, SEARCH
 from relrag_query.understanding.intent import QueryIntent, asks_for_value
 
 _RECORDS = frozenset({QueryIntent.ASSET_THREAD, QueryIntent.ASSET_ATTACHMENT})
 """intents that ask for records"""
+_LOOKED_AT = 8
+"""passages that are looked into for a word: those that hold it come first, behind them those with its beginning"""
 
 
 def search(context: QueryContext, generation: Generation, shown: int) -> Results:
@@ -190,7 +192,7 @@ def quotable(hits: Sequence[Hit]) -> list[Candidate]:
 def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[Hit], ExtractiveAnswer]:
     """The sentences that answer, or the passages that come closest, and the hits."""
     figures = asks_for_value(context.question)
-    found, missing = quotable(hits), missing_words(context, hits)
+    found, missing = quotable(hits), unmatched_terms(context, hits)
     judged = confidence.judge(found, context, len(missing))
     context.note("confidence", f"the best of {len(found)} sentences answers with a probability of {judged.right:.2f}")
     by_words = answer(
@@ -276,15 +278,24 @@ def _quotes(context: QueryContext, evidence: ExtractiveAnswer, sources: list[Cit
 
 
 def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
-    """Words that no passage holds; of the time that is asked for only where nothing is of that time.
+    """Words that no passage holds; of the time that is asked for only where nothing is of that time."""
+    return [one.word for one in unmatched_terms(context, hits) if not _stands_somewhere(one, context)]
 
-    A word that one passage alone holds is not counted, but then that passage is among the hits.
-    """
+
+def unmatched_terms(context: QueryContext, hits: list[Hit]) -> list[Term]:
+    """The words that are rare and stand in none of the hits."""
     rare = [one for one in context.terms if not (one.light or one.known(context.frequencies))]
     if any(one.is_time for one in rare) and context.vectors.count(context.limits_in_time):
         rare = [one for one in rare if not one.is_time]
     held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in may_answer(hits))) if rare else frozenset()
-    return [one.word for one in rare if one.found(held) <= PART]
+    return [one for one in rare if one.found(held) <= PART]
+
+
+def _stands_somewhere(term: Term, context: QueryContext) -> bool:
+    """Whether a passage within the limits holds a word: how often words stand is known of a sample only."""
+    found = context.vectors.search(term.word, _LOOKED_AT, context.limits)
+    chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
+    return any(term.found(passage_tokens(chunk)) > PART for chunk in chunks.values())
 
 
 def _scope(context: QueryContext, generation: Generation, *, listed: bool) -> str:

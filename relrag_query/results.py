@@ -128,7 +128,7 @@ def make_quotes(
     """
     numbered = {source.hit.chunk.chunk_group_id: source for source in sources}
     remaining = iter(places)
-    quotes = []
+    quotes: list[Quote] = []
     for sentence in sentences:
         told = [(numbered.get(hit.chunk.chunk_group_id), next(remaining)) for hit in sentence.hits]
         for source, place in told:
@@ -136,7 +136,9 @@ def make_quotes(
                 source.places.append(place)
         numbers = list(dict.fromkeys(source.number for source, _ in told if source))
         unit = sentence.unit
-        quotes.append(Quote(unit.quote, unit.sender, unit.ts, numbers, told[0][1]))
+        quote = Quote(unit.quote, unit.sender, unit.ts, numbers, told[0][1])
+        if not any((one.text, one.sources) == (quote.text, quote.sources) for one in quotes):
+            quotes.append(quote)  # two items of a list are quoted with the whole list
     return [one for one in quotes if one.sources] or quotes
 
 

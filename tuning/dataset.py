@@ -71,7 +71,7 @@ def _ask(archive: Archive, name: str, one: LabelledQuestion, most: int) -> Asked
             has = not one.answer_has or any(words(text) <= words(candidate.text) for text in one.answer_has)
             right.append(fits and has)
         means = archive.generation.manifest.get("means", {})
-        missing = len(pipeline.missing_words(context, hits))
+        missing = len(pipeline.unmatched_terms(context, hits))
         return Asked(
             name,
             one,

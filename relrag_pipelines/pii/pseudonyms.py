@@ -16,6 +16,8 @@ PATTERN = r"<([A-Z][A-Z0-9_]*):k\d+:(?:[0-9a-f]{12}|e[0-9a-f]{56,})>"
 """what a pseudonym looks like, for both Python and RE2"""
 
 _PSEUDONYM = re.compile(PATTERN)
+TYPE = re.compile(r"<[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+>")
+"""what stands for a value that was replaced by its type, such as <PHONE_NUMBER>"""
 _SEALED = re.compile(r"(<[A-Z][A-Z0-9_]*:k\d+:)e[0-9a-f]{56,}>")
 _ARMED = re.compile(PATTERN.replace("<", "<(?=").replace(">", ">)"))
 

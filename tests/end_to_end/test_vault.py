@@ -105,7 +105,12 @@ def test_an_answer_shows_originals_on_a_terminal_only(
     config, question = tmp_path / "relrag.toml", "Who has the key of the cabin?"
     with pytest.raises(Exception, match="on a terminal only"):
         ask.ask(question, SearchOptions(), config, reveal=True, who="Dana", why="test")
+    hint = "with --reveal, `relrag ask` shows it"
+    assert ask.ask(question, SearchOptions(), config) == 0
+    assert hint not in capsys.readouterr().out  # it would be a line of a file
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert ask.ask(question, SearchOptions(), config) == 0
+    assert hint in capsys.readouterr().out
     assert ask.ask(question, SearchOptions(), config, show_sources=True, reveal=True, who="Dana", why="to call") == 0
     assert f"{NUMBER} {pseudonym(workspace)}" in capsys.readouterr().out
     outside = [path for path, data in everything(workspace.home) if b"123-4567" in data]

@@ -89,6 +89,7 @@ def ask(
     else:
         text = render.answer_text(answer, zone, show_sources, told=bool(told))
         print(_revealed(text, settings, who, why) if reveal else text)
+        _print_hint(text if not reveal and sys.stdout.isatty() else "")
         _print_trace(answer.trace if trace else [])
     return 0
 
@@ -110,6 +111,16 @@ def _revealed(text: str, settings: Settings, who: str, why: str) -> str:
         note(settings, who, why, names)
         text = revealing.in_text(text, revealing.originals(settings.home_path, settings.key_store.load(), names))
     return text
+
+
+def _print_hint(text: str) -> None:
+    """How its owner sees what an answer hides, where it hides something."""
+    from relrag_pipelines.pii import pseudonyms
+
+    if pseudonyms.all_in(text):
+        print("\nWhat stands in <...> is hidden; with --reveal, `relrag ask` shows it and notes who asked and why.")
+    elif pseudonyms.TYPE.search(text):
+        print("\nWhat stands in <...> is hidden; `relrag reveal ID` shows a record as it was (ids: --show-sources).")
 
 
 def _words(text: str) -> str:

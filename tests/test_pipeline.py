@@ -1,0 +1,37 @@
+"""What is said of a question's words that no passage holds, and lists that are quoted whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from relrag_query.archive import Archive
+from tests.query_hits import passages, publish, record
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    records = [
+        record("gmail:bike", "The bike for the boy: grandma gives three thousand.", "2025-05-04T18:00:00Z"),
+        record(
+            "document:manual", "## Error codes\n- E1: power failure.\n- E3: broken kiln sensor.\n- E4: kiln polarity."
+        ),
+        *[record(f"gmail:{number}", f"Operation of the hip, walking, item {number}.") for number in range(60)],
+    ]
+    with Archive.open(
+        publish(tmp_path_factory.mktemp("words"), records, [one for each in records for one in passages(each)])
+    ) as opened:
+        yield opened
+
+
+def test_a_word_of_a_single_passage_that_is_no_hit_is_not_said_to_be_missing(archive: Archive) -> None:
+    answer = archive.ask("How long after the operation of the hip, walking, has grandma a zeppelin?")
+    assert all(source.hit.chunk.asset_id != "gmail:bike" for source in answer.sources)
+    assert answer.missing == ["zeppelin"]
+
+
+def test_two_items_of_a_list_are_quoted_once(archive: Archive) -> None:
+    texts = [quote.text for quote in archive.ask("error code E3 kiln").quotes]
+    assert len(texts) == len(set(texts))
+    assert "E3: broken kiln sensor" in texts[0]
