@@ -127,6 +127,7 @@ def plant(folder: Path, count: int) -> list[str]:
     planted = values(count, archive.workspace(folder / "relrag.toml").settings)
     for number, (name, write) in enumerate(WRITERS.items()):
         write(folder / SOURCES[name][1], planted[number :: len(WRITERS)])
+        _not_read(folder / SOURCES[name][1], BROKEN.get(name, ()), planted[number + 1 :: len(WRITERS)])
     questions = [{"question": f"Who said {said}?", "gold": ["jsonl:notes:note 0"]} for _, said in planted[:5]]
     (folder / "golden.jsonl").write_text("".join(json.dumps(one) + "\n" for one in questions))
     return [value for value, _ in planted]
@@ -226,6 +227,16 @@ def _code(place: Path, share: Sequence[tuple[str, str]]) -> None:
     (place / "steps.py").write_text("".join(functions), encoding="utf-8")
 
 
+def _not_read(place: Path, broken: Sequence[str], share: Sequence[tuple[str, str]]) -> None:
+    """Files that fail or that nothing reads, with values in their names and in those of their folders."""
+    named = [value for value, _ in share if "/" not in value]
+    for ending, value in zip(broken, named, strict=False):
+        below = place / f"of {value}"
+        below.mkdir()
+        for path in (place / f"{value}{ending}", below / f"broken{ending}"):
+            path.write_bytes(b"\xff\xfe\0 no such file")
+
+
 WRITERS: dict[str, Callable[[Path, Sequence[tuple[str, str]]], None]] = {
     "chat": _chats,
     "papers": _papers,
@@ -236,6 +247,19 @@ WRITERS: dict[str, Callable[[Path, Sequence[tuple[str, str]]], None]] = {
     "history": _commits,
     "programs": _code,
 }
+
+
+BROKEN = {
+    "chat": (".zip", ".txt", ".xyz"),
+    "papers": (".pdf", ".docx", ".xyz"),
+    "notes": (".jsonl", ".xyz"),
+    "letters": (".eml", ".mbox", ".msg", ".xyz"),
+    "cards": (".vcf", ".xyz"),
+    "meetings": (".vtt", ".srt", ".ics", ".xyz"),
+}
+"""endings of files that cannot be read, and of one that nobody tries to"""
+NAMING = ("plan", "status")
+"""commands that tell the owner, who looks for it, which file could not be read"""
 
 
 def commands(planted: Sequence[str], *, thorough: bool) -> Iterator[list[str]]:
@@ -270,6 +294,8 @@ def commands(planted: Sequence[str], *, thorough: bool) -> Iterator[list[str]]:
 def run(folder: Path, count: int, *, thorough: bool = True) -> Found:
     """Plants so many values, runs every command, and searches."""
     planted = plant(folder, count)
+    paths = "\n".join(str(one.relative_to(folder)) for one in folder.rglob("*"))
+    named = {value for value in planted if value in paths}
     config, found = folder / "relrag.toml", Found(count)
     for given in commands(planted, thorough=thorough):
         code, said = _command([*given, "--config", str(config)])
@@ -278,6 +304,8 @@ def run(folder: Path, count: int, *, thorough: bool = True) -> Found:
         told = {
             value for value in byte_search.SearchPatterns(planted).values_in(said.encode()) if not _given(value, given)
         }
+        if given[0] in NAMING:
+            told -= named
         if told:
             found.said.append(f"{given[0]}: {len(told)}")
     workspace = archive.workspace(config)

@@ -32,7 +32,7 @@ def values(count: int) -> list[str]:
 
 
 def plant(folder: Path, planted: list[str], *, redacted: bool = True) -> Path:
-    """An archive whose notes say these values, in text, title, sender and file name; synced."""
+    """An archive whose notes say these values, in text, title and sender, beside files named so that fail; synced."""
     config = archive.make(folder)
     if not redacted:
         plain = config.read_text().replace("pii_redaction_enabled = true", "pii_redaction_enabled = false")
@@ -47,6 +47,9 @@ def plant(folder: Path, planted: list[str], *, redacted: bool = True) -> Path:
                 "text": f"Topic{number}: my card is {card}, account IBAN {account}. Mail {mail}, ring {phone}.",
             }
         )  # fmt: skip
+    for value in planted[: 4 * _EACH]:
+        (folder / "papers" / f"{value}.pdf").write_text("no document")
+        (folder / "papers" / f"{value}.xyz").write_text("nobody reads this")
     archive.write_notes(folder, *notes)
     archive.sync(config)
     return config

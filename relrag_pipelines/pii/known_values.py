@@ -11,7 +11,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import ahocorasick_rs
 import numpy as np
@@ -56,6 +56,15 @@ class HeldValue(NamedTuple):
 
 Finder = tuple[str, Callable[[str], list[Span]]]
 """an entity, and what finds it in a text"""
+
+
+class Values(Protocol):
+    """Values that were found elsewhere, for the redactor to look for."""
+
+    def finders(self, entities: Set[str], /) -> list[Finder]:
+        """What finds the values of each of these entities."""
+
+
 _Place = tuple[frozenset[HeldValue], int, int]
 """values, and where they begin and end in a text; both 0 where folding its case moved its letters"""
 

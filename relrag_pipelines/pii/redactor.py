@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from presidio_analyzer import RecognizerResult
 
     from relrag_pipelines.pii.engine import Engine
-    from relrag_pipelines.pii.known_values import Finder, KnownValues
+    from relrag_pipelines.pii.known_values import Finder, Values
 
 _WORD = regex.compile("[0-9A-Za-z]")
 
@@ -102,14 +102,15 @@ class PIIRedactor:
         """
         return self._detect(text, self._rule_of(channel))
 
-    def redact(self, text: str, channel: str, phones: Collection[str] = ()) -> str:
+    def redact(self, text: str, channel: str, phones: Collection[str] = (), values: Values | None = None) -> str:
         """The text after the channel's policy. A second time changes nothing, and nothing is detected in it.
 
-        `phones` are known to be phone numbers, however they look, and are found wherever the text holds them.
+        `phones` are known to be phone numbers, however they look, and are found wherever the text holds them, as those
+        of the `values` are that the channel hides.
         """
-        if not phones and not self._rule_of(channel).may_change(text):
+        if not phones and not values and not self._rule_of(channel).may_change(text):
             return text  # most texts, so without the detour
-        for changes in self.passes(text, channel, phones):
+        for changes in self.passes(text, channel, phones, values):
             text = apply(text, changes)
         return text
 
@@ -180,7 +181,7 @@ class PIIRedactor:
         return iban and pseudonyms.pseudonym("IBAN_CODE", "iban", iban, self._keys)
 
     def passes(
-        self, text: str, channel: str, phones: Collection[str] = (), values: KnownValues | None = None
+        self, text: str, channel: str, phones: Collection[str] = (), values: Values | None = None
     ) -> Iterator[list[Replacement]]:
         """The replacements that redact the text, pass by pass; each pass applies to the text that the last one left.
 
@@ -190,7 +191,7 @@ class PIIRedactor:
         rule = self._rule_of(channel)
         further = values.finders(self.hidden(channel)) if values else []
         if phones and self.looks_for_phones(channel):
-            further.append((PHONE, functools.partial(known.find, phones=tuple(phones))))
+            further.append((PHONE, functools.partial(known.find, values=tuple(phones))))
         yield from self._passes(text, rule, further)
 
     def _passes(self, text: str, rule: CompiledPolicy, further: Sequence[Finder] = ()) -> Iterator[list[Replacement]]:

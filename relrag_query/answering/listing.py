@@ -42,7 +42,7 @@ _ATTACHED = frozenset(one.name for one in RECORD_TYPES.values() if one.part_of)
 _OTHER_INTENTS = frozenset({QueryIntent.FAMILY_CONTEXT, QueryIntent.PERSON_FACTS, QueryIntent.CROSS_CHANNEL})
 
 _FROM = """
-    FROM records
+    FROM indexed_records
     WHERE ($since IS NULL OR ts >= $since) AND ($until IS NULL OR ts < $until) AND ts IS NOT NULL
     AND (len($sources) = 0 OR list_contains($sources, source)) AND (len($kinds) = 0 OR list_contains($kinds, kind))
     AND (len($types) = 0 OR list_contains($types, rag_source_type))

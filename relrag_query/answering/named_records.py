@@ -35,8 +35,8 @@ def add_named_records(evidence: ExtractiveAnswer, hits: Sequence[Hit], context: 
     refs = catalog_reader.by_name(context.connection, hashes, files)[:_MOST]
     found = {hit.chunk.asset_id: hit for hit in reversed(hits)}
     missing = [ref for ref in refs if ref not in found]
-    beginnings = (one for one in catalog_reader.of_assets(context.connection, missing) if not one.chunk_index)
-    first = {one.asset_id: one for one in beginnings if context.allows(one)}
+    passages = catalog_reader.of_assets(context.connection, missing) if missing else []
+    first = {one.asset_id: one for one in passages if not one.chunk_index and context.allows(one)}
     lowest = min((hit.score for hit in hits), default=0.0)
     added = [Hit(one, lowest * NAMED, NAMED, ASSET_NEIGHBORHOOD, promoted=True) for one in first.values()]
     if refs:

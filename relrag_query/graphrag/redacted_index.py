@@ -13,7 +13,8 @@ from relrag_pipelines.pii import PIIRedactor, RedactionError
 from relrag_pipelines.stages.redaction_policy import possible_channels
 from relrag_pipelines.workspace import Workspace
 from relrag_query.graphrag.index import Index
-from relrag_query.retrieval.redacted_views import DEFAULT, WITHHELD
+from relrag_query.retrieval.indexed_records import DEFAULT
+from relrag_query.retrieval.redacted_views import WITHHELD
 
 _TEXTS = {
     "documents": ("title", "text"),

@@ -30,12 +30,14 @@ _YEARS = """
     GROUP BY year ORDER BY year
 """
 _RECORDS = """
-    SELECT asset_ref, min(asset_type) AS asset_type, min(role) AS role, any_value(ts) AS ts,
-        any_value(subject) AS subject, any_value(text) AS text
-    FROM person_assets JOIN records ON records.asset_id = asset_ref
-    WHERE person_id IN (SELECT unnest($ids)) AND role <> 'mentioned' AND ts IS NOT NULL
-        AND NOT list_contains($about, asset_type)
-    GROUP BY asset_ref ORDER BY ts DESC, asset_ref LIMIT $limit
+    WITH latest AS (
+        SELECT asset_ref, min(asset_type) AS asset_type, min(role) AS role, any_value(ts) AS last_ts
+        FROM person_assets JOIN records ON asset_id = asset_ref
+        WHERE person_id IN (SELECT unnest($ids)) AND role <> 'mentioned' AND ts IS NOT NULL
+            AND NOT list_contains($about, asset_type)
+        GROUP BY asset_ref ORDER BY last_ts DESC, asset_ref LIMIT $limit)
+    SELECT asset_ref, asset_type, role, ts, subject, text
+    FROM latest JOIN records ON asset_id = asset_ref ORDER BY ts DESC, asset_ref
 """
 
 

@@ -48,17 +48,18 @@ _LAYOUTS = "SELECT asset_id, pages, spoken FROM records WHERE asset_id IN (SELEC
 _NAMED = "SELECT 1 FROM records WHERE asset_id = $key OR ends_with(asset_id, ':' || $key) LIMIT 1"
 _OF_COMMIT = "SELECT asset_id FROM records WHERE asset_id >= $first AND asset_id < $behind LIMIT 2"
 _OF_FILE = """
-    SELECT file_name, any_value(asset_id) FROM records WHERE file_name IN (SELECT unnest($names))
+    SELECT file_name, any_value(asset_id) FROM indexed_records WHERE file_name IN (SELECT unnest($names))
     GROUP BY file_name HAVING count(*) = 1
 """
 _NAMED_BY = """
     SELECT asset_id, name FROM (
-        SELECT asset_id, lower(file_name) AS name FROM records WHERE lower(file_name) IN (SELECT unnest($files))
+        SELECT asset_id, lower(file_name) AS name FROM indexed_records WHERE lower(file_name) IN (SELECT unnest($files))
         UNION ALL
-        SELECT asset_id, lower(subject) FROM records
+        SELECT asset_id, lower(subject) FROM indexed_records
         WHERE lower(subject) IN (SELECT unnest($subjects)) AND parent_asset_id IS NULL
         UNION ALL
-        SELECT asset_id, unnest(list_intersect(numbers, $numbers)) FROM records WHERE list_has_any(numbers, $numbers))
+        SELECT asset_id, unnest(list_intersect(numbers, $numbers)) FROM indexed_records
+        WHERE list_has_any(numbers, $numbers))
     QUALIFY count(*) OVER (PARTITION BY name) = 1 ORDER BY asset_id
 """
 _RECORD = "SELECT * FROM records WHERE asset_id = $key"

@@ -41,7 +41,8 @@ from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.unit_state import UnitsError
 from relrag_pipelines.workspace import Workspace
 from relrag_query.display.amounts import number, size
-from relrag_query.retrieval.redacted_views import DEFAULT, WITHHELD
+from relrag_query.retrieval.indexed_records import DEFAULT
+from relrag_query.retrieval.redacted_views import WITHHELD
 
 
 @dataclass

@@ -109,7 +109,7 @@ def test_an_answer_is_made_of_redacted_passages(config: Path) -> None:
     assert record.thread_id is None and record.to[0].startswith("Ota <PHONE_NUMBER:k1:")
 
 
-def test_what_cannot_be_redacted_is_withheld_and_the_rest_is_shown(
+def test_a_record_that_cannot_be_redacted_is_withheld_and_others_are_shown(
     config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hide(config)
@@ -124,7 +124,7 @@ def test_what_cannot_be_redacted_is_withheld_and_the_rest_is_shown(
     with Archive.open(config) as opened:
         record, other = opened.record("jsonl:notes:kiln"), opened.record("jsonl:notes:n1")
     assert record and other
-    assert (record.text, record.subject and record.subject[:4]) == (WITHHELD, "Kiln")
+    assert (record.text, record.subject, record.extra) == (WITHHELD, WITHHELD, {})
     assert other.text == "The plumber quoted 7,980 for the boiler."
 
 

@@ -175,12 +175,20 @@ def _in_window(window: str, end: int) -> tuple[Span, ...]:
     if not any(library.count(window[one.start : one.end]) == digits for one in spans):
         spans += (Span(*place, LIBRARY) for place in library.find(window, end))
     if _PLUS.search(window):
-        spans += (
-            Span(*match.span(), INTERNATIONAL)
-            for match in _INTERNATIONAL.finditer(window)
-            if not any(one.start < match.end() and match.start() < one.end for one in spans)
-        )
+        spans += (one for one in _international(window, end) if not any(_reaches_into(held, one) for held in spans))
     return tuple(resolve_overlaps(spans, window))
+
+
+def _international(window: str, end: int) -> Iterator[Span]:
+    """Numbers behind a +, also in ranges that the library does not know as assigned, each with its extension."""
+    for match in _INTERNATIONAL.finditer(window):
+        extension = _EXTENSION.match(window, match.end(), end)
+        yield Span(match.start(), extension.end() if extension else match.end(), INTERNATIONAL)
+
+
+def _reaches_into(held: Span, one: Span) -> bool:
+    """Whether a span holds the beginning of another; what begins behind the + and the code is only a part of it."""
+    return held.start <= one.start < held.end or one.start < held.start < one.end < held.end
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -205,6 +213,8 @@ def normalise(number: str) -> str:
             continue
         if phonenumbers.is_valid_number(parsed):
             return phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
+    if whole := _INTERNATIONAL.match(plain):
+        return "+" + "".join(filter(str.isdecimal, whole[0]))  # an extension is no part of it
     return f"+{digits}" if plain.startswith("+") else digits
 
 

@@ -6,7 +6,7 @@ Such a number is a phone in all of that record, however it looks. What is found 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,17 @@ def declared_phones_by_row(
     return {place: some for place, some in zip(naming, phones, strict=True) if some}
 
 
+def phones_of_record(
+    record: Mapping[str, Any], redactor: PIIRedactor, channel: str, columns: Collection[str]
+) -> tuple[str, ...]:
+    """The same of one record, a row whose `extra` is JSON."""
+    if not redactor.looks_for_phones(channel):
+        return ()
+    return _undetected(
+        record, redactor, channel, columns, lambda phone: bool(_still_undetected([phone], phone, redactor, channel))
+    )
+
+
 def _naming_phones(rows: pa.Table, redactor: PIIRedactor, channel: str) -> npt.NDArray[np.bool_]:
     """Which rows name a phone under a key of `extra`, or a person by a number that would not be found."""
     found: npt.NDArray[np.bool_] = pc.match_substring_regex(rows["extra"], _PHONE_KEY).to_numpy().copy()
@@ -78,7 +89,7 @@ def _numbers(name: str) -> list[str]:
 
 
 def _undetected(
-    row: dict[str, Any],
+    row: Mapping[str, Any],
     redactor: PIIRedactor,
     channel: str,
     columns: Collection[str],

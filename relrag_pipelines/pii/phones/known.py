@@ -1,4 +1,4 @@
-"""Numbers that are known to be phones, found wherever a text holds them, however they look."""
+"""Values that a record is known to hold, such as its phones, found wherever a text holds them, however they look."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 FEWEST_KNOWN = 3
 """digits or letters of a number that is known to be a phone; with less it would stand for half of all numbers"""
-_NO_DIGITS = re.compile(r"\D+")
+_BETWEEN = re.compile(r"[\W_]+")
 
 
-def find(text: str, phones: Collection[str]) -> list[Span]:
-    """Where the phones stand in the text."""
-    found = (match for one in present_candidates(text, phones) for match in flexible_pattern(one).finditer(text))
+def find(text: str, values: Collection[str]) -> list[Span]:
+    """Where the values stand in the text."""
+    found = (match for one in present_candidates(text, values) for match in flexible_pattern(one).finditer(text))
     return resolve_overlaps((Span(*match.span(), 1.0) for match in found), text)
 
 
-def present_candidates(text: str, phones: Collection[str]) -> list[str]:
-    """Those of the phones whose digits stand one after another in the text: far quicker than to look for each."""
-    if not phones:
+def present_candidates(text: str, values: Collection[str]) -> list[str]:
+    """Those of the values whose letters and digits stand one after another in the text: far quicker than a search."""
+    if not values:
         return []
-    digits = _NO_DIGITS.sub("", text)
-    return [one for one in phones if _digits(one) in digits]
+    signs = _signs(text)
+    return [one for one in values if _signs_of_value(one) in signs]
 
 
-@functools.lru_cache(maxsize=4096)
-def _digits(number: str) -> str:
-    return _NO_DIGITS.sub("", number)
+def _signs(text: str) -> str:
+    return _BETWEEN.sub("", text).casefold()
+
+
+_signs_of_value = functools.lru_cache(maxsize=4096)(_signs)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -73,6 +73,9 @@ def test_hebrew_glued_to_a_number(prefix: str) -> None:
         ("00420 777 123 456", "+420777123456"),
         ("+420 000 000 000", "+420000000000"),  # in no range, but who writes a + means a phone
         ("+12025550123", "+12025550123"),
+        ("+1-890-402-7689x769", "+18904027689"),  # in no range, so its extension is ours to see
+        ("+1 890 402 7689 ext. 12", "+18904027689"),
+        ("+41 (0)876686518", "+410876686518"),  # the library sees a French number in it
     ],
 )
 def test_numbers_of_other_countries(written: str, normal: str) -> None:

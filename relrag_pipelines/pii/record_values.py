@@ -1,0 +1,61 @@
+"""What is personal data anywhere in one record, to be found wherever that record or what is made of it shows it.
+
+A passage lacks the words around a value that announce it, a file's name the IBAN that tells of an account.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from relrag_pipelines.pii import PIIRedactor, json_values, redacted_numbers
+from relrag_pipelines.pii.known_values import Finder
+from relrag_pipelines.pii.phones import declared, known
+from relrag_pipelines.pii.record_strings import redact_json
+
+
+@dataclass(frozen=True)
+class RecordValues:
+    """The values found in a record, or in several."""
+
+    by_entity: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """as they were found"""
+
+    def __bool__(self) -> bool:
+        return bool(self.by_entity)
+
+    def __or__(self, other: RecordValues) -> RecordValues:
+        names = self.by_entity.keys() | other.by_entity.keys()
+        empty = frozenset[str]()
+        return RecordValues({one: self.by_entity.get(one, empty) | other.by_entity.get(one, empty) for one in names})
+
+    def finders(self, entities: Set[str]) -> list[Finder]:
+        """What finds the values of each of these entities, however they are grouped."""
+        there = sorted(self.by_entity.keys() & entities)
+        return [(name, functools.partial(known.find, values=sorted(self.by_entity[name]))) for name in there]
+
+
+def find_values(
+    record: Mapping[str, Any], columns: Collection[str], redactor: PIIRedactor, channel: str
+) -> RecordValues:
+    """What the channel's policy replaces in these columns of a Record row, whose `extra` is JSON.
+
+    Raises RedactionError where one of them cannot be redacted.
+    """
+    phones = declared.phones_of_record(record, redactor, channel, columns)
+    found: dict[str, set[str]] = {}
+
+    def note(text: str) -> str:
+        for changes in redactor.passes(text, channel, phones):
+            for one in changes:
+                found.setdefault(one.entity, set()).add(one.value)
+        return text
+
+    alone = redacted_numbers.stand_alone(record["numbers"], record["text"], record["subject"])
+    listed = {name: record[name] for name in columns if name not in ("extra", "numbers")}
+    for text in [*json_values.iter_strings(list(listed.values())), *sorted(alone)]:
+        note(text)
+    redact_json(json_values.parse(record["extra"]), note, json_values.LONG_NUMBER)
+    return RecordValues({entity: frozenset(values) for entity, values in found.items()})
