@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.name_forms import beginnings
 from relrag_pipelines.identity.people_tables import finder, mention_rows
 from relrag_pipelines.identity.resolve import Resolution
-from relrag_pipelines.people import lake_months, text_statements
+from relrag_pipelines.people import card_notes, lake_months, text_statements
 from relrag_pipelines.people.text_statements import Appearing, Text
 from relrag_pipelines.records import MonthWord, PersonMention, PersonMonth, TextFact, TextRelationship
 from relrag_pipelines.sources import record_type
@@ -159,15 +159,35 @@ class _Reader:
         named = self._every or finder(self._found, bearing(*self._names, begun))
         rows = mention_rows(named, month, texts, present)
         mentions = [one for one in rows if (one.asset_id, one.person_id) not in own]
-        types = ((one, record_type(one["rag_source_type"])) for one in records)
+        types = [(one, record_type(one["rag_source_type"])) for one in records]
         spoken = [_text(one, type_, self._zone) for one, type_ in types if not type_.card]
         relations, facts = text_statements.read(named, month, spoken, appearing, self._found)
+        relations += _of_cards(month, [one for one, type_ in types if type_.card], own, appearing.owner, named)
         return {
             "person_mentions": to_table(mentions, PersonMention),
             "text_relationships": to_table(relations, TextRelationship),
             "text_facts": to_table(facts, TextFact),
             "month_words": to_table(words, MonthWord),
         }
+
+
+def _of_cards(
+    month: str,
+    cards: Iterable[Mapping[str, Any]],
+    own: Collection[tuple[str, int]],
+    owner: int | None,
+    named: MentionFinder,
+) -> list[TextRelationship]:
+    """What notes on cards say, each once."""
+    holders = dict(own)
+    found: dict[tuple[str, int, int, str, str], TextRelationship] = {}
+    for card in cards:
+        ref, name = card["asset_id"], card["subject"]
+        if name and (person_id := holders.get(ref)):
+            for one, other, kind, quote in card_notes.relations(card["text"], name, person_id, owner, named):
+                key = (month, one, other, kind, ref)
+                found.setdefault(key, TextRelationship(*key, quote, card["client_id"]))
+    return list(found.values())
 
 
 @functools.lru_cache(maxsize=1)

@@ -1,0 +1,46 @@
+"""What notes on contact cards say of their people."""
+
+from __future__ import annotations
+
+import pytest
+
+from relrag_pipelines.identity.mentions import MentionFinder
+from relrag_pipelines.people import card_notes
+
+OWNER, PAVEL, EITAN, RADKA, DANA = 1, 2, 3, 4, 5
+FINDER = MentionFinder(
+    {
+        OWNER: ["Tereza Vaňková"],
+        PAVEL: ["Pavel Vaněk"],
+        EITAN: ["Eitan Barzilay", "איתן ברזילי"],
+        RADKA: ["Radka Vaňková"],
+        DANA: ["Dana Levi", "דנה לוי"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "person_id", "note", "said"),
+    [
+        ("Radka Vaňková", RADKA, "Pavlova žena", (PAVEL, RADKA, "spouse")),
+        ("Dana Levi", DANA, "Eitan's sister", (EITAN, DANA, "sibling")),
+        ("Dana Levi", DANA, "sister of Eitan Barzilay", (EITAN, DANA, "sibling")),
+        ("דנה לוי", DANA, "אחות של איתן", (EITAN, DANA, "sibling")),
+        ("Dana Levi", DANA, "sister", (OWNER, DANA, "sibling")),
+        ("Dana Levi", DANA, "my sister", (OWNER, DANA, "sibling")),
+        ("Radka Vaňková", RADKA, "sestra", (OWNER, RADKA, "sibling")),
+        ("Dana Levi", DANA, "goalkeeper", None),
+        ("Dana Levi", DANA, "plumber", None),  # an occupation, and of nobody
+        ("Dana Levi", DANA, "knows Eitan's sister", None),
+        ("Dana Levi", DANA, "David", None),
+        ("Dana Levi", DANA, "birthday: 1990-03-03", None),
+        ("Dana Levi", DANA, "met at the wedding of my sister in Brno", None),
+    ],
+)
+def test_a_note_says_what_somebody_is(name: str, person_id: int, note: str, said: tuple[int, int, str] | None) -> None:
+    found = [*card_notes.relations(f"{name}\n{note}\nphone: 1", name, person_id, OWNER, FINDER)]
+    assert found == ([(*said, note)] if said else [])
+
+
+def test_a_note_of_an_owner_nobody_knows_says_nothing_of_him() -> None:
+    assert [*card_notes.relations("Dana Levi\nsister", "Dana Levi", DANA, None, FINDER)] == []
