@@ -63,6 +63,7 @@ def test_most_are_answered_rightly_and_hardly_any_names_somebody_else(name: str,
         ("who put me in touch with the architect?", "sure", "David Peretz, introducer of Adam Wolf"),
         ("who is the wife of David Stern?", "sure", 'Anat, spouse of David Stern: "My wife Anat"'),
         ("How old is my husband?", "sure", "Petr Novák: 43 years old"),
+        ("When is my husband's birthday?", "sure", "Petr Novák, birthday: "),
         ("who is in my family?", "sure", "Noa Rosen, child of Tamar Rosen"),
     ],
 )
