@@ -83,7 +83,7 @@ OPERATIONS = (
         "/show",
         requests.ShowRequest,
         record_replies.ShowReply,
-        lambda to, asked: to.show(asked.ref, asked.limit),
+        lambda to, asked: record_replies.part_of(to.show(asked.ref, asked.limit), asked.cursor),
         for_clients=True,
     ),
     Operation(

@@ -60,6 +60,7 @@ class ShowRequest(BaseModel, extra="forbid"):
         description="an id: of a record, a passage (chunk:...), a thread (thread:...) or a person (person:...)"
     )
     limit: int = Field(50, ge=1, le=MOST, description="related records at most")
+    cursor: Cursor = None
 
 
 class ThreadRequest(BaseModel, extra="forbid"):

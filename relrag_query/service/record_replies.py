@@ -10,8 +10,12 @@ from pydantic import BaseModel, Field
 from relrag_pipelines.links.neighbors import Member, Neighbor
 from relrag_pipelines.records import Chunk, Record
 from relrag_query.retrieval.catalog_reader import Brief
+from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.person_replies import PersonReply
 from relrag_query.service.replies import local_time
+
+MOST_TEXT = 100_000
+"""characters of a record in one reply of the API"""
 
 
 class BriefReply(BaseModel, serialize_by_alias=True):
@@ -92,6 +96,7 @@ class ShowReply(BaseModel, serialize_by_alias=True):
     members: list[BriefReply] = Field(default_factory=list, description="of a thread: its newest records, newest first")
     related: list[NeighborReply] = Field(default_factory=list)
     person: PersonReply | None = None
+    next_cursor: str | None = Field(default=None, description="where the text of a long record goes on")
 
 
 class ThreadReply(BaseModel, serialize_by_alias=True):
@@ -123,6 +128,25 @@ def record_reply(record: Record, zone: ZoneInfo) -> RecordReply:
         pages=[(page.number, page.start, page.end) for page in record.pages],
         apart={section: str(text) for section, text in record.extra.get("apart", {}).items()},
     )
+
+
+def part_of(reply: ShowReply, after: str | None) -> ShowReply:
+    """The part of a long record that begins at a cursor: `text` and `apart` in turn; relations come with the first.
+
+    `pages` and its offsets stay those of the whole text. Raises CursorError.
+    """
+    if reply.record is None:
+        return reply
+    begun, behind = offset_of(after, reply.generation), 0
+    end, parts = begun + MOST_TEXT, dict[str, str]()
+    for name, text in {"": reply.record.text, **reply.record.apart}.items():
+        parts[name] = text[max(0, begun - behind) : max(0, end - behind)]
+        behind += len(text)
+    text = parts.pop("")
+    record = reply.record.model_copy(update={"text": text, "apart": {name: one for name, one in parts.items() if one}})
+    further = cursor(reply.generation, end) if end < behind else None
+    related = [] if begun else reply.related
+    return reply.model_copy(update={"record": record, "related": related, "next_cursor": further})
 
 
 def passage_reply(chunk: Chunk, zone: ZoneInfo) -> PassageReply:

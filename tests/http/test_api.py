@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from relrag_query.http.api import OPERATIONS
 from relrag_query.http.openapi import description
 from relrag_query.service import Service
+from relrag_query.service.record_replies import MOST_TEXT
 from tests import archive
 from tests.web_app import BEARER, client
 
@@ -44,6 +45,26 @@ def test_search_and_ask_are_what_python_returns(api: TestClient, config: Path) -
     assert found["hits"][0]["time"] == "2024-02-15T09:00:00+01:00"
     assert same(asked) == same(told)
     assert "I do" in asked["answer"]
+
+
+def test_a_long_record_comes_in_parts(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    long = "".join(f"Line {number} of the log of the boiler.\n" for number in range(7_000))
+    archive.write_notes(tmp_path, {"id": "log", "text": long, "timestamp": "2024-03-01T08:00:00Z", "thread_id": "t"})
+    archive.sync(config)
+    with client(config) as opened:
+        opened.headers |= BEARER
+        asked, parts = {"ref": "jsonl:notes:log"}, []
+        while not parts or "cursor" in asked:
+            reply = opened.get("/api/v1/show", params=asked).json()
+            parts.append((len(reply["record"]["text"]), reply["record"]["text"], len(reply["related"])))
+            asked = {"ref": "jsonl:notes:log"} | ({"cursor": reply["next_cursor"]} if reply["next_cursor"] else {})
+    assert "".join(text for _, text, _ in parts) == long
+    assert [(size, related > 0) for size, _, related in parts] == [
+        (MOST_TEXT, True),
+        (MOST_TEXT, False),
+        (len(long) - 2 * MOST_TEXT, False),
+    ]
 
 
 def test_what_a_record_is_related_to(api: TestClient) -> None:
