@@ -31,7 +31,10 @@ def writing_tools(service: Service) -> list[tuple[Tool, ToolAnnotations]]:
     """Each tool with what a client may show before it is called; none where the service only reads."""
     if not service.writes:
         return []
+    return [(_create_tool(service), WRITING), (_update_tool(service), CHANGING), (_note_tool(service), WRITING)]
 
+
+def _create_tool(service: Service) -> Tool:
     @seal_errors
     def create_relationship(
         from_person: Person,
@@ -49,6 +52,10 @@ def writing_tools(service: Service) -> list[tuple[Tool, ToolAnnotations]]:
         given = description, attitude, proximity, notes or ()
         return reply(statements.create_relationship(service, from_person, to_person, relationship_type, *given))
 
+    return create_relationship
+
+
+def _update_tool(service: Service) -> Tool:
     @seal_errors
     def update_relationship(
         from_person: Person,
@@ -66,6 +73,10 @@ def writing_tools(service: Service) -> list[tuple[Tool, ToolAnnotations]]:
         given = description, attitude, proximity, deleted
         return reply(statements.update_relationship(service, from_person, to_person, relationship_type, *given))
 
+    return update_relationship
+
+
+def _note_tool(service: Service) -> Tool:
     @seal_errors
     def add_note_to_relationship(from_person: Person, to_person: Person, relationship_type: Type, note: Text) -> str:
         """Add a note to a relationship that is known.
@@ -74,4 +85,4 @@ def writing_tools(service: Service) -> list[tuple[Tool, ToolAnnotations]]:
         """
         return reply(statements.add_note_to_relationship(service, from_person, to_person, relationship_type, note))
 
-    return [(create_relationship, WRITING), (update_relationship, CHANGING), (add_note_to_relationship, WRITING)]
+    return add_note_to_relationship

@@ -49,9 +49,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
         return PeopleAnswer(lines, whose, [], sure=True) if lines else None
     if asked.asks == "family" and context.expansion.relationships:
         ids = _family(ids, people)
-    namesakes: list[int] = []
-    if asked.asks == "fact" and not asked.choices:
-        namesakes = [one for of in ids for one in people.of_one_name(of) if one not in ids]
+    namesakes = _namesakes(ids, people) if asked.asks == "fact" and not asked.choices else []
     known = people.known([*ids, *namesakes, *(one.person_id for one in asked.relations)])
     facts = people.facts([*ids, *namesakes])
     relations = people.relationships(ids)
@@ -82,6 +80,11 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     context.note("people", f"{asked.asks} of {named}, answered by {told_of}")
     scoped = _scoped(asked, [*hits], known, people, context)
     return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.choices or by_name))
+
+
+def _namesakes(ids: list[int], people: People) -> list[int]:
+    """Who bears the name of one of them."""
+    return [other for person_id in ids for other in people.of_one_name(person_id) if other not in ids]
 
 
 def _family(ids: list[int], people: People) -> list[int]:
