@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,11 +102,21 @@ class _Remembering(e5.E5):
         return ids, kept.astype(np.float32)
 
 
-def embed(asked: list[Asked], places: list[list[int]]) -> None:
-    """Adds how near sentences are to the figures of these candidates of each question, as `judge` does."""
-    model = _Remembering()
-    for one, first in zip(asked, places, strict=True):
-        if one.meaning is not None and first:
-            texts = [one.candidates[place].embedded_text for place in first]
-            near = question_vectors.compare(model, one.means, one.asked, one.meaning, texts)
-            one.rows = evidence.compare(one.rows, first, near)
+class Nearness:
+    """How near candidates are to their questions, each compared once."""
+
+    def __init__(self) -> None:
+        self._model = _Remembering()
+        self._near: dict[tuple[int, int], Vectors] = {}
+        """by the question's identity and the candidate's place"""
+
+    def rows(self, one: Asked, places: Sequence[int]) -> Vectors:
+        """The rows of a question with the figures of these candidates, as `judge` compares them."""
+        if one.meaning is None or not places:
+            return one.rows
+        left = [place for place in places if (id(one), place) not in self._near]
+        if left:
+            texts = [one.candidates[place].embedded_text for place in left]
+            found = question_vectors.compare(self._model, one.means, one.asked, one.meaning, texts)
+            self._near |= {(id(one), place): near for place, near in zip(left, found, strict=True)}
+        return evidence.compare(one.rows, places, np.array([self._near[id(one), place] for place in places]))

@@ -1,9 +1,9 @@
 """How likely each candidate answers the question, and how sure an answer is.
 
-Figures of `evidence` are weighed three times. A logistic regression over all candidates chooses the best of each
-passage; of the likeliest of these the sentences are compared by meaning, where the archive has vectors, and a
-conditional logit (McFadden 1974: the share of each among its rivals) says which answers best. A second logistic
-regression turns what is known of that one and of the next into the probability that what would be quoted is right.
+Figures of `evidence` are weighed three times. A conditional logit (McFadden 1974: the share of each among its rivals)
+over all candidates chooses the best of each passage; of the likeliest of these the sentences are compared by meaning,
+where the archive has vectors, and another one says which answers best. A logistic regression turns what is known of
+that one and of the next into the probability that what would be quoted is right.
 `confidence.json`, beside this file, holds their weights, the thresholds, and how well they did on questions of archives
 that they were not made from; `make tune` writes it from the labelled questions in tuning/.
 """
@@ -24,6 +24,7 @@ from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_query.answering import evidence
 from relrag_query.answering.candidates import Candidate
 from relrag_query.retrieval.context import QueryContext
+from relrag_query.understanding.intent import QueryIntent
 
 _MARGIN = 3.0
 """by which what is quoted stands before the next at most, as a difference of scores"""
@@ -128,7 +129,9 @@ def judge(found: Sequence[Candidate], context: QueryContext, missing: int = 0) -
     shares = np.zeros(len(found), np.float32)
     shares[places] = share(scores)
     passage = found[places[int(np.argmax(scores))]].unit.hit.score
-    right = float(model.best.probability(best_row(scores, rows[places], passage, missing)[None])[0])
+    across = QueryIntent.CROSS_CHANNEL in context.intents
+    known = best_row(scores, rows[places], passage, missing, across=across)
+    right = float(model.best.probability(known[None])[0])
     return Judgement(shares, right, by_meaning, right >= model.sure, right >= model.unsure)
 
 
@@ -149,14 +152,16 @@ def share(scores: Vectors) -> Vectors:
     return found
 
 
-def best_row(scores: Vectors, rows: Vectors, passage: float, missing: int) -> Vectors:
+def best_row(scores: Vectors, rows: Vectors, passage: float, missing: int, *, across: bool = False) -> Vectors:
     """What is known of the best of these candidates and of the next, in the order of BEST.
 
-    `passage` is the score of its passage in the search, `missing` how many words of the question no passage holds.
+    `passage` is the score of its passage in the search, `missing` how many words of the question no passage holds. A
+    question that goes `across` channels is answered by what each says: they share its answer, and all are quoted.
     """
     shares, order = share(scores), np.argsort(-scores, kind="stable")
     first = order[0]
     quoted = 2 if len(order) > 1 and shares[order[1]] >= NEXT * shares[first] else 1
+    quoted = len(order) if across else quoted
     beyond = float(scores[order[quoted - 1]] - scores[order[quoted]]) if len(order) > quoted else _MARGIN
     known = [scores[first], math.log(shares[first]), min(beyond, _MARGIN), float(shares[order[:quoted]].sum())]
     known += [passage, missing > 0, min(3, missing), quoted > 1]

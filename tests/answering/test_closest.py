@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from relrag_query.answering import closest, confidence
+from relrag_query.answering import closest, confidence, evidence
 from relrag_query.answering.candidates import candidates
 from relrag_query.answering.confidence import Judgement
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
@@ -115,3 +115,13 @@ def test_one_candidate_of_each_passage_is_compared_by_meaning(archive: Archive) 
     places = confidence.best_of_passages(twice, np.linspace(1, 2, len(twice), dtype=np.float32))
     assert places == list(range(len(twice) - 1, 0, -1))
     assert confidence.share(np.array([1.0, 1.0, 1.0, 1.0], np.float32)).tolist() == [0.25] * 4
+
+
+def test_all_that_channels_say_to_one_question_counts_as_quoted() -> None:
+    """A call and a mail that both answer share the answer; by the share of either alone it would be in doubt."""
+    rows = np.zeros((3, len(evidence.FEATURES)), np.float32)
+    scores = np.log(np.array([0.7, 0.2, 0.1], np.float32))
+    one, across = (confidence.best_row(scores, rows, 1.0, 0, across=it) for it in (False, True))
+    named = [dict(zip(confidence.BEST, known.tolist(), strict=True)) for known in (one, across)]
+    assert [round(known["quoted_share"], 3) for known in named] == [0.7, 1.0]
+    assert [known["two_quoted"] for known in named] == [0.0, 1.0]
