@@ -79,7 +79,8 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     named, told_of = (", ".join(map(str, some)) for some in (asked.people, hits))
     context.note("people", f"{asked.asks} of {named}, answered by {told_of}")
     scoped = _scoped(asked, [*hits], known, people, context)
-    return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.choices or by_name))
+    alone = asked.asks == "family" and not any(fact.predicate in FAMILY for fact in facts) and len(hits) < 2
+    return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.choices or by_name or alone))
 
 
 def _namesakes(ids: list[int], people: People) -> list[int]:

@@ -46,15 +46,18 @@ def type_words(type_: str) -> str:
 def _words() -> dict[str, dict[str, tuple[str, str]]]:
     """Group of the pattern -> form -> type and base form."""
     hebrew = kinship.types_of("he")
-    plural = {word: form for form, word in kinship.asked_forms("en").items()}
+    english, czech = kinship.types_of("en"), kinship.types_of("cs")
+    asked = {form: (english[word], word) for form, word in kinship.asked_forms("en").items()}
     plain: dict[str, tuple[str, str]] = {}
-    for word, kind in kinship.types_of("en").items():
-        for form in (word, plural.get(word, f"{word}s")):
-            plain[bare(form).casefold()] = (kind, word)
+    for word, kind in english.items():
+        asked |= dict.fromkeys((word, f"{word}s"), (kind, word))
+    for form, meant in asked.items():
+        plain |= {bare(form).casefold(): meant, bare(form.replace("-", " ")).casefold(): meant}
+    plain |= {bare(form).casefold(): (czech[word], bare(word)) for form, word in kinship.asked_forms("cs").items()}
     plain |= {word: (kind, word) for word, kind in kinship.types_of("he", "latin").items()}
     for language in ("en", "cs", "he"):
         plain |= {bare(word): (kind, bare(word)) for word, kind in kinship.types_of(language, "said_of").items()}
-    for table in (kinship.types_of("cs"), kinship.czech_cases()):
+    for table in (czech, kinship.czech_cases()):
         for word, kind in table.items():
             plain.setdefault(bare(word).casefold(), (kind, bare(word)))
     return {

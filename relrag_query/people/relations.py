@@ -17,6 +17,20 @@ _INVERSE = {
     "accountant": "client", "architect": "client", "plumber": "client", "electrician": "client",
     "assistant": "manager", INTRODUCER: "introduced",
 }  # fmt: skip
+THROUGH = {
+    "parent": (("sibling", "parent"),),
+    "child": (("spouse", "child"),),
+    "sibling": (("parent", "child"), ("sibling", "sibling")),
+    "grandparent": (("parent", "parent"),),
+    "grandchild": (("child", "child"),),
+    "aunt_or_uncle": (("parent", "sibling"),),
+    "nephew_or_niece": (("sibling", "child"),),
+    "cousin": (("aunt_or_uncle", "child"),),
+    "parent_in_law": (("spouse", "parent"),),
+    "child_in_law": (("child", "spouse"),),
+    "sibling_in_law": (("spouse", "sibling"), ("sibling", "spouse")),
+}
+"""by way of whom somebody is a relative, where nothing says that he is: the parent of a spouse is a parent-in-law"""
 INVERSE = {**{there: here for here, there in _INVERSE.items() if there not in ("patient", "client")}, **_INVERSE}
 """what `from` is to `to`; a type that is missing is the same in both directions"""
 

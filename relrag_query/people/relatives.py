@@ -12,7 +12,7 @@ from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.kin_words import KinWord
 from relrag_query.people.people import People
-from relrag_query.people.relations import INVERSE, Relation
+from relrag_query.people.relations import INVERSE, THROUGH, Relation
 from relrag_query.understanding.phrases import bare, load_phrases
 
 _ONLY_ONE = "spouse"
@@ -48,7 +48,7 @@ def find_relative(question: str, word: KinWord, found: list[Reference], people: 
         return relative_of(people.owner, word.start, word.end + behind.end(), word, people)
     for one in found:
         between = plain[one.end : word.start]
-        if one.end <= word.start and re.fullmatch(rf"['’]s (?:\w+ )?|{said.have}| ", between):
+        if one.end <= word.start and re.fullmatch(rf"['’]s? (?:\w+ )?|{said.have}| ", between):
             return _of_reference(one, one.start, word.end, word, people)
         between = plain[word.end : one.start]
         if word.end <= one.start and re.fullmatch(rf"{said.of}| ", between):
@@ -87,9 +87,44 @@ def _of_stranger(facts: list[PersonFact], start: int, end: int, word: KinWord, p
 
 
 def relative_of(person_id: int | None, start: int, end: int, word: KinWord, people: People) -> Reference:
-    """Who is that to a person; nobody where it is not known, or where what is known speaks against it."""
+    """Who is that to a person, as it is said or by way of others; nobody where it is not known.
+
+    Nor where what is known speaks against it.
+    """
     if person_id is None:
         return _by_role(start, end, word, people, surely=False)
+    said = _said_of(person_id, start, end, word, people)
+    if said.people or said.named:
+        return said
+    return _through(person_id, start, end, word, people) or said
+
+
+def _through(person_id: int, start: int, end: int, word: KinWord, people: People) -> Reference | None:
+    """Who it is by way of others: the father of his wife, who is known, is his father-in-law."""
+    ways = [
+        (via, _said_of(via.other_id, start, end, word._replace(type=second), people))
+        for first, second in THROUGH.get(word.type, ())
+        for via in people.relationships([person_id], {first})
+        if via.type == first
+    ]
+    found = [
+        replace(one, people=[other for other in one.people if other != person_id], relations=[via, *one.relations])
+        for via, one in ways
+        if one.people or one.named
+    ]
+    found = [one for one in found if one.people or one.named]
+    found = [one for one in found if not one.choices] or found
+    if not found:
+        return None
+    ids = list(dict.fromkeys(other for one in found for other in one.people))
+    relations = [relation for one in found for relation in one.relations]
+    named = [fact for one in found for fact in one.named]
+    maybe = any(one.choices for one in found)
+    return Reference(start, end, ids, relations, choices=maybe, named=named, unknown="" if ids else word.type)
+
+
+def _said_of(person_id: int, start: int, end: int, word: KinWord, people: People) -> Reference:
+    """Who is said to be that to a person."""
     relations = [one for one in people.relationships([person_id], {word.type}) if one.type == word.type]
     known = people.known(one.other_id for one in relations)
     fitting = [(one, _fits(word, one, known[one.other_id])) for one in relations if one.other_id in known]
@@ -104,7 +139,7 @@ def relative_of(person_id: int | None, start: int, end: int, word: KinWord, peop
     ids = list(dict.fromkeys(one.other_id for one in relations))
     # of two parents one is the father, so the other is the mother
     left = word.type == _ONE_OF_TWO and len(ids) == 1 and any(fits is False for _, fits in fitting)
-    maybe = bool(ids) and not (surely or left) and word.type != _ONLY_ONE
+    maybe = bool(ids) and not (surely or left) and word.word not in kinship.words_for({_ONLY_ONE})
     return Reference(start, end, ids, relations, choices=maybe, named=named)
 
 

@@ -42,7 +42,17 @@ def test_the_set_is_of_four_archives_and_more_in_three_languages_half_of_it_held
     held = [one for one in every if one.half == "held"]
     assert len(every) >= 120 and len(held) >= 60
     assert {one.language for one in held} == {"en", "cs", "he"}
-    assert {one.archive for one in every} == {"brandt", "dvorak", "harbour", "levi", "rosen", "kolar", "sagi"}
+    assert {one.archive for one in every} == {
+        "brandt",
+        "dvorak",
+        "harbour",
+        "levi",
+        "rosen",
+        "kolar",
+        "sagi",
+        "katz",
+        "whitfield",
+    }
     assert {one.archive for one in held}.isdisjoint({one.archive for one in every if one.half == "looked_at"})
 
 
@@ -64,6 +74,8 @@ def test_most_are_answered_rightly_and_hardly_any_names_somebody_else(name: str,
         ("who is the wife of David Stern?", "sure", 'Anat, spouse of David Stern: "My wife Anat"'),
         ("How old is my husband?", "sure", "Petr Novák: 43 years old"),
         ("When is my husband's birthday?", "sure", "Petr Novák, birthday: "),
+        ("who is my sister in law?", "sure", "Petra Nováková, sibling of Petr Novák"),
+        ("who is my brother-in-law?", "unsure", "Lior Rosen, spouse of Eitan Rosen"),
         ("who is in my family?", "sure", "Noa Rosen, child of Tamar Rosen"),
     ],
 )

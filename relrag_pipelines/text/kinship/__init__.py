@@ -20,7 +20,29 @@ from relrag_pipelines.text.names.tables import given_names, kin, plain
 _SHORTEST = 3
 """letters of a word in a name that tells what somebody is: בן and בת are as often part of a family name"""
 ROLES = frozenset(
-    {"doctor", "dentist", "therapist", "teacher", "lawyer", "accountant", "architect", "plumber", "electrician"}
+    {
+        "doctor",
+        "dentist",
+        "therapist",
+        "vet",
+        "teacher",
+        "lawyer",
+        "accountant",
+        "architect",
+        "plumber",
+        "electrician",
+        "carpenter",
+        "mechanic",
+        "gardener",
+        "cleaner",
+        "hairdresser",
+        "photographer",
+        "babysitter",
+        "estate_agent",
+        "notary",
+        "heating_engineer",
+        "contractor",
+    }
 )
 """relationship types that are occupations: whoever has one is that to others too"""
 
