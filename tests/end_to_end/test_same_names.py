@@ -74,4 +74,5 @@ def test_explore_is_the_same_everywhere(tool: dict[str, set[str]]) -> None:
 def test_methods_of_the_service_are_the_operations() -> None:
     for name in ("show", "thread", "neighbors", "person", "people", "reports", "graphrag", "graph_around", "chunks"):
         asked = {"cursor" if one == "after" else one for one in parameters(getattr(Service, name))}
-        assert asked == of_operation(name), name
+        in_parts = {"cursor"} if name == "show" else set()  # Python gives a long record whole, the API in parts
+        assert asked | in_parts == of_operation(name), name
