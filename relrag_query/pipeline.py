@@ -293,7 +293,9 @@ def unmatched_terms(context: QueryContext, hits: list[Hit]) -> list[Term]:
 
 def _stands_somewhere(term: Term, context: QueryContext) -> bool:
     """Whether a passage within the limits holds a word: how often words stand is known of a sample only."""
-    found = context.vectors.search(term.word, _LOOKED_AT, context.limits)
+    # also as the index writes it: a number that redaction replaced stands there as its pseudonym
+    written = " ".join([term.word, *(token for token, sure in term.tokens.items() if sure > PART)])
+    found = context.vectors.search(written, _LOOKED_AT, context.limits)
     chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
     return any(term.found(passage_tokens(chunk)) > PART for chunk in chunks.values())
 

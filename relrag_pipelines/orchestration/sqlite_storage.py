@@ -29,22 +29,25 @@ away or replaced"""
 def _engine(url: str) -> Engine:
     if url not in _engines:
         timeout = {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS}
-        _engines[url] = create_engine(url, poolclass=_pools[-1], connect_args=timeout)
+        _engines.setdefault(url, create_engine(url, poolclass=_pools[-1], connect_args=timeout))  # opens nothing yet
     return _engines[url]
 
 
 @contextmanager
 def open_connections() -> Iterator[None]:
     """Keeps connections open from one event to the next: a sync writes some hundred, and opening takes longer."""
-    _engines.clear()
+    _dispose()
     _pools.append(QueuePool)
     try:
         yield
     finally:
         _pools.pop()
-        for engine in _engines.values():
-            engine.dispose()
-        _engines.clear()
+        _dispose()
+
+
+def _dispose() -> None:
+    for url in list(_engines):
+        _engines.pop(url).dispose()
 
 
 @contextmanager

@@ -29,7 +29,7 @@ def relations(
     for line in text.split("\n")[1:]:
         if _FACT.match(line) or not 0 < len(line.split()) <= _MOST_WORDS:
             continue
-        if owner is not None and (kind := _of_owner(line)):
+        if owner not in (None, person_id) and (kind := _of_owner(line)):
             yield owner, person_id, kind, line
             continue
         sides = ((f"{line} ", ""), ("", f", {line}"))

@@ -179,11 +179,15 @@ def _of_cards(
     named: MentionFinder,
 ) -> list[TextRelationship]:
     """What notes on cards say, each once."""
-    holders = dict(own)
+    holders: dict[str, set[int]] = {}
+    for ref, person_id in own:
+        holders.setdefault(ref, set()).add(person_id)
     found: dict[tuple[str, int, int, str, str], TextRelationship] = {}
     for card in cards:
         ref, name = card["asset_id"], card["subject"]
-        if name and (person_id := holders.get(ref)):
+        held_by = holders.get(ref, set())
+        if name and len(held_by) == 1:
+            (person_id,) = held_by
             for one, other, kind, quote in card_notes.relations(card["text"], name, person_id, owner, named):
                 key = (month, one, other, kind, ref)
                 found.setdefault(key, TextRelationship(*key, quote, card["client_id"]))

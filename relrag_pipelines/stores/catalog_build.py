@@ -45,7 +45,7 @@ MonthFiles = Mapping[str, Files]
 _MEMORY, _MEMORY_A_RECORD = 800_000_000, 700
 """bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
 _UNWRITTEN = "256 MB"
-"""what tables may take before the file is written; at DuckDB's 16 MB each statement writes it, a quarter of the time"""
+"""what a statement may write before DuckDB makes a checkpoint; at its own 16 MB they took a quarter of the time"""
 _COUNTED = 2_000
 """passages whose words are counted; chunk ids are hashes, so the first of them are a fair sample"""
 LAKE = ("records", "identifiers", "chunks", "asset_asset_edges", "failures")
@@ -96,7 +96,7 @@ def build(
         spill.mkdir(parents=True, exist_ok=True)
         failpoint("catalog.create", path)
         with connect(temp_directory=str(spill)) as connection:
-            # an interrupted build begins anew, so its file needs no journal, and is written out once at the end
+            # an interrupted build begins anew, so what it writes needs no log
             connection.execute(f"ATTACH {quote(path)} AS catalog (RECOVERY_MODE no_wal_writes); USE catalog")
             connection.execute(f"SET checkpoint_threshold = '{_UNWRITTEN}'")
             _prepare(connection, path, parts, at, previous, replaced, whole)

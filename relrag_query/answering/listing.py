@@ -26,6 +26,11 @@ from relrag_query.retrieval.term_coverage import Term, tokens
 from relrag_query.understanding.intent import QueryIntent, listed_types
 from relrag_query.understanding.phrases import bare, load_phrases
 
+_WRITTEN_BY = """
+    SELECT asset_id FROM indexed_records
+    WHERE asset_id IN (SELECT unnest($refs)) AND "from" IN (SELECT unnest($names))
+"""
+"""compared as they were indexed, as the names are: what is shown of a sender may be redacted since"""
 _SPARE = 4
 """so many times the hits wanted are read, since messages of one window are one hit"""
 _TURNS = 3
@@ -223,15 +228,19 @@ def _place(ref: str, context: QueryContext) -> str:
 def _read_messages(hits: list[Hit], wanted: ListingRequest, context: QueryContext) -> list[Hit]:
     """The hits with their messages, of which those match that are of the time and the people asked about."""
     since, until = wanted.values["since"], wanted.values["until"]
+    read = with_messages(hits, context)
+    refs = [one.asset_id for hit in read for one in hit.messages]
+    asked = {"refs": refs, "names": list(wanted.names or ())}
+    theirs = {ref for (ref,) in context.connection.execute(_WRITTEN_BY, asked).fetchall()} if wanted.names else set()
 
     def meant(one: Message) -> bool:
         return (
             (since is None or (one.ts or 0) >= since)
             and (until is None or (one.ts or 0) < until)
-            and (not wanted.names or one.sender in wanted.names)
+            and (not wanted.names or one.asset_id in theirs)
         )
 
-    return [match_messages(hit, meant) for hit in with_messages(hits, context)]
+    return [match_messages(hit, meant) for hit in read]
 
 
 def _first_said(hit: Hit) -> QuotableSpan | None:

@@ -6,17 +6,17 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from relrag_pipelines.records import PersonRelationship
+from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 
 FAMILY = frozenset({"spouse", "child", "parent", "sibling"})
 """relationship types that family is expanded to"""
 _INVERSE = {
     "parent": "child", "grandparent": "grandchild", "aunt_or_uncle": "nephew_or_niece", "parent_in_law": "child_in_law",
-    "mentor": "mentee", "manager": "report", "former_manager": "former_report", "teacher": "student",
-    "landlord": "tenant", "doctor": "patient", "dentist": "patient", "therapist": "patient", "lawyer": "client",
-    "accountant": "client", "architect": "client", "plumber": "client", "electrician": "client",
-    "assistant": "manager", INTRODUCER: "introduced",
+    "mentor": "mentee", "manager": "report", "former_manager": "former_report", "teacher": "student", "landlord": "tenant", "assistant": "manager", INTRODUCER: "introduced",
 }  # fmt: skip
+_SERVED = {"doctor": "patient", "dentist": "patient", "therapist": "patient"}
+"""what those with an occupation call whom they serve, where it is not a client"""
 THROUGH = {
     "parent": (("sibling", "parent"),),
     "child": (("spouse", "child"),),
@@ -31,7 +31,11 @@ THROUGH = {
     "sibling_in_law": (("spouse", "sibling"), ("sibling", "spouse")),
 }
 """by way of whom somebody is a relative, where nothing says that he is: the parent of a spouse is a parent-in-law"""
-INVERSE = {**{there: here for here, there in _INVERSE.items() if there not in ("patient", "client")}, **_INVERSE}
+INVERSE = {
+    **{there: here for here, there in _INVERSE.items()},
+    **{role: _SERVED.get(role, "client") for role in kinship.ROLES},
+    **_INVERSE,
+}
 """what `from` is to `to`; a type that is missing is the same in both directions"""
 
 

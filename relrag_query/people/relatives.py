@@ -16,6 +16,8 @@ from relrag_query.people.relations import INVERSE, THROUGH, Relation
 from relrag_query.understanding.phrases import bare, load_phrases
 
 _ONLY_ONE = "spouse"
+_NOT_CERTAIN = ("child", "parent")
+"""relatives who may be meant, where they are known by way of others alone"""
 """type of whom one has one alone, so that a word for a woman or a man says no more than the type"""
 _ONE_OF_TWO = "parent"
 
@@ -119,7 +121,8 @@ def _through(person_id: int, start: int, end: int, word: KinWord, people: People
     ids = list(dict.fromkeys(other for one in found for other in one.people))
     relations = [relation for one in found for relation in one.relations]
     named = [fact for one in found for fact in one.named]
-    maybe = any(one.choices for one in found)
+    # a child of a spouse, or a parent of a sibling, may be nobody's of the one who is asked about
+    maybe = word.type in _NOT_CERTAIN or any(one.choices for one in found)
     return Reference(start, end, ids, relations, choices=maybe, named=named, unknown="" if ids else word.type)
 
 

@@ -43,7 +43,8 @@ class IndexedRecords:
         return (found[0][0] if found else DEFAULT), values
 
     def _look_up(self, asset_ids: Sequence[str]) -> list[_Found]:
-        known = {one: self._found[one] for one in asset_ids if one in self._found}
+        held = self._found  # another thread may put an empty one in its place
+        known = {one: held[one] for one in asset_ids if one in held}
         if missing := [one for one in asset_ids if one not in known]:
             if len(self._found) > _MOST_REMEMBERED:
                 self._found = {}

@@ -113,14 +113,22 @@ def _times(
 
 
 def _time(question: str, zone: ZoneInfo, connection: duckdb.DuckDBPyConnection) -> TimeRange | None:
-    """The time that a question means: a month or a day without a year is the last one that the archive reaches."""
+    """The time that a question means: a month or a date without a year is the last one that the archive reaches."""
     when = time_range(question, settings_module.now(), zone)
     if when is None or when.relative or when.since is None:
         return when
     newest = catalog_reader.newest(connection, int(settings_module.now().timestamp()))
     if newest is None or when.since <= newest:
         return when
-    return time_range(question, datetime.fromtimestamp(newest, UTC), zone)
+    reached = time_range(question, datetime.fromtimestamp(newest, UTC), zone)
+    # of another year, and not of another week: last Friday is last Friday, whatever has been synced since
+    return reached if reached and reached.since and _date(reached.since, zone) == _date(when.since, zone) else when
+
+
+def _date(second: int, zone: ZoneInfo) -> tuple[int, int]:
+    """Month and day."""
+    moment = datetime.fromtimestamp(second, zone)
+    return moment.month, moment.day
 
 
 def _topic(question: str, when: TimeRange | None) -> str:

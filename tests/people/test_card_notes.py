@@ -42,5 +42,9 @@ def test_a_note_says_what_somebody_is(name: str, person_id: int, note: str, said
     assert found == ([(*said, note)] if said else [])
 
 
+def test_the_owners_own_card_says_nothing_of_him() -> None:
+    assert [*card_notes.relations("Tereza Vaňková\nsister", "Tereza Vaňková", OWNER, OWNER, FINDER)] == []
+
+
 def test_a_note_of_an_owner_nobody_knows_says_nothing_of_him() -> None:
     assert [*card_notes.relations("Dana Levi\nsister", "Dana Levi", DANA, None, FINDER)] == []

@@ -6,8 +6,10 @@ from typing import Any, cast
 
 import duckdb
 
+from relrag_pipelines.text import kinship
 from relrag_query.people.pending import Pending
 from relrag_query.people.people import People
+from relrag_query.people.relations import INVERSE
 
 
 class Counted:
@@ -35,3 +37,9 @@ def test_all_people_take_as_many_queries_as_one() -> None:
         assert counted.queries == 4
         assert [people.survivor(one) for one in (70, 7, 8, 9)] == [8, 8, 8, 9]
         assert counted.queries == 4
+
+
+def test_whom_somebody_with_an_occupation_serves_has_none() -> None:
+    """A babysitter's family are not hers: the other end of the relationship is another word."""
+    assert all(INVERSE[role] in ("client", "patient", "student") for role in kinship.ROLES)
+    assert (INVERSE["student"], INVERSE["mentee"], INVERSE["vet"]) == ("teacher", "mentor", "client")

@@ -84,6 +84,22 @@ def ids(home: Path) -> dict[str, int]:
     return dict(rows(home, "SELECT name, person_id FROM persons"))
 
 
+def test_notes_on_cards_are_relationships_and_go_with_their_card(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    cards = tmp_path / "cards.vcf"
+    noted = "BEGIN:VCARD\nVERSION:4.0\nUID:mia\nFN:Mia Tamir\nNOTE:{}\nEND:VCARD\n"
+    cards.write_text(CARDS + noted.format("sister of David"))
+    home = archive.sync(config).home
+    query = """
+        SELECT one.name, other.name, relationship_type, source_quote FROM person_relationships
+        JOIN persons AS one ON one.person_id = from_person_id JOIN persons AS other ON other.person_id = to_person_id
+        WHERE other.name = 'Mia Tamir' OR one.name = 'Mia Tamir'
+    """
+    assert rows(home, query) == [("David Tamir", "Mia Tamir", "sibling", "sister of David")]
+    cards.write_text(CARDS + noted.format("goalkeeper"))
+    assert rows(archive.sync(config).home, query) == []
+
+
 def test_what_is_no_fact_and_no_relationship_is_left_out(tmp_path: Path) -> None:
     """A jsonl file may say anything under the name of a card's fields."""
     config = make(tmp_path)

@@ -38,6 +38,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
         ("what was confirmed in March", "2025-03-01", "the month of the newest record"),
         ("what did firing cost in October 2026", "2026-10-01", "a year that is named is meant"),
         ("what did firing cost last month", "2026-10-01", "last month is relative to today"),
+        ("what was confirmed on Friday", "2026-11-20", "so is a Friday, whatever has been synced since"),
     ],
 )
 def test_a_month_without_a_year_is_the_last_that_the_archive_reaches(
