@@ -13,7 +13,8 @@ FAMILY = frozenset({"spouse", "child", "parent", "sibling"})
 """relationship types that family is expanded to"""
 _INVERSE = {
     "parent": "child", "grandparent": "grandchild", "aunt_or_uncle": "nephew_or_niece", "parent_in_law": "child_in_law",
-    "mentor": "mentee", "manager": "report", "former_manager": "former_report", "teacher": "student", "landlord": "tenant", "assistant": "manager", INTRODUCER: "introduced",
+    "mentor": "mentee", "manager": "report", "former_manager": "former_report", "teacher": "student",
+    "landlord": "tenant", "assistant": "manager", INTRODUCER: "introduced",
 }  # fmt: skip
 _SERVED = {"doctor": "patient", "dentist": "patient", "therapist": "patient"}
 """what those with an occupation call whom they serve, where it is not a client"""
