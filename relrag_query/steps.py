@@ -10,6 +10,7 @@ from relrag_query.retrieval.steps.chat_recency import supplement_recent
 from relrag_query.retrieval.steps.contents import load_extra, load_messages
 from relrag_query.retrieval.steps.document_chunks import add_siblings
 from relrag_query.retrieval.steps.hybrid_search import hybrid_search
+from relrag_query.retrieval.steps.named_entities import expand_named_entities
 from relrag_query.retrieval.steps.neighborhood import expand_step
 from relrag_query.retrieval.steps.people import add_people
 from relrag_query.retrieval.steps.rerank import boost_channel, boost_time, demote_bulk, rerank, score_coverage
@@ -22,6 +23,7 @@ SEARCH = (
     Step(2, "time", boost_time),
     Step(2, "channel", boost_channel),
     Step(2, "coverage", score_coverage),
+    Step(2, "named entities", expand_named_entities),
     Step(2, "messages", load_messages),
     Step(2, "details", load_extra),
 )

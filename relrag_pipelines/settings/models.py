@@ -360,6 +360,9 @@ class Settings(BaseModel):
     asset_neighborhood_expansion_enabled: bool = Field(
         False, description="follow threads and attachments where a question asks for them; `relrag init` writes true"
     )
+    entity_expansion_enabled: bool = Field(
+        True, description="in a collection of facts, look up what the best passages name; never in chats or mail"
+    )
     intent_classifier: Literal["rules", "llm"] = Field(
         "rules",
         description="who reads what a question asks for; llm: the model that `answerer` names is sent the redacted "

@@ -138,6 +138,9 @@ class Kind:
     """its records have an id of their own behind the name of the source"""
     any_type: bool = False
     """its records may be of any type"""
+    facts: bool = False
+    """its records state facts under titles, so that what one names may be the title of another: records of its first
+    type, where it has several"""
     backfills: bool = False
     """relrag can write its fields into what is read"""
 

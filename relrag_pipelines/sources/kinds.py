@@ -236,6 +236,7 @@ KINDS = {
             ids_depend_on_names=True,
             own_ids=True,
             any_type=True,
+            facts=True,
             record_mark=b"\n",
             record_bytes=300,
         ),
