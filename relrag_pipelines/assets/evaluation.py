@@ -16,12 +16,13 @@ _ROUNDING = 1e-6
 
 def ask_golden_set(workspace: Workspace) -> dict[str, float]:
     """What the current generation answers of the golden set; empty where none is set, or it cannot be read."""
-    from relrag_query.archive import Archive, ArchiveError
-    from relrag_query.evaluation import question_sets
-
     path = workspace.settings.golden_set_path
     if path is None:
         return {}
+    # imported only where something is asked: most archives have no golden set
+    from relrag_query.archive import Archive, ArchiveError
+    from relrag_query.evaluation import question_sets
+
     try:
         # the set measures what is found, and no passage leaves the machine for it
         with Archive.of(workspace.settings.model_copy(update={"answerer": "extractive"})) as archive:

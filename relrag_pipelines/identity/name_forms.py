@@ -92,7 +92,9 @@ def beginnings(texts: Iterable[str]) -> set[str]:
     pieces = set[str]()  # most words come again and again, and no word goes across a blank
     for text in texts:
         pieces.update(text.split())
-    found = set(WORD.findall(unicodedata.normalize("NFC", " ".join(pieces))))
+    # most words of a Latin text are written small, and begin no name
+    may_begin = (piece for piece in pieces if not (piece.isascii() and piece.islower()))
+    found = set(WORD.findall(unicodedata.normalize("NFC", " ".join(may_begin))))
     return set().union(*map(_beginnings, found))
 
 

@@ -6,6 +6,7 @@ whenever it opens a database it reads all its migrations (90 files), also where 
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dagster._core.storage.event_log import ConsolidatedSqliteEventLogStorage
+from dagster._core.storage.event_log.schema import AssetKeyTable
 from dagster._core.storage.runs import SqliteRunStorage
 from dagster._core.storage.schedules import SqliteScheduleStorage
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
@@ -74,10 +76,27 @@ class EventLogStorage(ConsolidatedSqliteEventLogStorage):
         with _connect(self._conn_string) as connection:
             yield connection
 
+    @functools.cached_property
+    def _known(self) -> set[str]:
+        """Tables, and columns of that of the assets, that are there: asked for every event, and they stay."""
+        return set()
+
     def has_table(self, table_name: str) -> bool:
-        """Whether there is a table of that name; asked for every materialisation."""
-        with _engine(self._conn_string).connect() as connection:
-            return inspect(connection).has_table(table_name)
+        """Whether there is a table of that name."""
+        if table_name not in self._known:
+            with _engine(self._conn_string).connect() as connection:
+                if not inspect(connection).has_table(table_name):
+                    return False
+            self._known.add(table_name)
+        return True
+
+    def _has_asset_key_col_on_connection(self, conn: Connection, column_name: str) -> bool:
+        column = f"{AssetKeyTable.name}.{column_name}"
+        if column not in self._known:
+            if not super()._has_asset_key_col_on_connection(conn, column_name):
+                return False
+            self._known.add(column)
+        return True
 
 
 class RunStorage(SqliteRunStorage):

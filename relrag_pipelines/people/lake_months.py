@@ -34,7 +34,7 @@ def outputs(home: Path, table: str, months: Sequence[str]) -> dict[str, str]:
 
 def connect(table: str, files: dict[str, Path]) -> duckdb.DuckDBPyConnection:
     """A connection with a view of that table in these months, each row with its `lake_month`."""
-    connection = catalog.connect()
+    connection = catalog.scratch()
     if not files:
         empty = pa.schema([*arrow_schema(TABLES[table].row), pa.field("lake_month", pa.string())]).empty_table()
         connection.register(table, empty)

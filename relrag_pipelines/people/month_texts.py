@@ -96,7 +96,7 @@ def _inputs(home: Path, months: Months, version: int, zone: str) -> dict[str, st
 
 def _bearers(names: pa.Table, forms: pa.Table) -> pa.Table:
     """The names that begin with a word, in any of its cases, and who bears them: word, name, person_id."""
-    with catalog.connect() as connection:
+    with catalog.scratch() as connection:
         connection.register("names", names)
         connection.register("forms", forms)
         return connection.sql(
@@ -111,7 +111,7 @@ def _bearers(names: pa.Table, forms: pa.Table) -> pa.Table:
 
 def _with_changed_names(bearers: pa.Table, before: pa.Table, words: pa.Table) -> set[str]:
     """Months with a word that begins a name which is not borne by whom it was before."""
-    with catalog.connect() as connection:
+    with catalog.scratch() as connection:
         for name, table in (("bearers", bearers), ("before", before), ("words", words)):
             connection.register(name, table)
         found = connection.execute(
@@ -150,15 +150,16 @@ class _Reader:
         """The rows that one month gives, by table."""
         if month not in self._months.records:
             return {}
-        records = lake_months.read(self._months.records[month], _READ).to_pylist()
+        rows = lake_months.read(self._months.records[month], _READ)
+        begun = beginnings(_pieces(rows))
+        records = rows.to_pylist()
         texts = {one["asset_id"]: tuple(filter(None, (one["subject"], one["text"]))) for one in records}
-        begun = beginnings(dict.fromkeys(part for parts in texts.values() for part in parts))
         words = [MonthWord(month, word) for word in sorted(begun)]
         present, writers, own = _appearing(month, self._months, self._found)
         appearing = Appearing(present, writers, self._months.owner)
         named = self._every or finder(self._found, bearing(*self._names, begun))
-        rows = mention_rows(named, month, texts, present)
-        mentions = [one for one in rows if (one.asset_id, one.person_id) not in own]
+        every = mention_rows(named, month, texts, present)
+        mentions = [one for one in every if (one.asset_id, one.person_id) not in own]
         types = [(one, record_type(one["rag_source_type"])) for one in records]
         spoken = [_text(one, type_, self._zone) for one, type_ in types if not type_.card]
         relations, facts = text_statements.read(named, month, spoken, appearing, self._found)
@@ -169,6 +170,15 @@ class _Reader:
             "text_facts": to_table(facts, TextFact),
             "month_words": to_table(words, MonthWord),
         }
+
+
+def _pieces(records: pa.Table) -> list[str]:
+    """What stands between blanks in subjects and texts, each once: most words come again and again."""
+    said = [chunk for name in ("subject", "text") for chunk in records[name].chunks]
+    pieces: list[str] = (
+        pc.list_flatten(pc.ascii_split_whitespace(pa.chunked_array(said, pa.string()))).unique().to_pylist()
+    )
+    return pieces
 
 
 def _of_cards(
@@ -212,7 +222,7 @@ def _text(record: Mapping[str, Any], type_: RecordType, zone: ZoneInfo) -> Text:
 
 def bearing(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:
     """Who bears a name that begins with one of these words, in any of its cases."""
-    with catalog.connect() as connection:
+    with catalog.scratch() as connection:
         for name, table in (("names", names), ("forms", forms)):
             connection.register(name, table)
         found = connection.execute(

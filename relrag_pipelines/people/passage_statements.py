@@ -68,7 +68,7 @@ def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str,
     if workspace.settings.people.method != "llm":
         unread_passages.save(workspace.home, 0)
         return {"passage_statements": arrow_schema(PassageStatement).empty_table()}, {}
-    with catalog.connect() as connection:
+    with catalog.scratch() as connection:
         for name in ("chunks", "records"):
             connection.register(name, inputs[name])
         passages = list(read_passages(connection))

@@ -7,6 +7,7 @@ is. Whoever reads opens both as one.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,19 @@ STORED = (*_TABLES, "shared", "replaced")
 def connect(database: str = ":memory:", *, read_only: bool = False, **config: Any) -> duckdb.DuckDBPyConnection:
     """DuckDB as it is used here: it fetches no extension, also where a query needs one that is not in its wheel."""
     return duckdb.connect(database, read_only, config | _NOTHING_FETCHED)
+
+
+def scratch() -> duckdb.DuckDBPyConnection:
+    """A connection to DuckDB without a file, for tables that are registered and temporary ones: no other sees these.
+
+    All of a process are connections to one database, since it takes 20 ms to make one.
+    """
+    return _in_memory().cursor()
+
+
+@functools.cache
+def _in_memory() -> duckdb.DuckDBPyConnection:
+    return connect()
 
 
 def open(path: Path, threads: int | None = None) -> duckdb.DuckDBPyConnection:

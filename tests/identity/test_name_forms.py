@@ -18,5 +18,6 @@ def test_a_given_name_has_cases_short_forms_and_a_sound() -> None:
 
 def test_words_that_may_begin_a_name_are_those_with_capitals_and_hebrew_ones_without_prefixes() -> None:
     assert beginnings(["Tell petr", "Žofie"]) == {"tell", "zofie"}
+    assert beginnings(["x-דנה iOS-Dana mcDonald's well-known"]) == {"דנה", "dana"}
     assert {"ולשירן", "לשירן", "שירן"} <= beginnings(["ולשירן"])
     assert "ירן" in beginnings(["שירן"]) and "ן" not in beginnings(["שירן"])

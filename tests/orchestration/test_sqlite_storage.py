@@ -125,3 +125,18 @@ def test_a_sync_without_a_graph_imports_no_pandas() -> None:
     script = "import sys, relrag_pipelines.orchestration.runner; print('pandas' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_what_an_older_database_lacks_is_asked_for_again(tmp_path: Path) -> None:
+    assert one_run(tmp_path) == 1
+    with runner.instance(tmp_path) as shared:
+        events: Any = shared.event_log_storage
+        url = events._conn_string
+        assert not events.has_table("later") and not events.has_table("later")
+        with sqlite_storage._connect(url) as connection:
+            assert not events._has_asset_key_col_on_connection(connection, "later")
+            connection.exec_driver_sql("CREATE TABLE later (one INTEGER)")
+            connection.exec_driver_sql("ALTER TABLE asset_keys ADD COLUMN later INTEGER")
+        assert events.has_table("later")
+        with sqlite_storage._connect(url) as connection:
+            assert events._has_asset_key_col_on_connection(connection, "later")

@@ -429,3 +429,15 @@ def test_each_chunk_comes_with_the_vector_that_it_has_in_its_own_source(tmp_path
     found.clear()
     build(tmp_path, {key: value for key, value in given.items() if key[0] != "embeddings"}, index=index)
     assert [row.get("vector", "absent") for row in found] == ["absent", "absent"]
+
+
+def test_connections_without_a_file_see_nothing_of_each_other() -> None:
+    with catalog.scratch() as one, catalog.scratch() as other:
+        one.register("numbers", pa.table({"number": [1]}))
+        other.register("numbers", pa.table({"number": [2]}))
+        one.execute("CREATE TEMP TABLE made AS SELECT 1")
+        assert [each.execute("FROM numbers").fetchall() for each in (one, other)] == [[(1,)], [(2,)]]
+        with pytest.raises(duckdb.CatalogException):
+            other.execute("FROM made")
+    with catalog.scratch() as later, pytest.raises(duckdb.CatalogException):
+        later.execute("FROM numbers")
