@@ -1,6 +1,7 @@
 """Who is what to whom, where a text says so in so many words: `my brother Petr`, `Davidova žena Shiran`.
 
-Few patterns, each sure of itself, and only around names of known people: what is left out is no loss that a wrong
+A place where a text speaks of what somebody is to another (`kin_phrases.py`) says who that is where a name stands
+beside it: behind it or before it, set apart by a comma, or joined by `is`. What is left out is no loss that a wrong
 relationship would not be more of. Nothing is taken from quoted speech, questions, doubts and denials.
 """
 
@@ -8,29 +9,28 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from relrag_pipelines.identity.kin_phrases import End, KinPhrase, kin_phrases
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.text import kinship
-from relrag_pipelines.text.names.czech_forms import possessives
 from relrag_pipelines.text.names.forms import gender_of
 
 
 class StatedRelation(NamedTuple):
     """`other` is the `relationship_type` of `owner`."""
 
-    owner: Mention | None
-    """None: of who writes"""
+    owner: End
     relationship_type: str
-    other: Mention
+    other: End
     start: int
     end: int
     """where the words are that say so, in code points"""
 
 
-_TITLE = r"(?:(?:Dr|Prof|Mgr|Ing|MUDr|JUDr|Bc|Mr|Mrs|Ms)\.? |ד[\"״]ר |עו[\"״]ד )?"
-_CLOSE = r"(?=\s*(?:[.,;!)\n]|$))"
+_TITLE = r"(?:(?:Dr|Prof|Mgr|Ing|MUDr|JUDr|Bc|Mr|Mrs|Ms|Miss|pan|paní|pana|pani)\.? |ד[\"״]ר |עו[\"״]ד )?"
+_CLOSE = re.compile(r"\s*(?:[.,;!)\n]|$)")
 _SENTENCE = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!Mrs)(?<!\bMs)(?<!Prof)(?<!Mgr)(?<!Ing)(?<!UDr)(?<!\bBc)[.!?\n]\s")
 _DOUBT = re.compile(
     r"\b(?:not|never|if|whether|maybe|perhaps|think|thought|doubt|sure|nebo|není|nejsem|možná|jestli|asi)\b|n['’]t\b"
@@ -43,140 +43,133 @@ _TELLING = re.compile(
 _CLAUSE = re.compile(r"(?:['’]s|) (?:is|was|will|has|had|can|should|would|wants|said|says|came|called)\b")
 _LONGEST = 300
 """characters of a sentence that are looked at, before a name and behind it"""
-_PHRASE = 50
-"""characters of what stands between `my` and a name"""
 _DENIED = re.compile(r"(?:\b(?:not|never|longer|isn['’]t|není)|(?<!\w)לא) $", re.IGNORECASE)
 _ALONE = re.compile(r"\s*(?:[.;!)\n]|$|, (?!and (?!I\b|me\b)|or |a |nebo ))")
 """what stands behind a name that a comma sets apart: no further name, else it is one of a list"""
-_CLOSING = re.compile(r"\s*(?:[.,;!)\n]|$)")
 _QUOTED = re.compile('["“”„«»]')
 _REPORTED = re.compile(r"(?:\b(?:says?|said|wrote|writes|řekl|řekla|píše|napsal|napsala)|(?:אמר|אמרה|כתב|כתבה)) ?:")
-_FIRST_PERSON = re.compile(r"\b(?:jsem|jsme)\b", re.IGNORECASE)
+APPOSED = re.compile(rf"(?:(?P<apart>,? \(|, )| ){_TITLE}", re.IGNORECASE)
+COPULA = re.compile(
+    r"(?:(?:['’]s name)? (?:is|was|are|were|will be)(?: called| named)?|, called| je| bude|,? se jmenuje| הוא"
+    rf"| היא|,? קוראים ל\w+) {_TITLE}",
+    re.IGNORECASE,
+)
+_I_AM = re.compile(r"(?:\b(?:as|I am|I['’]m|jsem|jako)|(?<!\w)אני) (?:the )?$", re.IGNORECASE)
+_GREETING = re.compile(
+    r"\s*(?:(?:hi|hey|hello|dear|dearest|ahoj|čau|milá|milý|drahá|drahý|dobrý den|היי|הי|שלום|בוקר טוב)[, ]+)?",
+    re.IGNORECASE,
+)
+_CALLED = frozenset({"parent", "grandparent", "sibling", "aunt_or_uncle", "sibling_in_law", "parent_in_law"})
+"""what somebody may be called instead of by name"""
+_CALL = re.compile(r"(?: (?:dear|darling|יקרה|יקר|אהובה|אהוב|שלי|moje|milá))?(?:,|!)(?= ?\n| ?$| [^\W\d_])")
+LISTED = re.compile(r"(?:,| and| a| i) | ו")
+"""how a name is joined to a word for a relative in apposition, by a verb, and to a name before it"""
 
 
-def _one_of(words: Iterable[str]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-
-
-@functools.cache
-def _patterns() -> Mapping[str, re.Pattern[str]]:
-    en, cs, oblique = map(_one_of, (kinship.types_of("en"), kinship.types_of("cs"), kinship.czech_cases()))
-    he, mine, of = (_one_of(kinship.types_of("he", part)) for part in ("", "mine", "of"))
-    adjective, czech = (rf"(?:(?:{_one_of(kinship.adjectives(language))}) )?" for language in ("en", "cs"))
-    my = "můj|moje|má|náš|naše"
-    of_my = "mého mému mém mým moji mou mojí mé našeho našemu naším naši naší".replace(" ", "|")
-    own = "svého svému svém svým svoji svou svojí své".replace(" ", "|")
-    return {
-        "before": re.compile(
-            rf"(?:\b(?:my|our) {adjective}(?P<en>{en}),? {_TITLE}"
-            rf"|\b(?:{my}) {czech}(?P<cs>{cs}),? {_TITLE}"
-            rf"|\b(?:{of_my}|(?P<own>{own})) {czech}(?P<oblique>{oblique}),? {_TITLE}"
-            rf"|(?<!\w)ו?ה?(?P<he>{he}) שלי,? {_TITLE}|(?<!\w)ו?(?P<mine>{mine}),? {_TITLE})$",
-            re.IGNORECASE,
-        ),
-        "after": re.compile(
-            rf"(?:,| is) my {adjective}(?P<en>{en}){_CLOSE}|(?:,| je) (?:{my}) {czech}(?P<cs>{cs}){_CLOSE}"
-            rf"|(?:,| הוא| היא) (?:ה?(?P<he>{he}) שלי|(?P<mine>{mine})){_CLOSE}",
-            re.IGNORECASE,
-        ),
-        "between": re.compile(rf"['’]s {adjective}(?P<en>{en}),? {_TITLE}", re.IGNORECASE),
-        "possessive": re.compile(rf" (?:(?P<cs>{cs})|(?P<oblique>{oblique})),? {_TITLE}", re.IGNORECASE),
-        "is": re.compile(r" is | je "),
-        "close": re.compile(rf"(?:['’]s {adjective}(?P<en>{en})| (?P<cs>{cs})){_CLOSE}", re.IGNORECASE),
-        "with": re.compile(
-            rf"(?: and (?P<gender>his|her) {adjective}(?P<en>{en})| a (?P<cs_gender>jeho|její) (?P<cs>{cs})"
-            rf"| ו(?P<of>{of})),? {_TITLE}",
-            re.IGNORECASE,
-        ),
-        "apposition": re.compile(rf", (?:the )?(?P<en>{en}) of |, (?:ה?(?P<he>{he})|(?P<of>{of})) של ", re.IGNORECASE),
-        "hebrew is": re.compile(rf" (?:הוא|היא) (?:ה?(?P<he>{he})|(?P<of>{of})) של "),
-        "hebrew of": re.compile(rf"(?<!\w)ו?(?:ה?(?P<he>{he})|(?P<of>{of})) של $"),
-    }  # fmt: skip
-
-
-def stated_relations(text: str, mentions: list[Mention]) -> list[StatedRelation]:
+def stated_relations(text: str, mentions: Sequence[Mention]) -> list[StatedRelation]:
     """What a text says for certain, given the names in it, in order."""
-    if not mentions or not kinship.may_name(text):
+    if not kinship.may_name(text):
         return []
+    begins, ends = {one.start: one for one in mentions}, {one.end: one for one in mentions}
     found = {}
-    for place, mention in enumerate(mentions):
-        begin = sentence_begin(text, mention.start)
-        if is_quoted(text, begin, mention.start):
+    for phrase in kin_phrases(text, mentions):
+        begin = sentence_begin(text, phrase.start)
+        if is_quoted(text, begin, phrase.end):
             continue
-        following = mentions[place + 1] if place + 1 < len(mentions) else None
-        for one in (*_of_writer(text, begin, mention), *_of_named(text, begin, mention, following)):
-            found[one.start, one.end, one.other] = one
-    return [found[key] for key in sorted(found)]
-
-
-def _of_writer(text: str, begin: int, mention: Mention) -> Iterator[StatedRelation]:
-    before = text[begin : mention.start]
-    match = _patterns()["before"].search(before, max(0, len(before) - _PHRASE))
-    if match and not (match[0].rstrip().endswith(",") and not _ALONE.match(text, mention.end)):
-        told = _DENIED.search(before[: match.start()]) or (
-            _TELLING.search(before[: match.start()]) and _CLAUSE.match(text, mention.end)
+        said = (
+            *_behind(text, begin, phrase, begins, ends),
+            *_before(text, begin, phrase, ends),
+            *_called(text, phrase),
         )
-        agrees = (not match["cs"] and not match["oblique"]) or bool(match["cs"]) == mention.is_subject
-        if agrees and not told and (not match["own"] or _FIRST_PERSON.search(before)):
-            yield StatedRelation(None, _type(match), mention, begin + match.start(), mention.end)
-    match = _patterns()["after"].match(text, mention.end)
-    if match and _ALONE.match(text, match.end()) and not _is_doubted(text, before, match.end()):
-        yield StatedRelation(None, _type(match), mention, mention.start, match.end())
+        for one in said:
+            if one.owner != one.other:
+                found[one.start, one.end, one.other] = one
+    return sorted(found.values(), key=lambda one: (one.start, one.end))
 
 
-def _of_named(text: str, begin: int, mention: Mention, following: Mention | None) -> Iterator[StatedRelation]:
-    """Of the bearer of this name: `David's wife Shiran`; or this is the one: `Shiran is David's wife`."""
-    if following is None:
+def _behind(
+    text: str, begin: int, phrase: KinPhrase, begins: Mapping[int, Mention], ends: Mapping[int, Mention]
+) -> Iterator[StatedRelation]:
+    """`my brother Petr`, `my brother is Petr`, `Petr and his wife Dana`, `my sons, Petr and Jan`."""
+    owner = _of_whom(text, phrase, ends)
+    before = text[begin : phrase.start]
+    match = APPOSED.match(text, phrase.end)
+    one = begins.get(match.end()) if match else None
+    if owner is None or _DENIED.search(before):
         return
-    between = text[mention.end : following.start]
-    before = text[begin : mention.start]
-    patterns = _patterns()
-    told = _TELLING.search(before) and _CLAUSE.match(text, following.end)
-    if (match := patterns["between"].fullmatch(between)) and not told:
-        yield StatedRelation(mention, _type(match), following, mention.start, following.end)
-    match = patterns["possessive"].fullmatch(between) if _is_possessive(text, mention) else None
-    if match and bool(match["cs"]) == following.is_subject:
-        yield StatedRelation(mention, _type(match), following, mention.start, following.end)
-    if patterns["is"].fullmatch(between) and (match := patterns["close"].match(text, following.end)):
-        named = match["en"] or _is_possessive(text, following)
-        if named and not _is_doubted(text, before, match.end()):
-            yield StatedRelation(following, _type(match), mention, mention.start, match.end())
-    if (match := patterns["hebrew is"].fullmatch(between)) and not _is_doubted(text, before, following.end):
-        yield StatedRelation(following, _type(match), mention, mention.start, following.end)
-    match = patterns["with"].fullmatch(between)
-    if match and following.is_subject and _may_be_his(match, text[mention.start : mention.end]):
-        yield StatedRelation(mention, _type(match), following, mention.start, following.end)
-    match = patterns["apposition"].fullmatch(between)
-    if match and _CLOSING.match(text, following.end) and not _is_doubted(text, before, following.end):
-        yield StatedRelation(following, _type(match), mention, mention.start, following.end)
-    if between == ", " and _ALONE.match(text, following.end) and (match := patterns["hebrew of"].search(before)):
-        yield StatedRelation(mention, _type(match), following, begin + match.start(), following.end)
+    if match and one and phrase.is_plural:
+        listed = [one, *_further(text, one, begins)]
+        if len(listed) > 1 and _CLOSE.match(text, listed[-1].end):
+            yield from (StatedRelation(owner, phrase.type, other, phrase.start, listed[-1].end) for other in listed)
+    elif match and one:
+        of_named = isinstance(owner, Mention) and owner.end == phrase.end  # `החברה של יובל, מיכל`
+        alone = _ALONE.match(text, one.end) if match["apart"] else not of_named
+        told = _TELLING.search(before) and _CLAUSE.match(text, one.end)
+        agrees = phrase.is_subject is None or phrase.is_subject is one.is_subject
+        if alone and agrees and not told:
+            yield StatedRelation(owner, phrase.type, one, phrase.start, one.end)
+    match = COPULA.match(text, phrase.end)
+    one = begins.get(match.end()) if match else None
+    if one and not phrase.is_plural and _CLOSE.match(text, one.end) and not _is_doubted(text, before, one.end):
+        yield StatedRelation(owner, phrase.type, one, phrase.start, one.end)
 
 
-def _may_be_his(match: re.Match[str], name: str) -> bool:
-    """Whether whoever bears a name may be the one of `and his wife`, `a jeho žena`; a Mike is no `her`."""
-    said = match["gender"] or match["cs_gender"]
-    return not said or gender_of(name.split(" ")[0]) in ("", "m" if said.lower() in ("his", "jeho") else "f")
+def _before(text: str, begin: int, phrase: KinPhrase, ends: Mapping[int, Mention]) -> Iterator[StatedRelation]:
+    """`Dana, my sister,`, `Dana is my sister`, `I am Dana's sister`, `as your landlord I`."""
+    owner = _stated(phrase.owner)
+    closed = _CLOSE.match(text, phrase.end)
+    if owner is None or phrase.is_plural or phrase.is_subject is False:
+        return
+    for joint in (", ", " (", " is ", " je ", " הוא ", " היא "):
+        one = ends.get(phrase.start - len(joint))
+        if one is None or not text.startswith(joint, one.end):
+            continue
+        alone = closed and (joint not in (", ", " (") or _ALONE.match(text, phrase.end))
+        if alone and not _is_doubted(text, text[begin : one.start], phrase.end):
+            yield StatedRelation(owner, phrase.type, one, one.start, phrase.end)
+    said = _I_AM.search(text, begin, phrase.start)
+    closed = re.match(r"(?![\w'’-]| [A-Z]\w)", text[phrase.end : phrase.end + 3])
+    if said and owner != "writer" and closed and not _is_doubted(text, text[begin : said.start()], phrase.end):
+        yield StatedRelation(owner, phrase.type, "writer", said.start(), phrase.end)
 
 
-def _type(match: re.Match[str]) -> str:
-    tables = {
-        "en": kinship.types_of("en"), "cs": kinship.types_of("cs"), "oblique": kinship.czech_cases(),
-        "he": kinship.types_of("he"), "mine": kinship.types_of("he", "mine"), "of": kinship.types_of("he", "of"),
-    }  # fmt: skip
-    (kind,) = (tables[name][said.lower()] for name, said in match.groupdict().items() if said and name in tables)
-    return kind
+def _called(text: str, phrase: KinPhrase) -> Iterator[StatedRelation]:
+    """`Mum, can you come?`, `ahoj ségra,`: what a text calls whom it is written to."""
+    greeting = _GREETING.match(text)
+    match = _CALL.match(text, phrase.end)
+    if not (greeting and match) or phrase.type not in _CALLED or phrase.is_plural or phrase.owner:
+        return
+    behind = re.match(r"\W*([^\W\d_]+)", text[match.end() : match.end() + _LONGEST])
+    if greeting.end() == phrase.start and not (behind and kinship.types_named(behind[1])):
+        yield StatedRelation("writer", phrase.type, "reader", phrase.start, match.end())
 
 
-def _is_possessive(text: str, mention: Mention) -> bool:
-    """Whether a Czech name is a possessive adjective by its ending: Davidova, Lenčin."""
-    return not mention.is_subject and text[mention.start : mention.end].endswith(_endings())
+def _of_whom(text: str, phrase: KinPhrase, ends: Mapping[int, Mention]) -> End | None:
+    """Whose somebody is; of `his wife` and `ואשתו` who is named right before; None where that is not said."""
+    if phrase.owner not in ("his", "her"):
+        return _stated(phrase.owner)
+    for joint in (" and ", " a ", " i ", " "):
+        one = ends.get(phrase.start - len(joint))
+        hebrew = joint == " "
+        if one and text.startswith(joint, one.end) and (text[phrase.start] == "ו") is hebrew:
+            sex = gender_of(text[one.start : one.end].split(" ")[0])
+            return one if hebrew or sex in ("", "m" if phrase.owner == "his" else "f") else None
+    return None
 
 
-@functools.cache
-def _endings() -> tuple[str, ...]:
-    his, hers = possessives("Jan"), possessives("Jana", "f")
-    return tuple(sorted({form.removeprefix("Jan") for form in (*his, *hers)}))
+def _stated(owner: Mention | str) -> End | None:
+    if isinstance(owner, Mention):
+        return owner
+    return "writer" if owner == "writer" else "reader" if owner == "reader" else None
+
+
+def _further(text: str, one: Mention, begins: Mapping[int, Mention]) -> Iterator[Mention]:
+    """Who is named behind somebody in a list."""
+    following: Mention | None = one
+    while following and (match := LISTED.match(text, following.end)):
+        following = begins.get(match.end())
+        if following:
+            yield following
 
 
 @functools.lru_cache(64)  # each pattern asks it of the same names

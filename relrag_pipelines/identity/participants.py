@@ -127,6 +127,7 @@ def parse_identifiers(text: str, name_kind: str = "name") -> list[ParsedIdentifi
     ]
     found += [ParsedIdentifier("phone", rest[a:b], phones.normalise(rest[a:b])) for a, b, _ in numbers]
     name = " ".join(_without(rest, numbers).split()).strip(_AROUND_NAMES)
+    name += ")" if name.rfind("(") > name.rfind(")") else ""  # Dougal (electrician)
     if any(map(str.isalpha, name)):
         found.append(ParsedIdentifier(name_kind, name, unicodedata.normalize("NFKC", name).casefold()))
     return found

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from relrag_pipelines.identity.kin_phrases import kin_phrases
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
-_LINES, _LONGEST, _FEWEST = 6, 80, 3
-"""lines at the end of a mail that may be its signature, characters of one, and letters of a sign-off"""
+_LINES, _LONGEST, _FEWEST, _NAME = 6, 80, 3, 3
+"""lines at the end of a mail that may be its signature, characters of one, letters of a sign-off, words of a name"""
 _NUMBER = re.compile(r"(?P<number><PHONE_NUMBER[^<>]*>|\+?\d[\d ()/-]{6,}\d)")
 _TELEPHONE = re.compile(
     r"^\W*(?:(?:tel|telefon|phone|mobile?|mob|cell|gsm|t|m|טל|טלפון|נייד)\b)?[^\w<+]*[<+\d(]", re.IGNORECASE
@@ -28,18 +29,30 @@ class SignatureFact(NamedTuple):
 
 
 def relative(text: str, names: Sequence[WrittenName]) -> SignatureFact | None:
-    """What the sender is to whom it is written, where the last line says nothing else: `Dad x`, `brácha Tomáš`."""
+    """What the sender is to whom it is written: `Dad x`, `brácha Tomáš`; `Your sister`, and the name below it."""
     lines = _lines(text)
     if not lines:
         return None
     words = parse(_KISSES.sub("", lines[-1])).words
-    given = {name.words[0] for name in names}
-    if not words or len(words) > 2 or (len(words) == 2 and words[1] not in given):
+    given = {name.words[0] for name in names if name.words}
+    type_ = kinship.types_of_names().get(words[0]) if words else None
+    alone = len(words) == 1 or (len(words) == 2 and words[1] in given)
+    if type_ and alone and type_ not in kinship.ROLES and len(words[0]) >= _FEWEST:
+        return SignatureFact(type_, type_, lines[-1])
+    signed = bool(words) and words[0] in given
+    return next((one for line in lines[-2 if signed else -1 :] if (one := _signed_as(line, given))), None)
+
+
+def _signed_as(line: str, given: Collection[str]) -> SignatureFact | None:
+    """`Your sister`, `Tvůj bratr Petr`, `Inbal, your sister`, where a line says nothing else."""
+    found = [one for one in kin_phrases(line, ()) if one.owner == "reader"]
+    if len(found) != 1:
         return None
-    type_ = kinship.types_of_names().get(words[0])
-    if type_ is None or type_ in kinship.ROLES or len(words[0]) < _FEWEST:
+    (said,) = found
+    if said.is_plural or said.is_subject is False or said.type in kinship.ROLES:
         return None
-    return SignatureFact(type_, type_, lines[-1])
+    left = parse(_KISSES.sub("", f"{line[: said.start]} {line[said.end :]}")).words
+    return SignatureFact(said.type, said.type, line) if set(left[:1]) <= set(given) and len(left) <= _NAME else None
 
 
 def facts(text: str, names: Sequence[WrittenName]) -> Iterator[SignatureFact]:

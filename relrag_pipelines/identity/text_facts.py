@@ -8,30 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import NamedTuple
 
+from relrag_pipelines.identity.kin_phrases import End
 from relrag_pipelines.identity.kinship import is_quoted, sentence_begin, stated_relations
 from relrag_pipelines.identity.mentions import Mention
-from relrag_pipelines.text import fact_phrases, kinship
+from relrag_pipelines.identity.strangers import named, with_strangers
+from relrag_pipelines.text import fact_phrases
 from relrag_pipelines.text.fact_phrases import INTRODUCER, Template
-from relrag_pipelines.text.names import tables
 
 _REST = re.compile(r"[^.!?\n]*[.!?\n]?")
 _OLDEST = 120
 _LONGEST = 120
 """characters of a quote at most"""
-_STRANGER = re.compile(r",? (?P<name>[^\W\d_]+(?:-[^\W\d_]+)?(?: [A-ZÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ][^\W\d_]+)?)")
 
 
 class TextualFact(NamedTuple):
     """A fact of a person."""
 
-    owner: Mention | None
-    """None: of who writes"""
+    owner: End
     predicate: str
     value: str
-    """a date in ISO 8601, without the year where it is not named; else as written"""
+    """a date in ISO 8601, without the year where it is not named; of `born` between which two; else as written"""
     start: int
     end: int
     """where the words are that say so, in code points"""
@@ -49,14 +48,17 @@ class Introduction(NamedTuple):
 
 def stated_facts(text: str, mentions: Sequence[Mention], day: date | None) -> list[TextualFact]:
     """What a text of that day states for certain, given the names in it, in order."""
-    found = {}
+    found: dict[tuple[End, str], TextualFact] = {}
     for template, names, matches in _matching(fact_phrases.of_facts(), text, mentions):
         value = _value(template.predicate, matches, day)
         if value is not None:
             start, end = _span(names, matches)
             predicate = "birthday" if template.predicate == "turns" else template.predicate
-            owner = names.get("name")
+            owner: End = names.get("name", "writer")
             found[owner, predicate] = TextualFact(owner, predicate, value, start, end)
+    for owner, predicate in [*found]:
+        if predicate == "birthday":  # a day tells more than a year
+            found.pop((owner, "born"), None)
     return sorted({*found.values(), *_relatives(text, mentions)}, key=lambda one: (one.start, one.end, one.predicate))
 
 
@@ -119,7 +121,10 @@ def _value(predicate: str, matches: Iterable[re.Match[str]], day: date | None) -
     said = {name: value for match in matches for name, value in match.groupdict().items() if value}
     if "age" in said:
         years = int(said["age"])
-        return _birthday(day, years) if day and 0 < years < _OLDEST else None
+        born = _birthday(day, years) if day and 0 < years < _OLDEST else None
+        if predicate == "born" and day and (earliest := _birthday(day + timedelta(days=1), years + 1)):
+            return f"{earliest}/{born}" if born else None
+        return born
     if "date" in said:
         return _iso(said["date"])
     return " ".join(next(iter(said.values())).split()) if said else None
@@ -153,26 +158,13 @@ def _month(word: str) -> int | None:
 
 
 def _relatives(text: str, mentions: Sequence[Mention]) -> Iterator[TextualFact]:
-    """Relatives by a name that no known person bears: `my brother Gilad`; none of an inflected form."""
-    taken = [(one.start, one.end) for one in mentions]
-    strangers = [one for one in _strangers(text) if all(one.end <= start or one.start >= end for start, end in taken)]
-    if not strangers:
-        return
-    every = sorted([*mentions, *strangers])
-    for one in stated_relations(text, every):
-        if not one.other.person_ids and (one.owner is None or one.owner.person_ids):
-            value = text[one.other.start : one.other.end]
-            yield TextualFact(one.owner, one.relationship_type, value, one.start, one.end)
+    """Relatives by a name that no known person bears: `my brother Gilad`."""
+    every = with_strangers(text, mentions)
+    for one in stated_relations(text, every) if len(every) > len(mentions) else ():
+        if isinstance(one.other, Mention) and not one.other.person_ids and not is_stranger(one.owner):
+            yield TextualFact(one.owner, one.relationship_type, named(text, one.other), one.start, one.end)
 
 
-def _strangers(text: str) -> Iterator[Mention]:
-    """Given names behind a word for what somebody is to another, that may be nobody's who is known."""
-    for match in kinship.words_pattern().finditer(text) if kinship.may_name(text) else ():
-        following = _STRANGER.match(text, match.end())
-        if following and _is_given(following["name"]):
-            yield Mention(following.start("name"), following.end("name"), (), False)
-
-
-def _is_given(name: str) -> bool:
-    first = name.split(" ")[0].split("-")[0]
-    return (not first[0].islower()) and first not in tables.common() and tables.plain(first) in tables.given_names()
+def is_stranger(end: End) -> bool:
+    """Whether it is somebody who is named and whom nobody knows."""
+    return isinstance(end, Mention) and not end.person_ids

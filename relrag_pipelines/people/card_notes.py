@@ -6,7 +6,7 @@ Such a note is a phrase without the name. With the card's name beside it, it is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from relrag_pipelines.identity.kinship import stated_relations
 from relrag_pipelines.identity.mentions import Mention, MentionFinder, certain_person
@@ -15,34 +15,56 @@ from relrag_pipelines.text.names.tables import given_names, plain
 
 _MOST_WORDS = 5
 """words of a note that names what somebody is; a longer one tells of something else"""
-_FACT = re.compile(r"[a-z ]+: ")
-"""how a line of a card begins that the connector wrote for a fact"""
+_PART = re.compile(r"[,;.\n]")
+_OF_CARD = re.compile(r"(?P<word>[^\W\d_]+): (?P<name>[^\W\d_]+(?: [^\W\d_]+)?)")
+"""`boss: Dana`: who is that to whom the card is of"""
 
 
 def relations(
-    text: str, name: str, person_id: int, owner: int | None, finder: MentionFinder
+    notes: Iterable[str], name: str, person_id: int, owner: int | None, finder: MentionFinder
 ) -> Iterator[tuple[int, int, str, str]]:
-    """Of the text of a card that of its notes: who, to whom, the relationship type (the second is the first's), quote.
+    """Of the notes on a card: who, to whom, the relationship type (the second is the first's), quote.
 
     `owner` is whose address book it is, of whom `sister` speaks; None where that is not known.
     """
-    for line in text.split("\n")[1:]:
-        if _FACT.match(line) or not 0 < len(line.split()) <= _MOST_WORDS:
+    for note in _short(notes):
+        if owner not in (None, person_id) and (kind := _of_owner(note)):
+            yield owner, person_id, kind, note
             continue
-        if owner not in (None, person_id) and (kind := _of_owner(line)):
-            yield owner, person_id, kind, line
+        if of_card := _OF_CARD.fullmatch(note):
+            kinds = kinship.types_named(of_card["word"])
+            ids = {certain_person(one) for one in finder.find(of_card["name"])}
+            for kind, other in zip(kinds, ids, strict=False) if len(kinds) == len(ids) == 1 else ():
+                if other is not None and other != person_id:
+                    yield person_id, other, kind, note
             continue
-        sides = ((f"{line} ", ""), ("", f", {line}"))
+        sides = ((f"{note} ", ""), ("", f", {note}"))
         for one, other, kind in dict.fromkeys(one for side in sides for one in _stated(*side, name, person_id, finder)):
             one = owner if one is None else one
             if one is not None and one != other and person_id in (one, other):
-                yield one, other, kind, line
+                yield one, other, kind, note
 
 
-def _of_owner(line: str) -> str | None:
-    word = plain(line.strip(" ."))
-    kind = kinship.types_of_names().get(word) if word not in given_names() else None
-    return None if kind in kinship.ROLES else kind
+def occupation(notes: Iterable[str]) -> str | None:
+    """The occupation that a note names: `vet`, `zubař Brno`; not of `the dentist's wife`, nor of Dana's."""
+    for note in _short(notes):
+        words = re.findall(r"[^\W\d_]+", note)
+        types = {kind for word in words for kind in kinship.types_named(word)}
+        if kinship.roles_in(note) and types <= kinship.ROLES and not re.search(r"['’]s\b|:| של ", note):
+            return note
+    return None
+
+
+def _short(notes: Iterable[str]) -> Iterator[str]:
+    for note in notes:
+        for part in dict.fromkeys((note, _PART.split(note.strip())[0])):
+            if 0 < len(part.split()) <= _MOST_WORDS:
+                yield part.strip(" .")
+
+
+def _of_owner(note: str) -> str | None:
+    kinds = kinship.types_named(note) if plain(note) not in given_names() else frozenset()
+    return next(iter(kinds)) if len(kinds) == 1 and not kinds & kinship.ROLES else None
 
 
 def _stated(
@@ -53,8 +75,10 @@ def _stated(
     text = f"{before}{name}{behind}"
     others = [one for one in finder.find(text) if one.end <= own.start or one.start >= own.end]
     for said in stated_relations(text, sorted([own, *others])):
-        one = None if not isinstance(said.owner, Mention) else certain_person(said.owner, ())
+        if not isinstance(said.other, Mention) or said.owner == "reader":
+            continue
+        one = certain_person(said.owner, ()) if isinstance(said.owner, Mention) else None
         other = certain_person(said.other, ())
         whole = said.start == 0  # else it is of somebody's: `knows Eitan's sister`
-        if whole and other is not None and (one is not None or said.owner is None):
+        if whole and other is not None and (one is not None or said.owner == "writer"):
             yield one, other, said.relationship_type

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -16,7 +17,7 @@ from relrag_pipelines.identity import statement_overlay
 from relrag_pipelines.identity.entries import NamingEntry
 from relrag_pipelines.identity.journal_statements import Entry
 from relrag_pipelines.identity.resolve import Resolution
-from relrag_pipelines.people import lake_months, own_words
+from relrag_pipelines.people import card_notes, lake_months, own_words
 from relrag_pipelines.people.text_statements import STATED
 from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.records import PersonFact, PersonRelationship
@@ -107,6 +108,8 @@ def _card_facts(cards: Iterable[dict[str, Any]], found: Resolution) -> Iterator[
             if isinstance(predicate, str) and isinstance(value, str) and value:
                 quote = f"{predicate.replace('_', ' ')}: {value}"
                 yield PersonFact(person_id, predicate, value, 1.0, card["asset_id"], quote)
+        if note := card_notes.occupation(filter(_text, _list(card["extra"].get("notes")))):
+            yield PersonFact(person_id, "occupation", note, STATED, card["asset_id"], note)
 
 
 def _card_relationships(cards: Iterable[dict[str, Any]], found: Resolution) -> Iterator[PersonRelationship]:
@@ -174,7 +177,7 @@ def by_name(
         for person_id, person in sorted(found.people.items())
         for entry in person.entries
         for claim in entry.names
-        if (kind := kinship.type_in_name(parse(name := claim.value).words))
+        if (kind := kinship.type_in_name(parse(name := claim.value).words) or _remarked(name))
     ]
     refs = dict(connection.execute(_FIRST, {"entries": [entry.entry for _, entry, _, _ in told]}).fetchall())
     facts: dict[tuple[int, str], PersonFact] = {}
@@ -194,6 +197,13 @@ def by_name(
         for kind, (entry, name) in some.items()
     ]
     return [*facts.values()], relationships
+
+
+def _remarked(name: str) -> str | None:
+    """What somebody is by a remark beside the name: `Dougal (electrician)`."""
+    remark = re.search(r"\(([^()]+)\)", name)
+    kinds = kinship.types_named(remark[1]) if remark else frozenset()
+    return next(iter(kinds)) if len(kinds) == 1 else None
 
 
 def _is_signed(entry: NamingEntry, name: str) -> bool:

@@ -8,6 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from relrag_pipelines.identity import signatures
+from relrag_pipelines.identity.kin_phrases import End
 from relrag_pipelines.identity.kinship import StatedRelation, stated_relations
 from relrag_pipelines.identity.mentions import Mention, MentionFinder, certain_person
 from relrag_pipelines.identity.resolve import Resolution
@@ -16,7 +17,7 @@ from relrag_pipelines.records import TextFact, TextRelationship
 from relrag_pipelines.sources.kind import RecordType
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
-from relrag_pipelines.text.names.personal_name import parse
+from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 STATED = 0.8
 """confidence in what a text states in words that a pattern knows"""
@@ -56,6 +57,22 @@ class Appearing(NamedTuple):
     owner: int | None
 
 
+class Speakers(NamedTuple):
+    """Between whom a text passes."""
+
+    writer: int | None
+    reader: int | None
+    """None where it is for several"""
+    here: Collection[int]
+    """who takes part"""
+
+    def who(self, end: End, *, is_name: bool = False) -> int | None:
+        """Who that is; None where it is not certain. `is_name`: it stands where a common word cannot stand."""
+        if not isinstance(end, Mention):
+            return self.writer if end == "writer" else self.reader
+        return certain_person(end._replace(is_word=end.is_word and not is_name), self.here)
+
+
 def read(
     finder: MentionFinder, lake_month: str, texts: Iterable[Text], appearing: Appearing, found: Resolution
 ) -> tuple[list[TextRelationship], list[TextFact]]:
@@ -67,13 +84,15 @@ def read(
     relations: dict[tuple[str, int, int, str, str], TextRelationship] = {}
     facts: dict[tuple[str, str, int, str, str], TextFact] = {}
     texts = [one for one in texts if not one.bulk]
+    partners = _partners(texts, appearing, found)
     for one in texts:
         mentions = finder.find(one.text)
         related = stated_relations(one.text, mentions)
-        for from_id, to_id, type_, quote in _relations(one, mentions, related, appearing, found):
+        speakers = _speakers(one, appearing, partners)
+        for from_id, to_id, type_, quote in _relations(one, mentions, related, speakers, appearing, found):
             key = (lake_month, from_id, to_id, type_, one.asset_id)
             relations.setdefault(key, TextRelationship(*key, quote, one.client_id))
-        for person_id, predicate, value, quote in _facts(one, mentions, related, appearing, found):
+        for person_id, predicate, value, quote in _facts(one, mentions, related, speakers, found):
             since = one.day.isoformat() if one.day and predicate in _CHANGING else None
             made = TextFact(lake_month, person_id, predicate, value, STATED, one.asset_id, quote, since)
             facts.setdefault((lake_month, one.asset_id, person_id, predicate, value), made)
@@ -83,45 +102,74 @@ def read(
     return list(relations.values()), list(facts.values())
 
 
-def _relations(
-    one: Text, mentions: list[Mention], related: list[StatedRelation], appearing: Appearing, found: Resolution
-) -> Iterator[tuple[int, int, str, str]]:
+def _partners(texts: Sequence[Text], appearing: Appearing, found: Resolution) -> dict[str, int]:
+    """thread_id -> with whom the owner chats there, where it is one person, by whose name the chat is called."""
+    chats: defaultdict[str, set[int]] = defaultdict(set)
+    titles: dict[str, str] = {}
+    for one in texts:
+        writer = appearing.writers.get(one.asset_id)
+        if one.type.chat and one.thread_id and writer is not None:
+            titles[one.thread_id] = one.subject or ""
+            chats[one.thread_id] |= {writer} - {appearing.owner}
+    alone = {thread: next(iter(writers)) for thread, writers in chats.items() if len(writers) == 1}
+    return {thread: one for thread, one in alone.items() if _is_called(titles[thread], found.people[one].names)}
+
+
+def _is_called(title: str, names: Sequence[WrittenName]) -> bool:
+    said = set(parse(title).words)
+    return any(name.words and set(name.words) <= said for name in names)
+
+
+def _speakers(one: Text, appearing: Appearing, partners: Mapping[str, int]) -> Speakers:
+    """Who writes a text and to whom alone, by a chat of two or a mail."""
     writer, here = appearing.writers.get(one.asset_id), appearing.present.get(one.asset_id, ())
+    others = {other for other in here if other != writer} if one.type.mail and writer is not None else set()
+    if one.thread_id in partners:
+        both = (partners[one.thread_id or ""], appearing.owner)
+        others = {other for other in both if other is not None and other != writer}
+    return Speakers(writer, next(iter(others)) if len(others) == 1 else None, here)
+
+
+def _relations(
+    one: Text,
+    mentions: list[Mention],
+    related: list[StatedRelation],
+    speakers: Speakers,
+    appearing: Appearing,
+    found: Resolution,
+) -> Iterator[tuple[int, int, str, str]]:
+    writer, here = speakers.writer, speakers.here
     for said in related:
-        owner = writer if said.owner is None else certain_person(said.owner, here)
-        other = certain_person(said.other._replace(is_word=False), here)
+        owner, other = speakers.who(said.owner), speakers.who(said.other, is_name=True)
         if owner is not None and other is not None and owner != other:
             yield owner, other, said.relationship_type, one.text[said.start : said.end]
     for introduced in introductions(one.text, mentions):
-        person, other = (_who(end, writer, here) for end in (introduced.person, introduced.other))
+        person, other = (speakers.who(end or "writer") for end in (introduced.person, introduced.other))
         if person is not None and other is not None and person != other:
             yield person, other, INTRODUCER, one.text[introduced.start : introduced.end]
-    if one.type.mail and writer is not None and appearing.owner in here and writer != appearing.owner:
+    if one.type.mail and writer is not None and appearing.owner is not None:
+        reader = appearing.owner if appearing.owner in here and writer != appearing.owner else speakers.reader
         signed = signatures.relative(one.end, found.people[writer].names)
-        if signed and appearing.owner is not None:
-            yield appearing.owner, writer, signed.value, signed.quote
-
-
-def _who(mention: Mention | None, writer: int | None, here: Collection[int]) -> int | None:
-    return writer if mention is None else certain_person(mention, here)
+        if signed and reader is not None:
+            yield reader, writer, signed.value, signed.quote
 
 
 def _facts(
-    one: Text, mentions: list[Mention], related: list[StatedRelation], appearing: Appearing, found: Resolution
+    one: Text, mentions: list[Mention], related: list[StatedRelation], speakers: Speakers, found: Resolution
 ) -> Iterator[tuple[int, str, str, str]]:
-    writer, here = appearing.writers.get(one.asset_id), appearing.present.get(one.asset_id, ())
     for said in stated_facts(one.text, mentions, one.day):
-        person = _who(said.owner, writer, here)
+        person = speakers.who(said.owner)
         if person is not None:
             yield person, said.predicate, said.value, one.text[said.start : said.end]
     for relation in related:
-        person = _who(relation.owner, writer, here)
-        if person is not None and len(relation.other.person_ids) > 1 and certain_person(relation.other, here) is None:
-            value = one.text[relation.other.start : relation.other.end]  # one of several who bear the name
+        person, other = speakers.who(relation.owner), relation.other
+        several = isinstance(other, Mention) and len(other.person_ids) > 1 and speakers.who(other) is None
+        if person is not None and several and isinstance(other, Mention):
+            value = one.text[other.start : other.end]  # one of several who bear the name
             yield person, relation.relationship_type, value, one.text[relation.start : relation.end]
-    if one.type.mail and writer is not None:
-        for signed in signatures.facts(one.end, found.people[writer].names):
-            yield writer, signed.predicate, signed.value, signed.quote
+    if one.type.mail and speakers.writer is not None:
+        for signed in signatures.facts(one.end, found.people[speakers.writer].names):
+            yield speakers.writer, signed.predicate, signed.value, signed.quote
 
 
 def _titles(texts: Sequence[Text], appearing: Appearing) -> Iterator[tuple[int, int, str, Text]]:

@@ -145,7 +145,7 @@ KINDS = {
         Kind(
             "contacts",
             "vCard files (.vcf) of versions 2.1, 3 and 4, with any number of contacts",
-            1,
+            2,
             (".vcf", ".vcard"),
             (
                 RecordType("contact", "contact", tells="number číslo מספר", card=True, about_people=True),

@@ -151,7 +151,7 @@ STAGES = (
         "identifiers",
         "identifiers",
         ("private_records",),
-        3,
+        4,
         "Who appears in a record in what role, with a keyed value that joins channels.",
         _identifiers,
         policy,

@@ -11,7 +11,7 @@ from relrag_pipelines.sources import record_type
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_query.people import reached
 from relrag_query.people.indexed_person import IndexedPerson
-from relrag_query.people.page import age
+from relrag_query.people.page import possible_ages
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
 from relrag_query.people.relations import FAMILY, Relation
@@ -161,8 +161,8 @@ def _name(person_id: int, known: dict[int, IndexedPerson]) -> str:
 def _fact(predicate: str, person: IndexedPerson, facts: list[PersonFact], today: date) -> str:
     said = {fact.predicate: fact.value for fact in reversed(facts)}
     if predicate == "age":
-        years = age(said.get("birthday", ""), today, said.get("died", ""))
-        return f"{person.name}: {years} years old (born {said['birthday']})" if years is not None else ""
+        years, born = possible_ages(said, today), said.get("birthday") or said.get("born")
+        return f"{person.name}: {years} years old (born {born})" if years else ""
     if predicate in ("phone", "email"):
         reached = [one["alias"] for one in person.aliases if one["kind"] == predicate]
         return f"{person.name}: {', '.join(dict.fromkeys(reached))}" if reached else ""

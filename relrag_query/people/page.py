@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -96,6 +97,17 @@ def age(birthday: str, today: date, died: str = "") -> int | None:
     except ValueError:
         return None
     return end.year - born.year - ((end.month, end.day) < (born.month, born.day))
+
+
+def possible_ages(facts: Mapping[str, str], today: date) -> str:
+    """How old somebody is by `birthday`, or by the days between which he was `born`: `24 or 25`; else empty."""
+    birthday = facts.get("birthday", "")
+    of_year = [f"{birthday}-12-31", f"{birthday}-01-01"] if birthday.isdecimal() else []
+    for ends in ([birthday], of_year, facts.get("born", "").split("/")):
+        years = {one for end in ends if (one := age(end, today, facts.get("died", ""))) is not None}
+        if years:
+            return " or ".join(map(str, sorted(years)))
+    return ""
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any]) -> list[dict[str, Any]]:

@@ -115,11 +115,12 @@ class People:
         return found[0]
 
     def bear_one_name(self, person_ids: Collection[int]) -> bool:
-        """Whether some people all bear the same whole name of two words or more: they may be one."""
-        names = [
-            {name.full for name in one.resolved.names if len(name.words) > 1} for one in self.known(person_ids).values()
-        ]
-        return bool(names) and bool(set.intersection(*names))
+        """Whether all bear the same name of two words or more, or its given name and no other: they may be one."""
+        borne = [one.resolved.names for one in self.known(person_ids).values()]
+        whole = {name for names in borne for name in names if len(name.words) > 1}
+        return any(
+            all(any(name.words in (one.words, one.words[:1]) for name in names) for names in borne) for one in whole
+        )
 
     def of_one_name(self, person_id: int) -> list[int]:
         """A person, and who else bears his whole name."""

@@ -6,15 +6,14 @@ from datetime import date
 from pathlib import Path
 
 from relrag_pipelines.identity.kinship import stated_relations
-from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.identity.text_facts import introductions, stated_facts
 from relrag_pipelines.text import kinship
-from tests.identity.kinship_set import FINDER, Judged, judged
+from tests.identity.kinship_set import FINDER, SPEAKERS, Judged, end_of, judged
 
 FOLDER = Path(__file__).with_name("facts")
 DAY = date(2024, 5, 10)
 """of the texts"""
-Fact = tuple[tuple[int, ...], str, tuple[int, ...] | str]
+Fact = tuple[tuple[int, ...] | str, str, tuple[int, ...] | str]
 
 
 def found(name: str) -> Judged:
@@ -24,10 +23,13 @@ def found(name: str) -> Judged:
 
 def _stated(text: str) -> set[Fact]:
     mentions = FINDER.find(text)
-    made: set[Fact] = {(_ids(one.owner), one.predicate, one.value) for one in stated_facts(text, mentions, DAY)}
-    made |= {(_ids(one.person), "introducer", _ids(one.other)) for one in introductions(text, mentions)}
+    made: set[Fact] = {(end_of(one.owner), one.predicate, one.value) for one in stated_facts(text, mentions, DAY)}
+    made |= {
+        (end_of(one.person or "writer"), "introducer", end_of(one.other or "writer"))
+        for one in introductions(text, mentions)
+    }
     return made | {
-        (_ids(one.owner), one.relationship_type, _ids(one.other)) for one in stated_relations(text, mentions)
+        (end_of(one.owner), one.relationship_type, end_of(one.other)) for one in stated_relations(text, mentions)
     }
 
 
@@ -37,12 +39,8 @@ def _fact(said: str) -> Fact:
         return _who(owner), predicate, "<PHONE_NUMBER:k1:0a1b2c3d4e5f>"
     of_people = predicate == "introducer" or predicate in kinship.relationship_types()
     known = [one for one in FINDER.find(value) if (one.start, one.end) == (0, len(value))] if of_people else []
-    return _who(owner), predicate, _who(value) if known or value == "me" else value
+    return _who(owner), predicate, _who(value) if known or value in SPEAKERS else value
 
 
-def _who(name: str) -> tuple[int, ...]:
-    return () if name == "me" else FINDER.find(name)[0].person_ids
-
-
-def _ids(mention: Mention | None) -> tuple[int, ...]:
-    return mention.person_ids if mention else ()
+def _who(name: str) -> tuple[int, ...] | str:
+    return SPEAKERS[name] if name in SPEAKERS else FINDER.find(name)[0].person_ids

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from relrag_pipelines.identity.kin_phrases import End
 from relrag_pipelines.identity.kinship import stated_relations
-from relrag_pipelines.identity.mentions import MentionFinder
+from relrag_pipelines.identity.mentions import Mention, MentionFinder
 
 FOLDER = Path(__file__).with_name("kinship")
 KNOWN = """
@@ -21,7 +22,8 @@ Klára|Věra|Ondra|Jakub Štěpánek|Anežka|Verča Kolářová|Karel|דני|מ�
 NAMES = KNOWN.strip().replace("\n", "|").split("|")
 FINDER = MentionFinder({number: [name] for number, name in enumerate(NAMES)})
 
-Relation = tuple[tuple[int, ...] | None, str, tuple[int, ...]]
+SPEAKERS = {"me": "writer", "you": "reader"}
+Relation = tuple[tuple[int, ...] | str, str, tuple[int, ...] | str]
 
 
 class Judged(NamedTuple):
@@ -52,16 +54,23 @@ def judged(path: Path, stated: Callable[[str], set[Any]], read: Callable[[str], 
 
 def _stated(text: str) -> set[Relation]:
     return {
-        (one.owner and one.owner.person_ids, one.relationship_type, one.other.person_ids)
+        (end_of(one.owner), one.relationship_type, end_of(one.other))
         for one in stated_relations(text, FINDER.find(text))
     }
 
 
 def _relation(said: str) -> Relation:
     owner, kind, other = (part.strip() for part in said.split(">"))
-    return (None if owner == "me" else _who(owner)), kind, _who(other)
+    return _who(owner), kind, _who(other)
 
 
-def _who(name: str) -> tuple[int, ...]:
+def end_of(end: End) -> tuple[int, ...] | str:
+    """Who that is, as `_who` has it."""
+    return end.person_ids if isinstance(end, Mention) else end
+
+
+def _who(name: str) -> tuple[int, ...] | str:
+    if name in SPEAKERS:
+        return SPEAKERS[name]
     (mention,) = FINDER.find(name)
     return mention.person_ids

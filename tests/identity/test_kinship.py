@@ -28,7 +28,11 @@ def test_where_the_words_are() -> None:
     text = "Hi. My wife, Dana, says so."
     finder = MentionFinder({1: ["Dana"]})
     (one,) = stated_relations(text, finder.find(text))
-    assert (one.owner, one.relationship_type, text[one.start : one.end]) == (None, "spouse", "My wife, Dana")
+    assert (one.owner, one.relationship_type, text[one.start : one.end]) == (
+        "writer",
+        "spouse",
+        "My wife, Dana",
+    )
     assert stated_relations("My wife, Dana", []) == []
 
 

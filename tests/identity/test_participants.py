@@ -84,6 +84,8 @@ def rows(records: list[Record], redactor: PIIRedactor, keys: Keys, channel: str 
         ),
         ("81234567890123@lid", [("whatsapp", "81234567890123@lid", "81234567890123@lid")]),
         ("972521234567-1500000000@g.us", []),
+        ("Dougal (electrician)", [("name", "Dougal (electrician)", "dougal (electrician)")]),
+        ("(Dougal)", [("name", "Dougal", "dougal")]),
         ("", []),
         ("<>", []),
     ],

@@ -27,7 +27,7 @@ def test_where_the_words_are_and_that_an_age_becomes_a_birthday() -> None:
     assert (karen.predicate, karen.value, text[karen.start : karen.end]) == (
         "birthday", "1929-05-10", "Karen turned 95 today",
     )  # fmt: skip
-    assert (own.owner, own.predicate, own.value) == (None, "lives_in", "Leeds")
+    assert (own.owner, own.predicate, own.value) == ("writer", "lives_in", "Leeds")
     (undated,) = stated_facts(text, MentionFinder({1: ["Karen"]}).find(text), None)
     assert undated.predicate == "lives_in"
 
@@ -82,3 +82,12 @@ def test_a_signature_states_an_occupation_and_a_number() -> None:
 )
 def test_a_name_says_what_somebody_is(name: str, type_: str | None) -> None:
     assert kinship.type_in_name(parse(name).words) == type_
+
+
+def test_an_age_leaves_a_year_in_which_somebody_was_born() -> None:
+    finder = MentionFinder({1: ["Karen"], 2: ["Eva"]})
+    text = "Karen is 24. Eva má 30 let, Eva is 5 minutes away. I'm 10 minutes late."
+    facts = stated_facts(text, finder.find(text), date(2024, 5, 10))
+    assert [(one.predicate, one.value) for one in facts] == [
+        ("born", "1999-05-11/2000-05-10"), ("born", "1993-05-11/1994-05-10"),
+    ]  # fmt: skip

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date
+
+import pytest
+
 from relrag_query.people.answers import _by_turns
+from relrag_query.people.page import possible_ages
 from relrag_query.retrieval.hit import Hit
 from tests.query_hits import passages, record
 
@@ -14,3 +19,19 @@ def test_a_chat_does_not_fill_all_the_room() -> None:
         for place, type_ in enumerate(types)
     ]
     assert [hit.chunk.asset_id[-1] for hit in _by_turns(hits)] == ["0", "3", "4", "1", "5", "2"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "years"),
+    [
+        ({"birthday": "2000-05-11"}, "24"),
+        ({"birthday": "05-11"}, ""),
+        ({"birthday": "2000"}, "24 or 25"),
+        ({"born": "1999-05-11/2000-05-10"}, "24 or 25"),
+        ({"born": "1999-05-11/2000-05-10", "birthday": "2000-01-02"}, "25"),
+        ({"born": "1999-05-11/2000-05-10", "birthday": "01-02"}, "24 or 25"),
+        ({}, ""),
+    ],
+)
+def test_how_old_somebody_may_be(facts: dict[str, str], years: str) -> None:
+    assert possible_ages(facts, date(2025, 3, 1)) == years

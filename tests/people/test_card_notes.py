@@ -29,6 +29,7 @@ FINDER = MentionFinder(
         ("Dana Levi", DANA, "sister", (OWNER, DANA, "sibling")),
         ("Dana Levi", DANA, "my sister", (OWNER, DANA, "sibling")),
         ("Radka Vaňková", RADKA, "sestra", (OWNER, RADKA, "sibling")),
+        ("Dana Levi", DANA, "boss: Pavel", (DANA, PAVEL, "manager")),
         ("Dana Levi", DANA, "goalkeeper", None),
         ("Dana Levi", DANA, "plumber", None),  # an occupation, and of nobody
         ("Dana Levi", DANA, "knows Eitan's sister", None),
@@ -38,13 +39,35 @@ FINDER = MentionFinder(
     ],
 )
 def test_a_note_says_what_somebody_is(name: str, person_id: int, note: str, said: tuple[int, int, str] | None) -> None:
-    found = [*card_notes.relations(f"{name}\n{note}\nphone: 1", name, person_id, OWNER, FINDER)]
+    found = [*card_notes.relations([note], name, person_id, OWNER, FINDER)]
     assert found == ([(*said, note)] if said else [])
 
 
+def test_a_note_begins_with_what_somebody_is() -> None:
+    assert [*card_notes.relations(["sousedka, má klíče od sklepa"], "Dana Levi", DANA, OWNER, FINDER)] == [
+        (OWNER, DANA, "neighbor", "sousedka")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        ("vet", "vet"),
+        ("zubař Brno", "zubař Brno"),
+        ("Pavel's vet", None),
+        ("zubař, klíče má žena", "zubař"),
+        ("dentist's wife", None),
+        ("goalkeeper", None),
+        ("we met her when the plumber was here", None),
+    ],
+)
+def test_a_note_tells_an_occupation(note: str, said: str | None) -> None:
+    assert card_notes.occupation([note]) == said
+
+
 def test_the_owners_own_card_says_nothing_of_him() -> None:
-    assert [*card_notes.relations("Tereza Vaňková\nsister", "Tereza Vaňková", OWNER, OWNER, FINDER)] == []
+    assert [*card_notes.relations(["sister"], "Tereza Vaňková", OWNER, OWNER, FINDER)] == []
 
 
 def test_a_note_of_an_owner_nobody_knows_says_nothing_of_him() -> None:
-    assert [*card_notes.relations("Dana Levi\nsister", "Dana Levi", DANA, None, FINDER)] == []
+    assert [*card_notes.relations(["sister"], "Dana Levi", DANA, None, FINDER)] == []

@@ -21,7 +21,7 @@ from relrag_query.cli.commands import sync as commands
 from tests import archive
 from tests.graphrag.json_service import NO_STATEMENTS, TOKENS, Service, serving
 
-MOVED = "Petr Kolar: We moved to Brno in May, Dana is a cousin of mine"
+MOVED = "Petr Kolar: We settled in Brno in May, Dana is a cousin of mine"
 CHAT = f"""\
 01/03/2024, 10:00 - Dana Levi: How is the new flat? Call 052-123-4567
 01/03/2024, 10:05 - {MOVED}
@@ -40,9 +40,9 @@ def relation(person: str, other: str, type_: str, quote: str, confidence: float 
 
 SAID = {
     "facts": [
-        fact("AUTHOR", "lives_in", "Brno", "We moved to Brno in May"),
+        fact("AUTHOR", "lives_in", "Brno", "We settled in Brno in May"),
         fact("Petr Kolar", "occupation", "pilot", "Petr flies planes"),  # nobody says so
-        fact("Napoleon", "lives_in", "Brno", "We moved to Brno in May"),  # nobody is called so
+        fact("Napoleon", "lives_in", "Brno", "We settled in Brno in May"),  # nobody is called so
     ],
     "relationships": [
         relation("Petr Kolar", "Dana Levi", "cousin", "Dana is a cousin of mine"),
@@ -87,7 +87,7 @@ def test_what_a_model_finds_is_known_with_the_words_that_say_so(tmp_path: Path, 
         "(SELECT text FROM records WHERE asset_id = source_ref) FROM person_facts JOIN persons USING (person_id)"
     )
     moved = MOVED.removeprefix("Petr Kolar: ")
-    said = "We moved to Brno in May"
+    said = "We settled in Brno in May"
     assert rows(home, query) == [("Petr Kolar", "lives_in", "Brno", 0.7, said, "2024-03-01", moved)]
     query = (
         "SELECT a.name, b.name, relationship_type, r.description, confidence, source_quote FROM person_relationships r "

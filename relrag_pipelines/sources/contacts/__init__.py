@@ -92,6 +92,7 @@ def _contact(native: str, found: Contact, card: VCard, unit: Unit) -> Record:
     ts = _revision_time(found.revised)
     reached = [*found.aliases, *found.phones, *found.emails]
     about = {"aliases": found.aliases, "phones": found.phones, "emails": found.emails, "addresses": found.addresses}
+    about["notes"] = found.notes
     extra: Json = {name: values for name, values in about.items() if values}
     if found.facts:
         extra["facts"] = [{"predicate": predicate, "value": value} for predicate, value in found.facts]

@@ -20,7 +20,7 @@ _NAMES = re.compile(r"\{(name|other)\}")
 _NUMBER = r"(?P<number><PHONE_NUMBER[^<>]*>|\+?\d[\d ()/-]{5,}\d)"
 _NAMED_NUMBER = re.compile(r"[^\W\d_][^\d<\n]{1,40} (?:<PHONE_NUMBER|\+?\d[\d ()/-]{5,}\d)")
 """a text that begins with a name and a number"""
-_AGE = r"(?P<age>\d{1,3})(?=\s*(?:[.,;!)\n]|$)| (?:today|היום)\b)"
+_AGE = r"(?P<age>\d{1,3})(?=\s*(?:[.,;!)\n]|$)| (?:today|now|and|but|by the way|היום|ביום)\b)"
 _ENDED = r"(?=\s*(?:[.;!)\n]|$)| (?:and|in|from|at|with|a|na|s|ve?|od|z) )"
 
 
@@ -62,6 +62,8 @@ def may_state(text: str) -> bool:
 @functools.cache
 def _cues() -> AhoCorasick:
     pieces = {piece for language in LANGUAGES for piece in _table(language)["cues"]}
+    before_ages = {piece for language in LANGUAGES for piece in _table(language)["cues_of_ages"]}
+    pieces |= {f"{piece}{digit}" for piece in before_ages for digit in range(1, 10)}
     pieces |= {word for word, kind in kinship.types_of("he").items() if kind in kinship.ROLES}  # Hebrew says no `is`
     return AhoCorasick(sorted(pieces), implementation=Implementation.DFA)
 
@@ -91,6 +93,8 @@ def _compiled(predicate: str, pattern: str, table: dict[str, Any], language: str
         "{age}": _AGE,
         "{number}": _NUMBER,
         "{place}": rf"(?P<place>{table['place']})(?!\w)",
+        # what is moved to is a place, unless it is one of these
+        "{town}": r"(?P<place>(?!בית|דיר|חדר|קומ|מקום|שכונ|יחד|בנין|בניין)[א-ת]{3,})(?!\w)",
         "{company}": rf"(?P<company>{table['company']})(?!\w)",
         "{role}": rf"(?P<role>{_roles(language)})" + _ENDED,
     }

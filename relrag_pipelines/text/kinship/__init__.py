@@ -49,7 +49,7 @@ ROLES = frozenset(
 
 @functools.cache
 def types_of(language: str, part: str = "") -> Mapping[str, str]:
-    """Word -> relationship type; of a part of the file, `latin`, `mine`, `of` or `said_of`."""
+    """Word -> relationship type; of a part of the file, `latin`, `mine`, `yours`, `of` or `said_of`."""
     table = _table(language)
     of_part = table.get(part, {}) if part else {name: said for name, said in table.items() if isinstance(said, str)}
     return MappingProxyType({word.replace("_", " "): kind for kind, said in of_part.items() for word in said.split()})
@@ -87,6 +87,12 @@ def gender(word: str) -> str:
 
 
 @functools.cache
+def owners(language: str, part: str = "owners") -> Mapping[str, str]:
+    """Word that says whose somebody is -> writer, reader, his, her or own; `oblique_owners` in the other cases."""
+    return MappingProxyType({word: owner for owner, said in _table(language)[part].items() for word in said.split()})
+
+
+@functools.cache
 def adjectives(language: str) -> tuple[str, ...]:
     """What may stand between `my` and such a word and says no less of who it is: `older`, `nejlepší`."""
     return tuple(_table(language)["adjectives"]["words"].split())
@@ -95,7 +101,14 @@ def adjectives(language: str) -> tuple[str, ...]:
 @functools.cache
 def types_of_names() -> Mapping[str, str]:
     """What an address book calls somebody instead of a name, as names are compared -> relationship type."""
-    parts = (types_of("en"), types_of("cs"), types_of("he"), types_of("he", "latin"), types_of("he", "mine"))
+    parts = (
+        types_of("en"),
+        types_of("cs"),
+        types_of("he"),
+        types_of("he", "latin"),
+        types_of("he", "mine"),
+        types_of("he", "yours"),
+    )
     return MappingProxyType({plain(word): kind for part in parts for word, kind in part.items()})
 
 
@@ -195,15 +208,10 @@ def _forms() -> AhoCorasick:
 
 
 def _nominatives() -> set[str]:
-    tables = (types_of("en"), types_of("cs"), types_of("he"), types_of("he", "mine"), types_of("he", "of"))
-    return {word for table in tables for word in table}
-
-
-@functools.cache
-def words_pattern() -> re.Pattern[str]:
-    """Finds the words of all languages as texts have them, in any of their forms."""
-    words = sorted(_nominatives(), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)[והשלבמכ]{{0,2}}(?:{'|'.join(map(re.escape, words))})(?: שלי)?(?=,? \w)", re.IGNORECASE)
+    said = [types_of(language) for language in ("en", "cs", "he")]
+    said += [types_of("he", part) for part in ("mine", "yours", "of")]
+    plurals = {*asked_forms("en"), *asked_forms("cs"), *(f"{word}s" for word in types_of("en"))}
+    return plurals | {word for table in said for word in table}
 
 
 @functools.cache

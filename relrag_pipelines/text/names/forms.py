@@ -6,6 +6,8 @@ import functools
 import itertools
 import re
 import unicodedata
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from relrag_pipelines.text.analyzer import fold
 from relrag_pipelines.text.names import tables
@@ -46,6 +48,16 @@ def inflections(word: str) -> frozenset[str]:
         possessives(word, gender_of(word))
     )
     return frozenset(found | set(map(without_accents, found))) - as_given(word)
+
+
+@functools.cache
+def nominatives() -> Mapping[str, str]:
+    """The forms of Czech given names that are no given names themselves -> the name: Barboru is Barbora."""
+    names = sorted(tables.written("cs"))
+    every = {form: name for name in names for of_case in cases(name, gender_of(name)) for form in of_case}
+    return MappingProxyType(
+        {form: name for form, name in every.items() if tables.plain(form) not in tables.given_names()}
+    )
 
 
 @functools.lru_cache(1 << 15)

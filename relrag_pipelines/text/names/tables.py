@@ -37,6 +37,12 @@ def given_names() -> frozenset[str]:
 
 
 @functools.cache
+def written(language: str) -> frozenset[str]:
+    """The given names and short forms of a language as they are written."""
+    return frozenset(one for name, forms in _table(language)["given"].items() for one in (name, *forms.split()))
+
+
+@functools.cache
 def titles() -> frozenset[str]:
     """What stands before or behind a name and is no part of it, folded."""
     return frozenset(plain(word) for language in LANGUAGES for word in _list(language, "titles"))
