@@ -12,8 +12,8 @@ from pathlib import Path
 
 from relrag_query.archive import Archive
 from relrag_query.evaluation.metrics import corpus_questions, measure_corpus
+from tests.end_to_end.test_languages import sync
 from tests.retrieval import distractors
-from tests.retrieval.test_languages import sync
 
 _SETS = {"one sentence": (1,), "several": distractors.SEVERAL}
 

@@ -19,7 +19,7 @@ from relrag_query.cli import render
 from relrag_query.cli.commands import sync as commands
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import replies
-from tests.retrieval.test_hybrid import CONFIG
+from tests.end_to_end.test_hybrid import CONFIG
 
 NOTES = {
     "boiler": "Kotelník přijde v úterý mezi osmou a desátou, nechte otevřený sklep.",

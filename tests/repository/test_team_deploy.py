@@ -22,9 +22,9 @@ import yaml
 from relrag_pipelines import settings as settings_module
 from tests import archive
 from tests.conftest import ROOT
+from tests.end_to_end.test_team_proxy import Proxy
 from tests.processes import wait
 from tests.web.team_archive import ACME, GLOBEX, TABLE, of
-from tests.web.test_team_proxy import Proxy
 
 DEPLOY = ROOT / "deploy"
 TEXT = (DEPLOY / "team.yaml").read_text()

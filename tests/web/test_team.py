@@ -47,8 +47,8 @@ def served(config: Path) -> Iterator[TestClient]:
 
 
 @pytest.fixture(scope="module")
-def config(team_archive: Path) -> Path:
-    return team_archive
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(tmp_path_factory.mktemp("team"), [*of("acme", ACME), *of("globex", GLOBEX)])
 
 
 @pytest.fixture(scope="module")

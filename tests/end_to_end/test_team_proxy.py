@@ -21,6 +21,7 @@ from relrag_pipelines import settings as settings_module
 from relrag_query.service import Service
 from relrag_query.web import team
 from tests import archive
+from tests.web.team_archive import ACME, GLOBEX, make, of
 
 HEADER = "X-Forwarded-Email"
 SESSIONS = {"session=d": "dana@example.org", "session=o": "Ota@Example.org", "session=m": "mallory@example.org"}
@@ -90,14 +91,15 @@ def proxied(config: Path, folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def archives(team_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+def archives(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The addresses of the archive of Dana alone, and of the one that both share."""
     folder = tmp_path_factory.mktemp("sockets")
     (folder / "danas").mkdir()
     danas = archive.make(folder / "danas", OWN)
     danas.write_text(danas.read_text() + '\n[web_users]\n"dana@example.org" = ["*"]\n')
     archive.sync(danas)
-    with proxied(team_archive, folder) as of_both, proxied(danas, folder) as of_one:
+    shared = make(folder / "shared", [*of("acme", ACME), *of("globex", GLOBEX)])
+    with proxied(shared, folder) as of_both, proxied(danas, folder) as of_one:
         yield {"shared": of_both, "danas": of_one}
 
 
