@@ -15,7 +15,7 @@ import numpy as np
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.confidence import NEXT, Judgement
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
-from relrag_query.answering.sentence_split import QuotableSpan
+from relrag_query.answering.sentence_split import QuotableSpan, expects_reply, is_question
 from relrag_query.retrieval.term_coverage import tokens
 
 _UNLIKELY = 0.01
@@ -24,8 +24,12 @@ _AS_FULL = 0.9
 """neither is one that covers less of the question than this share of the fullest, unless it is likely too"""
 CLOSEST = 3
 """passages that are quoted"""
-_READABLE = 600
-"""characters of a passage that is quoted"""
+_READABLE = 400
+"""characters of a passage that is quoted, unless one sentence is longer"""
+_AROUND = (1, 1, -1)
+"""what is quoted around a sentence where it is not sure: two that follow, and one before"""
+_REPLY = 3
+"""places behind a question at most, up to what replies"""
 
 
 def weigh(
@@ -134,16 +138,17 @@ def _closest(found: Sequence[Candidate], judged: Judgement) -> list[Sentence]:
 
 
 def _passage(one: Candidate, found: Sequence[Candidate]) -> str:
-    """A candidate with as much of what stands around it as is still read at a glance: what follows it, then before."""
+    """A candidate with what stands right around it, as much as is read at a glance, and never a question at its end."""
     units = [other.unit for other in found if other.unit.hit is one.unit.hit]
+    chat = bool(one.unit.hit.messages)
     first = last = next(place for place, unit in enumerate(units) if unit is one.unit)
     size = len(units[first].text)
-    while first > 0 or last < len(units) - 1:
-        after = (last + 1 < len(units) and (last - first) % 3 < 2) or first == 0
-        place = last + 1 if after else first - 1
-        size += len(units[place].text)
-        if size > _READABLE:
-            break
-        first, last = min(first, place), max(last, place)
-    chat = bool(one.unit.hit.messages)
+    for step in _AROUND:
+        place = last + 1 if step > 0 else first - 1
+        more = len(units[place].text) if 0 <= place < len(units) else _READABLE
+        if size + more <= _READABLE:
+            first, last, size = min(first, place), max(last, place), size + more
+    asks, end = expects_reply if chat else is_question, min(len(units), last + _REPLY)
+    while last + 1 < end and asks(units[last].text):
+        last += 1
     return "\n".join(f"{unit.sender or ''}: {unit.text}" if chat else unit.text for unit in units[first : last + 1])

@@ -17,8 +17,10 @@ from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.archive import Archive
 from relrag_query.cli import render
 from relrag_query.cli.commands import sync as commands
+from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import replies
+from tests.query_hits import passages, record
 from tests.retrieval.test_hybrid import CONFIG
 
 NOTES = {
@@ -125,3 +127,21 @@ def test_all_that_channels_say_to_one_question_counts_as_quoted() -> None:
     named = [dict(zip(confidence.BEST, known.tolist(), strict=True)) for known in (one, across)]
     assert [round(known["quoted_share"], 3) for known in named] == [0.7, 1.0]
     assert [known["two_quoted"] for known in named] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("before", "best", "asks", "reply"),
+    [
+        ("We met the surgeon. " * 9, "The knee is to be operated on.", "And how long on crutches?", "Six weeks."),
+        ("Byli jsme u chirurga. " * 9, "Koleno se bude operovat.", "A jak dlouho o berlích?", "6 týdnů."),
+        ("היינו אצל המנתח. " * 9, "הברך תנותח.", "וכמה זמן עם קביים?", "שישה שבועות."),
+    ],
+)
+def test_a_passage_is_a_few_sentences_around_the_best_and_no_question_at_its_end(
+    before: str, best: str, asks: str, reply: str
+) -> None:
+    text = f"{before}{best} Bla bla. {asks} {reply} {before}"
+    found = candidates([Hit(passages(record("document:1", text))[0], 1.0, 1.0)])
+    one = next(one for one in found if one.unit.text == best)
+    sentence = before.split(".")[0] + "."
+    assert closest._passage(one, found) == f"{sentence}\n{best}\nBla bla.\n{asks}\n{reply}"
