@@ -24,10 +24,8 @@ _AS_FULL = 0.9
 """neither is one that covers less of the question than this share of the fullest, unless it is likely too"""
 CLOSEST = 3
 """passages that are quoted"""
-_READABLE = 400
-"""characters of a passage that is quoted, unless one sentence is longer"""
-_AROUND = (1, 1, -1)
-"""what is quoted around a sentence where it is not sure: two that follow, and one before"""
+_READABLE = 600
+"""characters of a passage that is quoted"""
 _REPLY = 3
 """places behind a question at most, up to what replies"""
 
@@ -138,16 +136,21 @@ def _closest(found: Sequence[Candidate], judged: Judgement) -> list[Sentence]:
 
 
 def _passage(one: Candidate, found: Sequence[Candidate]) -> str:
-    """A candidate with what stands right around it, as much as is read at a glance, and never a question at its end."""
+    """A candidate with as much of what stands around it as is still read at a glance: what follows it, then before.
+
+    It ends with no question, unless nothing follows that.
+    """
     units = [other.unit for other in found if other.unit.hit is one.unit.hit]
     chat = bool(one.unit.hit.messages)
     first = last = next(place for place, unit in enumerate(units) if unit is one.unit)
     size = len(units[first].text)
-    for step in _AROUND:
-        place = last + 1 if step > 0 else first - 1
-        more = len(units[place].text) if 0 <= place < len(units) else _READABLE
-        if size + more <= _READABLE:
-            first, last, size = min(first, place), max(last, place), size + more
+    while first > 0 or last < len(units) - 1:
+        after = (last + 1 < len(units) and (last - first) % 3 < 2) or first == 0
+        place = last + 1 if after else first - 1
+        size += len(units[place].text)
+        if size > _READABLE:
+            break
+        first, last = min(first, place), max(last, place)
     asks, end = expects_reply if chat else is_question, min(len(units), last + _REPLY)
     while last + 1 < end and asks(units[last].text):
         last += 1

@@ -130,18 +130,15 @@ def test_all_that_channels_say_to_one_question_counts_as_quoted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "best", "asks", "reply"),
+    ("best", "asks", "reply"),
     [
-        ("We met the surgeon. " * 9, "The knee is to be operated on.", "And how long on crutches?", "Six weeks."),
-        ("Byli jsme u chirurga. " * 9, "Koleno se bude operovat.", "A jak dlouho o berlích?", "6 týdnů."),
-        ("היינו אצל המנתח. " * 9, "הברך תנותח.", "וכמה זמן עם קביים?", "שישה שבועות."),
+        ("The knee is to be operated on.", "And how long on crutches?", "Six weeks."),
+        ("Koleno se bude operovat.", "A jak dlouho o berlích?", "6 týdnů."),
+        ("הברך תנותח.", "וכמה זמן עם קביים?", "שישה שבועות."),
     ],
 )
-def test_a_passage_is_a_few_sentences_around_the_best_and_no_question_at_its_end(
-    before: str, best: str, asks: str, reply: str
-) -> None:
-    text = f"{before}{best} Bla bla. {asks} {reply} {before}"
-    found = candidates([Hit(passages(record("document:1", text))[0], 1.0, 1.0)])
+def test_a_passage_does_not_end_with_a_question_before_its_answer(best: str, asks: str, reply: str) -> None:
+    long = f"Bla{' bla' * 150}"[: 597 - len(best) - len(asks)].rstrip() + "."
+    found = candidates([Hit(passages(record("document:1", f"{best} {long} {asks} {reply} {long}"))[0], 1.0, 1.0)])
     one = next(one for one in found if one.unit.text == best)
-    sentence = before.split(".")[0] + "."
-    assert closest._passage(one, found) == f"{sentence}\n{best}\nBla bla.\n{asks}\n{reply}"
+    assert closest._passage(one, found).endswith(f"\n{asks}\n{reply}")
