@@ -74,8 +74,8 @@ class QuotableSpan:
         said = self.text
         for more in self.behind:
             # lines without a full stop behind a sentence are mostly a greeting or a signature; not behind a question
-            ends = len(said) + len(more) > _QUOTE or (more[-1] not in _STOPS and self.text[-1] in _STOPS)
-            if ends and not is_question(said):
+            signs = more[-1] not in _STOPS and self.text[-1] in _STOPS and not is_question(said)
+            if signs or len(said) + len(more) > _QUOTE:
                 break
             said += f"\n{more}" if "\n" in said + more else f" {more}"
         return said

@@ -109,6 +109,12 @@ def test_a_quote_that_asks_goes_on_to_what_stands_behind(asks: str, replies: str
     assert first.quote == f"{asks} {replies}"
 
 
+def test_a_long_block_that_ends_with_a_question_is_not_joined_with_the_next() -> None:
+    blocks = ["\n".join(f"{name}: {'bla ' * 20}?" for name in "ABCD"[: 3 + place]) for place in (0, 1)]
+    first, *_ = quotable_spans(Hit(passages(record("call:1", "\n\n".join(blocks)))[0], 1.0, 1.0))
+    assert first.quote == first.text
+
+
 @given(st.text(alphabet=st.characters(exclude_characters=">"), max_size=400))
 def test_nothing_but_white_space_is_lost(text: str) -> None:
     def bare(part: str) -> str:
