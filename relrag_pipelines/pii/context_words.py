@@ -48,6 +48,17 @@ _OTHER = (
     r"|code|kód|is|je|ist|מספר|smlouvy|objednávky|faktury|účtu|karty|průkazu|dokladu|zákazníka|produktu|zboží)(?!\w)\.?){0,3}"
     r"[ \t\xa0]?[:.#№/=-]{0,2}[ \t\xa0]{0,2}|#|[№$€£₪=][ \t\xa0]?)$"
 )
+_REFERENCE_WORDS = (
+    r"ref(?:erence)?|tracking(?: number)?|(?:case|order|invoice|parcel|policy|claim|complaint|booking) (?:number|no\.?)"
+    r"|č\. ?j\.|(?:číslo|č\.) (?:jednací|spis\w*|případ\w*|zásilk\w*|objedn\w*|faktur\w*|reklamac\w*|pojist\w*)"
+    r"|(?:ה?מספר|מס['׳]?) (?:ה?(?:תיק|הזמנה|חשבונית|משלוח|חבילה|מעקב|תלונה|פנייה|אסמכתא|פוליסה))|ה?אסמכתא"
+)
+_REFERENCE = (
+    rf"(?<![^\W_])(?:{_REFERENCE_WORDS})(?![^\W_])(?:[ \t\xa0](?!(?:{_PHONE_WORDS})(?!\w))[^\W\d_]{{1,16}}){{0,6}}?"
+    r"(?:[ \t\xa0](?:is|was|are|je|byl[ao]?|zní|הוא|היא|היה)|[ \t\xa0]?[:–-])[ \t\xa0]{1,2}$"
+)
+_REFERENCE_REACH = 96
+"""characters in front of a number in which what it refers to is named: `the reference for the burglary in May is`"""
 _AMOUNT_FOLLOWS = re.compile(
     r",(?:-|–|\d\d(?!\d))|[ \t\xa0\u202f]?(?:[€$£₪%‰°]|(?:Kč|CZK|EUR|USD|GBP|ILS|NIS|PLN|HUF|zł|kor\w{2,4}|eur[ao]?\w?"
     r"|dolar\w*|dollars?|tis|mil|mio|mld|tisíc\w*|milion\w*|thousand|million|ש[\"״]ח|שקל\w*|[kc]?m[23²³]|km|[kmg]w|[kmgt]i?b"
@@ -89,6 +100,8 @@ has_phone_context = before(_PHONE)
 """whether the words in front of a place announce a phone number"""
 has_other_context = before(_OTHER)
 """whether the words in front of a place announce a number of another kind, or an amount"""
+has_reference_context = before(_REFERENCE, _REFERENCE_REACH)
+"""whether the clause in front of a place says that what follows is the number of a case, an order, a parcel"""
 
 
 def in_address(text: str, start: int) -> bool:

@@ -58,7 +58,10 @@ def candidates(hits: Sequence[Hit]) -> list[Candidate]:
 
 
 def _exchange(turns: Sequence[QuotableSpan]) -> tuple[QuotableSpan, ...]:
-    """The turns behind the first that belong to it: a few short ones, soon after each other, and its reply."""
+    """The turns behind the first that belong to it: a few short ones, soon after each other, and its reply.
+
+    If the last of them asks, its reply as well.
+    """
     first, size = turns[0], len(turns[0].text)
     follow: list[QuotableSpan] = []
     for last, turn in itertools.islice(itertools.pairwise(turns), _TURNS):
@@ -68,4 +71,5 @@ def _exchange(turns: Sequence[QuotableSpan]) -> tuple[QuotableSpan, ...]:
         follow.append(turn)
     if first.reply and all(turn.asset_id != first.reply.asset_id for turn in follow):
         follow = [first.reply]
-    return tuple(follow)
+    last = (first, *follow)[-1]
+    return tuple([*follow, last.reply] if last.reply and last is not first else follow)

@@ -15,7 +15,7 @@ import numpy as np
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.confidence import NEXT, Judgement
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
-from relrag_query.answering.sentence_split import QuotableSpan
+from relrag_query.answering.sentence_split import QuotableSpan, expects_reply, is_question
 from relrag_query.retrieval.term_coverage import tokens
 
 _UNLIKELY = 0.01
@@ -26,6 +26,8 @@ CLOSEST = 3
 """passages that are quoted"""
 _READABLE = 600
 """characters of a passage that is quoted"""
+_REPLY = 3
+"""places behind a question at most, up to what replies"""
 
 
 def weigh(
@@ -134,8 +136,12 @@ def _closest(found: Sequence[Candidate], judged: Judgement) -> list[Sentence]:
 
 
 def _passage(one: Candidate, found: Sequence[Candidate]) -> str:
-    """A candidate with as much of what stands around it as is still read at a glance: what follows it, then before."""
+    """A candidate with as much of what stands around it as is still read at a glance: what follows it, then before.
+
+    It ends with no question, unless nothing follows that.
+    """
     units = [other.unit for other in found if other.unit.hit is one.unit.hit]
+    chat = bool(one.unit.hit.messages)
     first = last = next(place for place, unit in enumerate(units) if unit is one.unit)
     size = len(units[first].text)
     while first > 0 or last < len(units) - 1:
@@ -145,5 +151,7 @@ def _passage(one: Candidate, found: Sequence[Candidate]) -> str:
         if size > _READABLE:
             break
         first, last = min(first, place), max(last, place)
-    chat = bool(one.unit.hit.messages)
+    asks, end = expects_reply if chat else is_question, min(len(units), last + _REPLY)
+    while last + 1 < end and asks(units[last].text):
+        last += 1
     return "\n".join(f"{unit.sender or ''}: {unit.text}" if chat else unit.text for unit in units[first : last + 1])

@@ -11,6 +11,7 @@ from relrag_query.answering import listing
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
 from relrag_query.understanding.intent import CHANNEL_NAMES
+from relrag_query.understanding.time_expressions import TimeRange
 
 
 def explain_query(
@@ -25,12 +26,20 @@ def explain_query(
     when = context.time
     # a month or a day may be a word of the text, of a passage of another time
     timed = when and (when.relative or not hits or any(hit.in_time for hit in hits))
-    said = [f'"{when.phrase}": {_days(when.since, when.until, zone)}.'] if when and timed else []
+    said = [_explain_time(when, zone)] if when and (timed or when.newest is not None) else []
     if wanted and hits:
         said.append(listing.describe_listing(wanted, hits))
     if elsewhere:
         said.append(f"No {CHANNEL_NAMES[context.channels]} answers this; what follows is from elsewhere.")
     return said
+
+
+def _explain_time(when: TimeRange, zone: ZoneInfo) -> str:
+    """Which days are meant, and why not those of this year."""
+    days = f'"{when.phrase}": {_days(when.since, when.until, zone)}'
+    if when.newest is None:
+        return f"{days}."
+    return f"{days}, since the newest record searched is of {datetime.fromtimestamp(when.newest, zone).date()}."
 
 
 def explain_semantic_only(context: QueryContext, hits: Sequence[Hit]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from relrag_pipelines.sources import record_type
-from relrag_query.answering.sentence_split import asks_for_something, is_question, quotable_spans, split
+from relrag_query.answering.sentence_split import asks_for_something, expects_reply, quotable_spans, split
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, Hit
@@ -15,6 +15,8 @@ _MOST = 5
 """hits whose question is followed"""
 _LATER = 2 * 86_400
 """seconds within which a reply comes in a chat"""
+_BEFORE = 3
+"""turns at the end of a chat window of which one holds words of the question and the last may ask"""
 _BEHIND = 4
 """messages, or mails, among which the reply is looked for"""
 
@@ -40,12 +42,12 @@ def attach_replies(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 
 def _waits(hit: Hit, terms: list[Term]) -> bool:
-    """Whether what a hit says of the question asks itself, and nothing of the hit replies."""
+    """Whether what a hit says of the question asks, or what a chat says right behind it, and nothing of it replies."""
     if hit.messages:
         matching = {hit.messages[place].asset_id for place in hit.matching}
-        last = quotable_spans(hit)[-1]
-        held = {one.asset_id for one in hit.messages if (one.ts or 0) >= (last.ts or 0)}
-        return is_question(last.text, chat=True) and bool(matching & held)
+        *_, last = turns = quotable_spans(hit)[-_BEFORE:]
+        held = {one.asset_id for one in hit.messages if (one.ts or 0) >= (turns[0].ts or 0)}
+        return expects_reply(last.text) and bool(matching & held)
     if not record_type(hit.chunk.rag_source_type).mail or hit.chunk.section is not None:
         return False
     shares = [(term_coverage(terms, tokens(part)), part) for part in split(hit.chunk.text)]

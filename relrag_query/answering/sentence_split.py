@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from relrag_pipelines.text import stopwords
 from relrag_query.retrieval.hit import Hit, Message
 from relrag_query.understanding.phrases import bare, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
@@ -24,9 +25,12 @@ _BLOCK = 320
 """characters of lines that are quoted together"""
 _LONGEST = 600
 """characters of one quote"""
+_WORD = 24
+"""characters behind a stop in which the next word is looked for"""
 _TRANSCRIPT = 3
 """lines that begin with a name make a paragraph a transcript"""
 _END = re.compile(r"[.!?…][\"'”’)\]]*\s+")
+_FUNCTION_WORDS = stopwords.ENGLISH | stopwords.CZECH | stopwords.HEBREW
 _LEADER = re.compile(r"(?:\.{4,}|(?:\. ){3,}|…{2,}|(?:\.{3}|…)(?=\s+\d))\s*$")
 """dots that lead from a name to its value, as in a list of prices"""
 _NUMBERED = re.compile(r"(?:^|[\s(])\d{1,2}\.\s+$")
@@ -36,6 +40,13 @@ _ROW = re.compile(r"[^;\n]{1,60}: [^;\n]+(?:; [^;:\n]{1,60}: [^;\n]+)+$")
 """a row of a table, as it is stored: every value with the name of its column"""
 _RULE = re.compile(r"^\|[\s:|-]+\|?$", re.MULTILINE)
 """below the names of the columns of a table in Markdown"""
+_FRONT_MATTER = re.compile(
+    r"\A---[ \t]*\n((?:[\w.-]+:.*\n|[ \t]*- .*\n|[ \t]+\S.*\n|[ \t]*\n)+)(?:---|\.\.\.)[ \t]*(?:\n|\Z)"
+)
+_ITEM = re.compile(r"\n[ \t]*- +")
+"""of a list in front matter"""
+_YAML_MARKS = re.compile(r"(?<=[:,] )[\"'\[]|[\"'\]]+(?=,|$)", re.MULTILINE)
+"""around values of front matter"""
 _MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _OF_OTHERS = frozenset({"quoted", "forwarded", "forward_headers"})
 _SPEAKER = re.compile(r"[^\W\d_][^:\n]{0,39}: ")
@@ -62,8 +73,9 @@ class QuotableSpan:
         """The unit with as much of what follows as makes a readable quote."""
         said = self.text
         for more in self.behind:
-            # lines without a full stop behind a sentence are mostly a greeting or a signature
-            if len(said) + len(more) > _QUOTE or (more[-1] not in _STOPS and self.text[-1] in _STOPS):
+            # lines without a full stop behind a sentence are mostly a greeting or a signature; not behind a question
+            signs = more[-1] not in _STOPS and self.text[-1] in _STOPS and not is_question(said)
+            if signs or len(said) + len(more) > _QUOTE:
                 break
             said += f"\n{more}" if "\n" in said + more else f" {more}"
         return said
@@ -77,12 +89,23 @@ def quotable_spans(hit: Hit) -> list[QuotableSpan]:
     if hit.messages:
         return list(_turns(hit))
     chunk = hit.chunk
-    texts = list(_headed(split(_MARKS.sub("", chunk.text) if chunk.section == "quoted" else chunk.text)))
+    texts = list(
+        _headed(split(_MARKS.sub("", chunk.text) if chunk.section == "quoted" else _readable_head(chunk.text)))
+    )
     sender = None if chunk.section in _OF_OTHERS else chunk.from_
     return [
         QuotableSpan(text, hit, sender, chunk.ts, chunk.asset_id, tuple(texts[place + 1 : place + 5]))
         for place, text in enumerate(texts)
     ]
+
+
+def _readable_head(text: str) -> str:
+    """The text with the marks of YAML taken from its front matter: `tags: home, kitchen` is what a reader is shown."""
+    head = _FRONT_MATTER.match(text)
+    if head is None:
+        return text
+    lines = _ITEM.sub(", ", head[1]).replace(":, ", ": ")
+    return f"{_YAML_MARKS.sub('', lines)}\n{text[head.end() :]}"
 
 
 def _headed(texts: Sequence[str]) -> Iterator[str]:
@@ -116,14 +139,24 @@ def asks_for_something(text: str, chat: bool = False) -> bool:
     return bool(said) and load_phrases().text.interrogative.search(bare(said[-1])) is not None
 
 
-def _open_without_mark(text: str) -> bool:
-    """One line without any punctuation that begins with a word that asks."""
-    said = text.strip()
-    return (
-        "\n" not in said
-        and not re.search(r"[.,;:!]", said)
-        and load_phrases().text.interrogative.match(bare(said)) is not None
+def expects_reply(text: str) -> bool:
+    """Whether a turn of a chat ends with a question, with or without its mark, or asks for a reply in other words."""
+    return is_question(text, chat=True) or (
+        (said := _unmarked(text)) is not None and load_phrases().text.requests.match(said) is not None
     )
+
+
+def _open_without_mark(text: str) -> bool:
+    """Whether the last line has no punctuation and begins with a word that asks."""
+    said = _unmarked(text)
+    return said is not None and load_phrases().text.interrogative.match(said) is not None
+
+
+def _unmarked(text: str) -> str | None:
+    """The last line without its accents and what stands ahead of a question; None where it has punctuation."""
+    last = text.strip().rpartition("\n")[2]
+    said = _ahead(load_phrases()).sub("", bare(last))
+    return None if re.search(r"[.,;:!]", said) else said
 
 
 def split(text: str) -> list[str]:
@@ -159,7 +192,7 @@ def _turns(hit: Hit) -> Iterator[QuotableSpan]:
     """The turns, each that asks with the one that replies."""
     found = [_turn(hit, places) for places in chat_turns(hit.messages)]
     for place, one in enumerate(found):
-        later = found[place + 1 : place + 1 + _REPLY_TURNS] if is_question(one.text, chat=True) else []
+        later = found[place + 1 : place + 1 + _REPLY_TURNS] if expects_reply(one.text) else []
         replies = (other for other in later if other.sender != one.sender and not is_question(other.text, chat=True))
         yield replace(one, reply=next((other for other in replies if other.text), None))
 
@@ -173,7 +206,7 @@ def _turn(hit: Hit, places: list[int]) -> QuotableSpan:
 def _sentences(text: str) -> list[str]:
     found, start = [], 0
     for end in _END.finditer(text):
-        if _goes_on(text[start : end.end()], text[end.end() : end.end() + 1]):
+        if _goes_on(text[start : end.end()], text[end.end() : end.end() + _WORD]):
             continue
         found.append(text[start : end.end()].strip())
         start = end.end()
@@ -181,13 +214,17 @@ def _sentences(text: str) -> list[str]:
 
 
 def _goes_on(said: str, behind: str) -> bool:
-    """Whether a sentence goes on behind a stop with this character: a small letter, a date, an abbreviation."""
-    if behind.islower() or _LEADER.search(said):
+    """Whether a sentence goes on behind a stop with these characters: a small letter, a date, an abbreviation."""
+    first = behind[:1]
+    if first.islower() or _LEADER.search(said):
         return True
     if number := _NUMBERED.search(said):
-        return behind.isdigit() or not said[: number.start()].strip()
+        return first.isdigit() or not said[: number.start()].strip()
+    if _company(load_phrases()).search(said):
+        word = re.match(r"[^\W\d_]*", behind)
+        return word is None or bare(word[0]).lower() not in _FUNCTION_WORDS
     abbreviation = _abbreviation(load_phrases()).search(said) is not None
-    return abbreviation and (behind.isdigit() or _UNIT.search(said) is None)
+    return abbreviation and (first.isdigit() or _UNIT.search(said) is None)
 
 
 def _short_lines(lines: list[str]) -> list[str]:
@@ -224,6 +261,18 @@ def _cut(text: str) -> list[str]:
 def _abbreviation(phrases: Phrases) -> re.Pattern[str]:
     """One letter or an abbreviation, at the end of a text."""
     return re.compile(rf"(?:^|[\s(])(?:[^\W\d_]|{phrases.text.abbreviation})\.\s+$", re.IGNORECASE)
+
+
+@functools.cache
+def _ahead(phrases: Phrases) -> re.Pattern[str]:
+    """What stands ahead of a question: `and`, `hey Petr,`."""
+    return re.compile(rf"^\W*(?:(?:{phrases.text.ahead})(?!\w)[ ,]*){{0,3}}(?:[^\W\d_]{{2,20}}, *)?", re.IGNORECASE)
+
+
+@functools.cache
+def _company(phrases: Phrases) -> re.Pattern[str]:
+    """What a company is, at the end of a text: a sentence may end there, or its town or a partner follow."""
+    return re.compile(rf"(?:^|[\s(,])(?:{phrases.text.company})\.\s+$", re.IGNORECASE)
 
 
 @functools.cache

@@ -98,7 +98,11 @@ class Layout(NamedTuple):
     spoken: list[SpeechSegment]
 
 
-_NEWEST = "SELECT max(ts) FROM records WHERE ts <= $now AND date_quality IN ('exact', 'day')"
+_NEWEST = """
+    SELECT max(ts) FROM records WHERE ts <= $now AND date_quality IN ('exact', 'day')
+    AND (len($sources) = 0 OR source IN (SELECT unnest($sources)))
+    AND (len($kinds) = 0 OR kind IN (SELECT unnest($kinds)))
+"""
 
 
 def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
@@ -229,10 +233,12 @@ def has_to_do_with(connection: duckdb.DuckDBPyConnection, chunk_id: str, person_
     )
 
 
-def newest(connection: Connection, now: int) -> int | None:
-    """When the newest record was written whose time is sure, seconds, UTC; None where there is none.
+def newest(connection: Connection, now: int, sources: Sequence[str] = (), kinds: Sequence[str] = ()) -> int | None:
+    """When the newest record of these sources and kinds, or of all, was written whose time is sure, seconds, UTC.
 
-    The time of a file is that of its last copy, so it does not count, nor does what is dated after `now`.
+    None where there is none. The time of a file is that of its last copy, so it does not count, nor does what is dated
+    after `now`.
     """
-    row = connection.execute(_NEWEST, {"now": now}).fetchone()
+    values = {"now": now, "sources": list(sources), "kinds": list(kinds)}
+    row = connection.execute(_NEWEST, values).fetchone()
     return row[0] if row else None

@@ -69,7 +69,7 @@ def read_question(
     assets = named_assets(whole, connection)
     inferred, trace_line = infer(whole)
     intents = inferred or classify_query_intent(questions[0], entities, assets)
-    times, topics, latest = _times(questions, intents, zone, connection)
+    times, topics, latest = _times(questions, intents, where, zone, connection)
     redacted = [redact_question(one, settings) for one in topics]
     embedded_text = "\n".join(redacted)
     meaning, why = embed(embedded_text)
@@ -101,10 +101,14 @@ def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) ->
 
 
 def _times(
-    questions: Sequence[str], intents: Sequence[QueryIntent], zone: ZoneInfo, connection: duckdb.DuckDBPyConnection
+    questions: Sequence[str],
+    intents: Sequence[QueryIntent],
+    where: ChunkFilter,
+    zone: ZoneInfo,
+    connection: duckdb.DuckDBPyConnection,
 ) -> tuple[list[TimeRange | None], list[str], bool]:
     """The time that each question means, each without it, and whether the first asks for the newest."""
-    times = [_time(one, zone, connection) for one in questions]
+    times = [_time(one, where, zone, connection) for one in questions]
     topics = [_topic(one, when) for one, when in zip(questions, times, strict=True)]
     latest = asks_for_latest(questions[0], intents)
     if latest and times[0] and asks_for_latest(times[0].phrase, []):
@@ -112,17 +116,29 @@ def _times(
     return times, topics, latest
 
 
-def _time(question: str, zone: ZoneInfo, connection: duckdb.DuckDBPyConnection) -> TimeRange | None:
-    """The time that a question means: a month or a date without a year is the last one that the archive reaches."""
+def _time(question: str, where: ChunkFilter, zone: ZoneInfo, connection: duckdb.DuckDBPyConnection) -> TimeRange | None:
+    """The time that a question means: a month or a date without a year is the last one that the archive reaches.
+
+    What lies outside the sources and kinds that the question is limited to does not count.
+    """
     when = time_range(question, settings_module.now(), zone)
-    if when is None or when.relative or when.since is None:
+    bound = _bound(when)
+    if when is None or when.relative or bound is None:
         return when
-    newest = catalog_reader.newest(connection, int(settings_module.now().timestamp()))
-    if newest is None or when.since <= newest:
+    newest = catalog_reader.newest(connection, int(settings_module.now().timestamp()), where.sources, where.kinds)
+    if newest is None or bound <= newest:
         return when
     reached = time_range(question, datetime.fromtimestamp(newest, UTC), zone)
+    last = _bound(reached)
     # of another year, and not of another week: last Friday is last Friday, whatever has been synced since
-    return reached if reached and reached.since and _date(reached.since, zone) == _date(when.since, zone) else when
+    if reached is None or last is None or last == bound or _date(last, zone) != _date(bound, zone):
+        return when
+    return replace(reached, newest=newest)
+
+
+def _bound(when: TimeRange | None) -> int | None:
+    """Where a range begins; of one without a beginning where it ends."""
+    return None if when is None else when.until if when.since is None else when.since
 
 
 def _date(second: int, zone: ZoneInfo) -> tuple[int, int]:

@@ -35,6 +35,8 @@ class TimeRange:
     """the words that say it"""
     relative: bool
     """said from today (`last week`): then nothing outside answers; a month or a day may also be a word of the text"""
+    newest: int | None = None
+    """of a time without a year that the archive does not reach this year: when its newest record is, seconds, UTC"""
 
     def holds(self, first: int | None, last: int | None) -> bool:
         """Whether something from `first` to `last` overlaps the range; what has no time does not."""

@@ -17,9 +17,15 @@ from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.archive import Archive
 from relrag_query.cli import render
 from relrag_query.cli.commands import sync as commands
+from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import replies
+<<<<<<< HEAD
 from tests.end_to_end.test_hybrid import CONFIG
+=======
+from tests.query_hits import passages, record
+from tests.retrieval.test_hybrid import CONFIG
+>>>>>>> faults
 
 NOTES = {
     "boiler": "Kotelník přijde v úterý mezi osmou a desátou, nechte otevřený sklep.",
@@ -125,3 +131,18 @@ def test_all_that_channels_say_to_one_question_counts_as_quoted() -> None:
     named = [dict(zip(confidence.BEST, known.tolist(), strict=True)) for known in (one, across)]
     assert [round(known["quoted_share"], 3) for known in named] == [0.7, 1.0]
     assert [known["two_quoted"] for known in named] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("best", "asks", "reply"),
+    [
+        ("The knee is to be operated on.", "And how long on crutches?", "Six weeks."),
+        ("Koleno se bude operovat.", "A jak dlouho o berlích?", "6 týdnů."),
+        ("הברך תנותח.", "וכמה זמן עם קביים?", "שישה שבועות."),
+    ],
+)
+def test_a_passage_does_not_end_with_a_question_before_its_answer(best: str, asks: str, reply: str) -> None:
+    long = f"Bla{' bla' * 150}"[: 597 - len(best) - len(asks)].rstrip() + "."
+    found = candidates([Hit(passages(record("document:1", f"{best} {long} {asks} {reply} {long}"))[0], 1.0, 1.0)])
+    one = next(one for one in found if one.unit.text == best)
+    assert closest._passage(one, found).endswith(f"\n{asks}\n{reply}")

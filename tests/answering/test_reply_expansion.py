@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
 from relrag_pipelines.records import Record
-from relrag_query.answering.sentence_split import asks_for_something, contains_value, is_question
+from relrag_query import pipeline
+from relrag_query.answering.sentence_split import asks_for_something, contains_value, expects_reply, is_question
 from relrag_query.archive import Archive
+from relrag_query.retrieval.question import Filters
 from tests.query_hits import passages, publish, record, window
 
 MAIL = {"source": "mail", "rag_source_type": "email", "thread_id": "order", "subject": "Order 12"}
@@ -125,3 +128,45 @@ def test_in_a_chat_the_mark_may_be_left_out(text: str, chat: bool, expected: boo
 )
 def test_what_holds_a_figure(text: str, expected: bool) -> None:
     assert contains_value(text) is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hey Petr, how long on crutches", "ok so when do you land", "see you\nwhere do we park", "do you have the key",
+        "send me the gate code", "A jak dlouho o berlích", "hele kdy přijedeš", "ahoj Evo, kolik to stálo",
+        "můžeš mi poslat kód od brány", "dej vědět až dorazíš", "אז כמה זמן עם קביים", "יש לך את הקוד לשער",
+        "תשלחי לי את הקוד",
+    ],
+)  # fmt: skip
+def test_a_message_that_asks_without_a_mark_expects_a_reply(text: str) -> None:
+    assert expects_reply(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the code is 1480", "we are there at six, I think", "kód je 1480", "tak jo, přijedu", "a bude pršet", "ok", "",
+     "הקוד הוא 1480"],
+)  # fmt: skip
+def test_others_do_not(text: str) -> None:
+    assert not expects_reply(text)
+
+
+@pytest.mark.parametrize(
+    ("said", "replied", "question"),
+    [
+        (("Ortopedie je v pátek", "A jak dlouho o berlích"), "6 týdnů", "Co je s ortopedií?"),
+        (("The orthopaedist is on Friday", "and how long on crutches"), "6 weeks", "What about the orthopaedist?"),
+        (("האורתופד ביום שישי", "אז כמה זמן עם קביים"), "שישה שבועות", "מה עם האורתופד?"),
+    ],
+)
+def test_what_is_quoted_ends_with_the_reply(tmp_path: Path, said: Sequence[str], replied: str, question: str) -> None:
+    """The one who asks goes on in a turn of their own, and the reply stands in the next window."""
+    first, second = said
+    records = chat("Eva", [("Petr", "10T09:00", first), ("Eva", "10T09:10", "ok"), ("Petr", "10T09:20", second),
+                           ("Eva", "10T12:00", replied)])  # fmt: skip
+    config = publish(tmp_path, records, [window(records[:3]), window(records[3:])])
+    with Archive.open(config) as archive, archive._reading() as connection:
+        hits = pipeline.quotable(pipeline.answering_hits(archive._context(connection, question, Filters(), 8)))
+    whole = next(one.text for one in hits if one.unit.text == first)
+    assert whole.endswith(f"Petr: {second}\nEva: {replied}")

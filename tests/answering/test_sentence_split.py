@@ -33,6 +33,14 @@ from tests.query_hits import passages, record, window
             ["It costs approx. 3.50 EUR.", "It lasts 5 min.", "Then stop."],
         ),
         ("1. První věc. 2. Druhá věc.", ["1. První věc.", "2. Druhá věc."]),
+        # the name of a company ends a sentence only where a function word begins the next
+        ("Acme Corp. Boston delivered. Good.", ["Acme Corp. Boston delivered.", "Good."]),
+        ("Novak & Co. Ltd. Leeds asks 4,000. Fine.", ["Novak & Co. Ltd. Leeds asks 4,000.", "Fine."]),
+        ("We bought it from Acme Inc. The price was 4,000.", ["We bought it from Acme Inc.", "The price was 4,000."]),
+        ("Stavby a.s. Praha dodala okna. Díky.", ["Stavby a.s. Praha dodala okna.", "Díky."]),
+        ("Okna s. r. o. Brno chce 4 000 Kč. Bereme.", ["Okna s. r. o. Brno chce 4 000 Kč.", "Bereme."]),
+        ("Dělá to Okna s.r.o. Je to drahé.", ["Dělá to Okna s.r.o.", "Je to drahé."]),
+        ('כהן ובניו בע"מ תל אביב הציעה 4,000. בסדר.', ['כהן ובניו בע"מ תל אביב הציעה 4,000.', "בסדר."]),
         # dots that lead to a value
         ("Revize vč. zprávy ........ 4 200,- Kč. Hotovo.", ["Revize vč. zprávy ........ 4 200,- Kč.", "Hotovo."]),
         ("Rent ......... 12 000\nWater ........ 3 400", ["Rent ......... 12 000\nWater ........ 3 400"]),
@@ -66,6 +74,45 @@ from tests.query_hits import passages, record, window
 )
 def test_split(text: str, expected: list[str]) -> None:
     assert split(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            '---\ntitle: "Kitchen"\ndate: 2024-05-01\ntags: [home, tiles]\n---\n\nThe tiles cost 4,000.',
+            ["title: Kitchen\ndate: 2024-05-01\ntags: home, tiles", "The tiles cost 4,000."],
+        ),
+        (
+            "---\nnázev: 'Koupelna'\nštítky:\n  - byt\n  - obklady\n---\nObklady stály 4 000 Kč.",
+            ["název: Koupelna\nštítky: byt, obklady", "Obklady stály 4 000 Kč."],
+        ),
+        ("---\nכותרת: מטבח\n---\nהאריחים עלו 4,000.", ["כותרת: מטבח", "האריחים עלו 4,000."]),
+        ("---\nA line between two rules.\n---\nText.", ["---\nA line between two rules.\n---\nText."]),
+    ],
+)
+def test_front_matter_is_shown_without_its_marks(text: str, shown: list[str]) -> None:
+    assert [one.text for one in quotable_spans(Hit(passages(record("document:1", text))[0], 1.0, 1.0))] == shown
+
+
+@pytest.mark.parametrize(
+    ("asks", "replies"),
+    [
+        ("And how long on crutches?", "6 weeks"),
+        ("A jak dlouho o berlích?", "6 týdnů"),
+        ("וכמה זמן עם קביים?", "שישה שבועות"),
+    ],
+)
+def test_a_quote_that_asks_goes_on_to_what_stands_behind(asks: str, replies: str) -> None:
+    first = quotable_spans(Hit(passages(record("document:1", f"{asks}\n\n{replies}\n\nDr. Malá"))[0], 1.0, 1.0))[0]
+    assert first.text == asks
+    assert first.quote == f"{asks} {replies}"
+
+
+def test_a_long_block_that_ends_with_a_question_is_not_joined_with_the_next() -> None:
+    blocks = ["\n".join(f"{name}: {'bla ' * 20}?" for name in "ABCD"[: 3 + place]) for place in (0, 1)]
+    first, *_ = quotable_spans(Hit(passages(record("call:1", "\n\n".join(blocks)))[0], 1.0, 1.0))
+    assert first.quote == first.text
 
 
 @given(st.text(alphabet=st.characters(exclude_characters=">"), max_size=400))

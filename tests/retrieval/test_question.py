@@ -21,6 +21,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
         record("gmail:3", "The stall is confirmed.", "2025-03-09T08:00:00Z", rag_source_type="email"),
         record("document:1", "Kiln manual", "2026-11-20T08:00:00Z", rag_source_type="documentation",
                date_quality="modified"),
+        record("whatsapp:1", "The kiln is fixed.", "2024-11-05T08:00:00Z", source="chats", rag_source_type="whatsapp"),
         record("gmail:4", "A mail with a wrong clock.", "2031-01-01T08:00:00Z", rag_source_type="email"),
     ]  # fmt: skip
     with Archive.open(
@@ -50,3 +51,27 @@ def test_a_month_without_a_year_is_the_last_that_the_archive_reaches(
     assert when is not None, why
     zone = ZoneInfo(archive.settings.timezone)
     assert when.since == datetime.fromisoformat(first).replace(tzinfo=zone).timestamp(), why
+
+
+@pytest.mark.parametrize("question", ["what did firing cost before October", "kolik stál výpal před říjnem",
+                                      "כמה עלתה השריפה לפני אוקטובר"])  # fmt: skip
+def test_so_is_one_that_ends_the_time(archive: Archive, monkeypatch: pytest.MonkeyPatch, question: str) -> None:
+    monkeypatch.setenv("RELRAG_NOW", "2026-11-24T12:00:00+00:00")
+    with archive._reading() as connection:
+        when = archive._context(connection, question, Filters(), 8).time
+    zone = ZoneInfo(archive.settings.timezone)
+    assert when is not None
+    assert (when.since, when.until) == (None, datetime(2024, 10, 1, tzinfo=zone).timestamp())
+    assert archive.ask(question).head[0] == (
+        f'"{when.phrase}": until 2024-09-30, since the newest record searched is of 2025-03-09.'
+    )
+
+
+def test_only_the_sources_that_are_asked_count(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELRAG_NOW", "2026-11-24T12:00:00+00:00")
+    zone = ZoneInfo(archive.settings.timezone)
+    with archive._reading() as connection:
+        for limits in (Filters(sources=["chats"]), Filters(kinds=["whatsapp"])):
+            when = archive._context(connection, "what did firing cost in March", limits, 8).time
+            assert when is not None
+            assert when.since == datetime(2024, 3, 1, tzinfo=zone).timestamp()

@@ -157,7 +157,11 @@ def _is_other(text: str, start: int, end: int) -> bool:
     """Whether the words around say that it is no phone."""
     if context_words.has_phone_context(text, start):
         return False
-    return context_words.has_other_context(text, start) or context_words.is_amount(text, end)
+    return (
+        context_words.has_other_context(text, start)
+        or context_words.has_reference_context(text, start)
+        or context_words.is_amount(text, end)
+    )
 
 
 def _neighbour(char: str) -> str:

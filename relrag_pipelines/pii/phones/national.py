@@ -64,7 +64,9 @@ def number_patterns(text: str, start: int, end: int) -> Iterator[Span]:
         if not context_words.is_amount(text, match.end()) and (
             context_words.has_phone_context(text, match.start())
             or not (
-                context_words.has_other_context(text, match.start()) or context_words.in_address(text, match.start())
+                context_words.has_other_context(text, match.start())
+                or context_words.has_reference_context(text, match.start())
+                or context_words.in_address(text, match.start())
             )
         ):
             yield Span(*match.span(), FORM)

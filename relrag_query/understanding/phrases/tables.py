@@ -133,10 +133,16 @@ class TextPhrases:
 
     interrogative: Pattern
     """asks for something, not for a yes"""
+    ahead: Alternatives
+    """words that may stand before a question in a chat"""
+    requests: Pattern
+    """begins what asks for a yes, or for a reply"""
     moment: Alternatives
     """a day or an hour, besides months and weekdays"""
     abbreviation: Written
     """ends with a full stop that ends no sentence"""
+    company: Written
+    """the same behind the name of a company, which may end one"""
     quote_heading: Written
     """the line above what a mail quotes"""
     asks_for_questions: Written

@@ -120,3 +120,38 @@ def test_other_numbers(text: str) -> None:
 def test_what_can_only_be_a_phone_is_one_whatever_stands_in_front() -> None:
     assert found("order 052-123-4567") == ["052-123-4567"]
     assert found("ref. +420 777 123 456") == ["+420 777 123 456"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The police reference for the burglary is 0347811926.",
+        "Your order number for the two lamps was 0347811926",
+        "The tracking number you asked for is 602345678",
+        "Číslo jednací té krádeže je 0347811926",
+        "Č. j. vloupání: 602345678",
+        "Číslo zásilky od dopravce je 602345678",
+        "מספר התלונה במשטרה הוא 0347811926",
+        "האסמכתא של ההזמנה היא 0347811926",
+    ],
+)
+def test_what_a_clause_calls_a_reference_is_no_phone(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("The tracking number to call is 602345678", "602345678"),
+        ("For the order number, my phone is 0347811926", "0347811926"),
+        ("The reference for the flat is Petr, 602345678", "602345678"),
+        ("The order number is in the mail. Petr is 602345678", "602345678"),
+        ("Číslo zásilky nemám, kurýr má telefon 602345678", "602345678"),
+        ("Číslo objednávky řekne mobil Petra: 602345678", "602345678"),
+        ("מספר ההזמנה והטלפון של השליח הוא 0347811926", "0347811926"),
+        ("The case number is 052-123-4567", "052-123-4567"),
+        ("The order number is 0521234567", "0521234567"),
+    ],
+)
+def test_a_phone_beside_a_reference_stays_one(text: str, number: str) -> None:
+    assert found(text) == [number]
