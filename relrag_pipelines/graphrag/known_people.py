@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 import ahocorasick_rs
 import pandas as pd
 
-from relrag_pipelines.graphrag.mentions import Mention
-from relrag_pipelines.graphrag.spans import EntityType, is_function_word, says_nothing
+from relrag_pipelines.graphrag.entity_candidates import EntityType, is_function_word, says_nothing
+from relrag_pipelines.graphrag.entity_selection import Mention
 from relrag_pipelines.graphrag.words import compared, is_title
 from relrag_pipelines.text.analyzer import PREFIXED
 

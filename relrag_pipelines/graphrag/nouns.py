@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from relrag_pipelines.graphrag.spans import Candidate, Cue, EntityType
+from relrag_pipelines.graphrag.entity_candidates import Candidate, Cue, EntityType
 from relrag_pipelines.graphrag.words import compared, languages
 from relrag_pipelines.text.analyzer import PREFIXED
 

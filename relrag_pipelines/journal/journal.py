@@ -1,6 +1,6 @@
 """What the owner states, entry by entry: private/journal.jsonl, from which alone it can be known.
 
-Entries are appended under the writer's lock and are on disk when that returns; kinds.py declares what they may say.
+Entries are appended under the writer's lock, on disk when that returns; entry_kinds.py declares what one may say.
 Readers take them in order, or from the number that a generation's MANIFEST names. Only forgetting rewrites the file, as
 a whole. A last line without its end is a torn one, which nobody was told of: it is ignored, and cut off by the next.
 """
@@ -20,7 +20,7 @@ import orjson
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files.atomic import make_private, replace_file, sync_file, sync_folder
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.journal import former_files, kinds
+from relrag_pipelines.journal import entry_kinds, former_files
 from relrag_pipelines.settings import now
 from relrag_pipelines.stores import lock, private_manifest
 
@@ -41,7 +41,7 @@ class JournalEntry:
     at: str
     """when, ISO 8601, UTC"""
     kind: str
-    """see kinds.py"""
+    """see entry_kinds.py"""
     statement: Any
     """a row of the kind's type; None of an entry that was forgotten"""
 
@@ -56,7 +56,7 @@ def append(home: Path, said: Iterable[object]) -> list[int]:
     with lock.writing(home, "relrag journal"):
         take_over(home)
         first, at = last_number(home) + 1, now().isoformat("T", "seconds")
-        entries = [JournalEntry(number, at, kinds.kind_of(row), row) for number, row in enumerate(said, first)]
+        entries = [JournalEntry(number, at, entry_kinds.kind_of(row), row) for number, row in enumerate(said, first)]
         _append(home, b"".join(map(_line, entries)))
     return [entry.number for entry in entries]
 
@@ -70,7 +70,7 @@ def entries(home: Path, after: int = 0) -> list[JournalEntry]:
     known = _parsed(home, state(home))
     known += tuple(_former(former, known))
     return [
-        JournalEntry(number, at, kind, None if kind == kinds.FORGOTTEN else kinds.parse(kind, fields))
+        JournalEntry(number, at, kind, None if kind == entry_kinds.FORGOTTEN else entry_kinds.parse(kind, fields))
         for number, at, kind, fields in known
         if number > after
     ]
@@ -98,7 +98,7 @@ def take_over(home: Path) -> None:
         former_files.remove(home)
         return
     added = [
-        _line(JournalEntry(number, at, kind, kinds.parse(kind, fields)))
+        _line(JournalEntry(number, at, kind, entry_kinds.parse(kind, fields)))
         for number, at, kind, fields in _former(former, _parsed(home, state(home)))
     ]
     _replace(home, b"".join([*_whole_lines(path(home)), *added]))
@@ -161,11 +161,11 @@ def _number(line: bytes) -> int:
 
 
 def _without(line: bytes) -> bytes:
-    return orjson.dumps({"entry": orjson.loads(line)["entry"], "at": "", "kind": kinds.FORGOTTEN}) + b"\n"
+    return orjson.dumps({"entry": orjson.loads(line)["entry"], "at": "", "kind": entry_kinds.FORGOTTEN}) + b"\n"
 
 
 def _line(entry: JournalEntry) -> bytes:
-    fields = kinds.to_fields(entry.statement)
+    fields = entry_kinds.to_fields(entry.statement)
     return orjson.dumps({"entry": entry.number, "at": entry.at, "kind": entry.kind, "said": fields}) + b"\n"
 
 
@@ -188,11 +188,11 @@ def _parsed(home: Path, state: tuple[tuple[int, int], ...]) -> tuple[Parsed, ...
         try:
             entry = orjson.loads(line)
             number, at, kind, fields = entry["entry"], entry["at"], entry["kind"], entry.get("said", {})
-            if kind != kinds.FORGOTTEN and kind not in kinds.KINDS:
+            if kind != entry_kinds.FORGOTTEN and kind not in entry_kinds.KINDS:
                 said = f'is of kind "{kind}", which a newer relrag wrote; install that version'
                 raise JournalError(f"{NAME}, line {place}, {said}")
-            if kind != kinds.FORGOTTEN:
-                kinds.parse(kind, fields)
+            if kind != entry_kinds.FORGOTTEN:
+                entry_kinds.parse(kind, fields)
             if number <= (found[-1][0] if found else 0):
                 raise ValueError
         except (ValueError, TypeError, KeyError, AttributeError):

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.legacy import source_collections
-from relrag_pipelines.legacy.person_ids import PersonIds, person_ids, union
+from relrag_pipelines.legacy.point_person_ids import PersonIds, person_ids, union
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources.legacy.collection import LegacyCollection, LegacyPoint, PointChange
 from relrag_pipelines.sources.legacy.collection_layout import CollectionLayout

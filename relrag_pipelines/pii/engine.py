@@ -31,10 +31,10 @@ from presidio_anonymizer import AnonymizerEngine
 from presidio_anonymizer.entities import OperatorConfig
 from presidio_anonymizer.entities import RecognizerResult as Finding
 
-from relrag_pipelines.pii import language_models, operators
+from relrag_pipelines.pii import ner_models, operators
 from relrag_pipelines.pii.context_words import words_in_front
 from relrag_pipelines.pii.entities import EntityType
-from relrag_pipelines.pii.language_models import LanguageModel
+from relrag_pipelines.pii.ner_models import LanguageModel
 from relrag_pipelines.pii.patterns import BOOST, BOOSTED, PatternEntry
 from relrag_pipelines.pii.spans import Span
 
@@ -172,7 +172,7 @@ def engine(entities: tuple[EntityType, ...], model: Path | None) -> Engine:
 @functools.cache
 def _engine(entities: tuple[EntityType, ...], model: Path | None, described: bytes) -> Engine:
     """Made once for what the file of a model says: a program that runs for long sees it change."""
-    names = language_models.load(model) if model else LanguageModel(LANGUAGE)
+    names = ner_models.load(model) if model else LanguageModel(LANGUAGE)
     language = names.language
     ours = {entity.name for entity in entities}
     recognisers = [

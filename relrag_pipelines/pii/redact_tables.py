@@ -27,7 +27,7 @@ from relrag_pipelines.pii import (
     redacted_numbers,
 )
 from relrag_pipelines.pii.known_values import KnownValues
-from relrag_pipelines.pii.phones import declared
+from relrag_pipelines.pii.phones import record_phones
 from relrag_pipelines.pii.record_strings import OUR_REF, RecordStrings, TextKey
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources import record_type
@@ -83,7 +83,7 @@ def redact_records(
     channels = [channel_of(kind, default_channel) for kind in records["rag_source_type"].to_pylist()]
     for channel in sorted(set(channels)):
         rows = records.filter(pa.array([one == channel for one in channels])).combine_chunks()
-        known = declared.declared_phones_by_row(rows, redactor, channel, columns)
+        known = record_phones.declared_phones_by_row(rows, redactor, channel, columns)
         gone = {} if originals is None else originals
         redacted, bad = _redacted(rows, redactor, channel, known, gone, values)
         parts.append(redacted.filter(pa.array(~bad)))

@@ -15,7 +15,7 @@ import regex
 
 from relrag_pipelines.pii import bank_accounts, domestic_accounts, policies, pseudonyms
 from relrag_pipelines.pii.entities import ENTITIES, EntityType
-from relrag_pipelines.pii.phones import known
+from relrag_pipelines.pii.phones import value_search
 from relrag_pipelines.pii.policies import CompiledPolicy, EntityCatalog, RedactionError
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy, Settings
@@ -191,7 +191,7 @@ class PIIRedactor:
         rule = self._rule_of(channel)
         further = values.finders(self.hidden(channel)) if values else []
         if phones and self.looks_for_phones(channel):
-            further.append((PHONE, functools.partial(known.find, values=tuple(phones))))
+            further.append((PHONE, functools.partial(value_search.find, values=tuple(phones))))
         yield from self._passes(text, rule, further)
 
     def _passes(self, text: str, rule: CompiledPolicy, further: Sequence[Finder] = ()) -> Iterator[list[Replacement]]:

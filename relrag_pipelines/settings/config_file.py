@@ -24,7 +24,7 @@ from relrag_pipelines.settings.models import (
     SettingsError,
     Source,
 )
-from relrag_pipelines.settings.policies import Policy
+from relrag_pipelines.settings.policy_presets import Policy
 
 ENVIRONMENT_ONLY = {
     "RELRAG_CONFIG": "path of relrag.toml; else it is looked for in the current folder and those above it",

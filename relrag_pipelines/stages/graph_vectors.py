@@ -94,7 +94,7 @@ def _names(home: Path) -> Iterator[str]:
 def _lasting(place: Path, held: Set[str], names: Set[str]) -> Iterator[str]:
     """The ids of records of an index whose text units are all held; a person's title has to be among the names, too."""
     from relrag_pipelines.graphrag import parquet
-    from relrag_pipelines.graphrag.graph import TOGETHER
+    from relrag_pipelines.graphrag.mention_graph import TOGETHER
 
     read = [parquet.read(place, one) for one in ("text_units", "entity_people", "entities", "relationships")]
     units, people, entities, links = (one for one in read if one is not None)

@@ -21,8 +21,8 @@ import pyarrow as pa
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth, TermFrequency
-from relrag_pipelines.stores import catalog_links as links
 from relrag_pipelines.stores import catalog_sql as sql
+from relrag_pipelines.stores import shared_key_edges as links
 from relrag_pipelines.stores.catalog import (
     BASE,
     BATCH,

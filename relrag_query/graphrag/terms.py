@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
-from relrag_pipelines.graphrag.graph import plain_title
-from relrag_pipelines.graphrag.spans import EntityType, is_function_word
+from relrag_pipelines.graphrag.entity_candidates import EntityType, is_function_word
+from relrag_pipelines.graphrag.mention_graph import plain_title
 from relrag_pipelines.graphrag.words import compared
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.support import stem

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from relrag_pipelines.chunking.sentences import sentences, spans
-from relrag_pipelines.graphrag.graph import plain_title
-from relrag_pipelines.graphrag.reports import FIGURE, figures_of, is_tabular, title
+from relrag_pipelines.graphrag.extractive_reports import FIGURE, figures_of, is_tabular, title
+from relrag_pipelines.graphrag.mention_graph import plain_title
 from relrag_pipelines.graphrag.words import compared
 from relrag_pipelines.text.analyzer import fold
 from relrag_query.graphrag.citations import Dataset, Reference

@@ -15,7 +15,7 @@ from tokenizers.models import Unigram
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import EmbeddingError, e5
 from relrag_pipelines.embedders.e5 import E5, encoder
-from relrag_pipelines.embedders.e5.graph import Graph
+from relrag_pipelines.embedders.e5.onnx_writer import Graph
 from relrag_pipelines.embedders.e5.weights import Weights
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages.embedding_cost import BYTES_A_TOKEN

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relrag_pipelines.graphrag.llm.extraction import AGAIN
-from relrag_pipelines.graphrag.llm.writing import DESCRIBE, REPORT
+from relrag_pipelines.graphrag.llm.model_writer import DESCRIBE, REPORT
 from relrag_pipelines.people.passage_question import INSTRUCTIONS as PEOPLE
 from tests import served
 

@@ -4,7 +4,7 @@ import pytest
 
 from relrag_pipelines.graphrag.build import build
 from relrag_pipelines.graphrag.embedded_texts import edge_text, embedded_texts, entity_text
-from relrag_pipelines.graphrag.graph import TOGETHER
+from relrag_pipelines.graphrag.mention_graph import TOGETHER
 from relrag_pipelines.identity.relationship_text import relationship_text
 from tests.passages import ARCHIVE, table
 

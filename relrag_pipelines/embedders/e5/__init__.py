@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from relrag_pipelines.embedders.e5 import encoder, late_interaction
-from relrag_pipelines.embedders.e5.pieces import Pieces
+from relrag_pipelines.embedders.e5.tokenizer import Pieces
 from relrag_pipelines.embedders.e5.weights import Weights, floats, parse
 from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo
 from relrag_pipelines.settings import Settings

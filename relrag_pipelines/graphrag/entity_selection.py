@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
+from relrag_pipelines.graphrag.entity_candidates import Candidate, EntityType, is_function_word, says_nothing
 from relrag_pipelines.graphrag.nouns import Nouns
-from relrag_pipelines.graphrag.spans import Candidate, EntityType, is_function_word, says_nothing
 from relrag_pipelines.graphrag.words import compared, is_title
 from relrag_pipelines.text.analyzer import fold
 

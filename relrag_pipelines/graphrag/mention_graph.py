@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from relrag_pipelines.chunking.sentences import sentences, spans
-from relrag_pipelines.graphrag.mentions import Mention
-from relrag_pipelines.graphrag.relations import Relations, relate
+from relrag_pipelines.graphrag.cooccurrence import Relations, relate
+from relrag_pipelines.graphrag.entity_selection import Mention
 from relrag_pipelines.graphrag.schema import frame
 
 _SUFFIX = re.compile(r" \([^()]*\)$")

@@ -1,6 +1,6 @@
 """What in a text may name something: capitalised and quoted spans, numbers, file names, words with a meaning.
 
-No model and no language is asked. Which candidates are entities is decided over all texts together (mentions.py).
+No model is asked and no language assumed. entity_selection.py decides over all texts together which become entities.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from relrag_pipelines.graphrag.reports import Draft, Material, cite_sentence, span
+from relrag_pipelines.graphrag.extractive_reports import Draft, Material, cite_sentence, span
 from relrag_pipelines.language_models.answer_schema import schema_of
 from relrag_pipelines.language_models.model import JsonModel, ModelError, TextRefused
 from relrag_pipelines.language_models.token_estimate import count_tokens

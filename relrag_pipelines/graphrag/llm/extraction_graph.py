@@ -8,10 +8,17 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from relrag_pipelines.graphrag.graph import Graph, entity_titles, group_by_unit, shorten, split_sentences, stable_id
+from relrag_pipelines.graphrag.entity_selection import Mention
 from relrag_pipelines.graphrag.known_people import KnownPeople
 from relrag_pipelines.graphrag.llm.extraction_schema import NONE, Extraction
-from relrag_pipelines.graphrag.mentions import Mention
+from relrag_pipelines.graphrag.mention_graph import (
+    Graph,
+    entity_titles,
+    group_by_unit,
+    shorten,
+    split_sentences,
+    stable_id,
+)
 from relrag_pipelines.graphrag.schema import OPTIONAL, frame
 from relrag_pipelines.text.analyzer import fold
 

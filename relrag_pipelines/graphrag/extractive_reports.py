@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from relrag_pipelines.graphrag.graph import Sentence, plain_title, shorten
-from relrag_pipelines.graphrag.spans import EntityType
+from relrag_pipelines.graphrag.entity_candidates import EntityType
+from relrag_pipelines.graphrag.mention_graph import Sentence, plain_title, shorten
 from relrag_pipelines.text.analyzer import fold
 
 VERSION = 4
