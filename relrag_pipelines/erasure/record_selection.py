@@ -184,9 +184,15 @@ def _record_quotes(workspace: Workspace, chosen: ErasureSelection) -> None:
         others += mail_quotes.own_shingles(
             staying.filter(pc.and_(copies, mail_quotes.is_mail(staying))), words, passing_on=False
         )[:3]
-    own = [going.runs, going.lines, going.pieces[~everyday], word_hashes.as_shared(going.pieces[everyday]), going.edges]
+    own = [
+        going.runs,
+        going.lines,
+        going.pieces[~everyday],
+        word_hashes.mark_shared(going.pieces[everyday]),
+        going.edges,
+    ]
     not_own = np.concatenate(others)
-    chosen.text_hashes = np.setdiff1d(np.concatenate(own), np.concatenate([not_own, word_hashes.as_shared(not_own)]))
+    chosen.text_hashes = np.setdiff1d(np.concatenate(own), np.concatenate([not_own, word_hashes.mark_shared(not_own)]))
 
 
 def _union(some: Iterable[mail_quotes.OwnShingles]) -> mail_quotes.OwnShingles:

@@ -24,7 +24,7 @@ _LOOKED_AT = 5
 """text units in which a description is looked for"""
 _LONGEST = 300
 """characters of a description"""
-TOGETHER = " are named together."
+COOCCURRENCE = " are named together."
 """how the description of a relationship ends that no sentence states"""
 
 
@@ -175,7 +175,7 @@ def _relationships(
             "source": [titles[one] for one, _ in ends],
             "target": [titles[other] for _, other in ends],
             "description": [
-                _description([one, other], of, said) or f"{titles[one]} and {titles[other]}{TOGETHER}"
+                _description([one, other], of, said) or f"{titles[one]} and {titles[other]}{COOCCURRENCE}"
                 for (one, other), of in zip(ends, units, strict=True)
             ],
             "weight": relations.weight.tolist(),

@@ -67,7 +67,7 @@ def entries(home: Path, after: int = 0) -> list[JournalEntry]:
     Raises JournalError where a line is damaged, or a newer relrag wrote it.
     """
     former = former_files.lines(home)
-    known = _parsed(home, state(home))
+    known = _parse(home, state(home))
     known += tuple(_former(former, known))
     return [
         JournalEntry(number, at, kind, None if kind == entry_kinds.FORGOTTEN else entry_kinds.parse(kind, fields))
@@ -99,7 +99,7 @@ def take_over(home: Path) -> None:
         return
     added = [
         _line(JournalEntry(number, at, kind, entry_kinds.parse(kind, fields)))
-        for number, at, kind, fields in _former(former, _parsed(home, state(home)))
+        for number, at, kind, fields in _former(former, _parse(home, state(home)))
     ]
     _replace(home, b"".join([*_whole_lines(path(home)), *added]))
     former_files.remove(home)
@@ -140,7 +140,7 @@ def _forget(home: Path, is_meant: Callable[[bytes], bool]) -> int:
     with lock.writing(home, "relrag journal"):
         take_over(home)
         lines = _whole_lines(path(home))
-        kept = [_without(line) if is_meant(line) else line for line in lines]
+        kept = [_erase_content(line) if is_meant(line) else line for line in lines]
         if path(home).exists() and path(home).read_bytes() != b"".join(kept):
             _replace(home, b"".join(kept))
     return sum(one != two for one, two in zip(kept, lines, strict=True))
@@ -160,7 +160,7 @@ def _number(line: bytes) -> int:
         return 0
 
 
-def _without(line: bytes) -> bytes:
+def _erase_content(line: bytes) -> bytes:
     return orjson.dumps({"entry": orjson.loads(line)["entry"], "at": "", "kind": entry_kinds.FORGOTTEN}) + b"\n"
 
 
@@ -182,7 +182,7 @@ def _former(former: list[former_files.Line], known: Iterable[Parsed]) -> list[Pa
 
 
 @functools.lru_cache(4)
-def _parsed(home: Path, state: tuple[tuple[int, int], ...]) -> tuple[Parsed, ...]:
+def _parse(home: Path, state: tuple[tuple[int, int], ...]) -> tuple[Parsed, ...]:
     found: list[Parsed] = []
     for place, line in enumerate(_whole_lines(path(home)), start=1):
         try:

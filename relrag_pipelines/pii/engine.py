@@ -178,7 +178,7 @@ def _engine(entities: tuple[EntityType, ...], model: Path | None, described: byt
     recognisers = [
         *(Recognizer(entity.name, entity.find, language) for entity in entities if entity.find),
         *(_of_entry(entry, language) for entity in entities for entry in entity.patterns),
-        *(one for one in _predefined() if not ours & set(one.supported_entities)),
+        *(one for one in _presidio_recognizers() if not ours & set(one.supported_entities)),
         *([names.recognizer] if names.recognizer else []),
     ]
     for one in recognisers:
@@ -188,7 +188,9 @@ def _engine(entities: tuple[EntityType, ...], model: Path | None, described: byt
 
 def stock_recognizers(entities: Sequence[str]) -> AnalyzerEngine:
     """Presidio as it comes, with its own recognisers of these entities: what ours are held against."""
-    return _analyzer([one for one in _predefined() if set(entities) & set(one.supported_entities)], None, LANGUAGE)
+    return _analyzer(
+        [one for one in _presidio_recognizers() if set(entities) & set(one.supported_entities)], None, LANGUAGE
+    )
 
 
 def _of_entry(entry: PatternEntry, language: str) -> PatternRecognizer:
@@ -199,7 +201,7 @@ def _of_entry(entry: PatternEntry, language: str) -> PatternRecognizer:
     return recogniser
 
 
-def _predefined() -> list[EntityRecognizer]:
+def _presidio_recognizers() -> list[EntityRecognizer]:
     registry = RecognizerRegistry(supported_languages=[LANGUAGE])
     registry.load_predefined_recognizers(languages=[LANGUAGE], nlp_engine=_no_model(LANGUAGE))
     return list(registry.recognizers)

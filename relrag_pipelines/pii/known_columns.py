@@ -109,7 +109,7 @@ def _digit_places(data: bytes, known: KnownValues) -> Rows:
     places = np.flatnonzero(codes - np.uint8(48) < 10)
     if len(places) < LEAST_PHONE:
         return np.empty(0, np.int64)
-    starts = np.flatnonzero(np.concatenate(([True], _broken(codes, places))))
+    starts = np.flatnonzero(np.concatenate(([True], _breaks(codes, places))))
     lengths = np.diff(starts, append=len(places))
     long = lengths >= LEAST_PHONE
     kept = places[np.repeat(long, lengths)]
@@ -122,7 +122,7 @@ def _digit_places(data: bytes, known: KnownValues) -> Rows:
     return found
 
 
-def _broken(codes: npt.NDArray[np.uint8], places: Rows) -> npt.NDArray[np.bool_]:
+def _breaks(codes: npt.NDArray[np.uint8], places: Rows) -> npt.NDArray[np.bool_]:
     """Between which of the digits a number cannot go on."""
     gaps = np.diff(places) - 1
     broken = gaps > _LONGEST_GAP

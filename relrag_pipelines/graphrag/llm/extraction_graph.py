@@ -75,7 +75,7 @@ def graph_of_extractions(
         for text, inside in zip(texts, group_by_unit(mentions, len(texts)), strict=True)
     ]
     descriptions = [
-        _described(titles[key], said, describe, texts)
+        _merge_descriptions(titles[key], said, describe, texts)
         for key, said in zip(ordered, _descriptions(found, keys, rows), strict=True)
     ]
     entities = _entities(ordered, titles, mentions, descriptions, edges, unit_ids)
@@ -133,7 +133,9 @@ def _descriptions(
     return said
 
 
-def _described(title: str, said: Sequence[tuple[int, str]], describe: Describe | None, texts: Sequence[str]) -> str:
+def _merge_descriptions(
+    title: str, said: Sequence[tuple[int, str]], describe: Describe | None, texts: Sequence[str]
+) -> str:
     different = list(dict.fromkeys(one for _, one in said if one))
     if describe is None or len(" ".join(different)) <= _LONGEST:
         return _join(different)

@@ -84,10 +84,10 @@ def read_chat(chat: Chat, reading: ReadContext) -> Iterator[Record | Failure | C
         return iter([known])
     if known.order:
         return chain(_warnings(chat, known), _records(chat, reading, known, known.order))
-    return _read_undecided(chat, reading, known)
+    return _read_ambiguous(chat, reading, known)
 
 
-def _read_undecided(
+def _read_ambiguous(
     chat: Chat, reading: ReadContext, known: FormatGuess
 ) -> Iterator[Record | Failure | CoveredInterval]:
     """A chat whose dates do not tell their order: by the setting, by what else tells it, or not at all."""
