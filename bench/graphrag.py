@@ -28,11 +28,11 @@ from bench import clock, corpus
 from bench.figures import HEADER, Figure, aligned
 from relrag_pipelines.graphrag.build import build, community_table
 from relrag_pipelines.graphrag.communities import communities
-from relrag_pipelines.graphrag.graph import Graph
-from relrag_pipelines.graphrag.mentions import Mention, Selection, select
+from relrag_pipelines.graphrag.cooccurrence import Numbers, Relations, relate
+from relrag_pipelines.graphrag.entity_candidates import candidates
+from relrag_pipelines.graphrag.entity_selection import Mention, Selection, select
+from relrag_pipelines.graphrag.mention_graph import Graph
 from relrag_pipelines.graphrag.nouns import Nouns
-from relrag_pipelines.graphrag.relations import Numbers, Relations, relate
-from relrag_pipelines.graphrag.spans import candidates
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.workers.pool import reduce_gc

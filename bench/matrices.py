@@ -18,7 +18,7 @@ import numpy as np
 from bench import clock
 from relrag_pipelines.embedders import e5, minilm
 from relrag_pipelines.embedders.e5 import encoder
-from relrag_pipelines.embedders.e5.graph import MICROSOFT, Graph
+from relrag_pipelines.embedders.e5.onnx_writer import MICROSOFT, Graph
 from relrag_pipelines.embedders.e5.weights import Blocks, Weights, floats, numbers
 from relrag_pipelines.settings import Settings
 

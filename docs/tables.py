@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from relrag_pipelines.journal import kinds
+from relrag_pipelines.journal import entry_kinds
 from relrag_pipelines.records import TABLES, NamedPerson, Page, SpeechSegment, UnitMonth
 from relrag_pipelines.stores.table_schema import columns
 
@@ -35,7 +35,7 @@ def journal() -> str:
     """docs/journal.md."""
     lines = ["# The journal", "", "Generated from `relrag_pipelines/journal/` by `make docs`; do not edit.", ""]
     lines += [_ABOUT]
-    for name, row in kinds.KINDS.items():
+    for name, row in entry_kinds.KINDS.items():
         lines += [f"## {name}", "", " ".join((row.__doc__ or "").split()), "", *_fields(row)]
     return "\n".join(lines)
 

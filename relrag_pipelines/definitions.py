@@ -17,17 +17,17 @@ import dagster as dg
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.assets import run_tags
-from relrag_pipelines.assets.archive_assets import archive_stage, finished, table_true
+from relrag_pipelines.assets.archive_assets import archive_stage, completion_check, table_true
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.graph_assets import graph_assets, graph_checks, key
 from relrag_pipelines.assets.legacy_assets import BACKFILL, legacy_backfill
-from relrag_pipelines.assets.published import publishing_assets, publishing_checks
+from relrag_pipelines.assets.publication import publishing_assets, publishing_checks
 from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.assets.source_assets import manifest_true, no_unredacted_value, source_assets
 from relrag_pipelines.files import access
 from relrag_pipelines.legacy import source_collections
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stages import graph_index, whole_archive
+from relrag_pipelines.stages import graph_index_plan, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stores import archive_tables, lock
@@ -61,7 +61,7 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
         asset_checks=[
             *chain.from_iterable(_checks(workspace, source.name) for source in sources),
             *(table_true(table, workspace) for table in archive_tables.NAMES),
-            *(finished(stage, workspace) for stage in whole_archive.STAGES if stage.unfinished),
+            *(completion_check(stage, workspace) for stage in whole_archive.STAGES if stage.unfinished),
             *publishing_checks(workspace),
             *chain.from_iterable(graph_checks(workspace, collection) for collection in graphs),
         ],
@@ -78,7 +78,7 @@ def _jobs(workspace: Workspace) -> dict[str, UnresolvedJob]:
     exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
     months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
     archive = dg.AssetSelection.assets(*archive_tables.NAMES)
-    graphs = [key(one, table.name) for one in settings.own_collections for table in graph_index.tables(settings)]
+    graphs = [key(one, table.name) for one in settings.own_collections for table in graph_index_plan.tables(settings)]
     older = [[source.name, BACKFILL] for source in source_collections.sources(workspace)]
     selections = {
         "sync": (
@@ -217,7 +217,7 @@ def follow_up(workspace: Workspace) -> Requests:
             run_key=f"graphrag:{fingerprint([graphs, wanted])}",
             job_name="graphrag",
             asset_selection=[
-                key(one, table.name) for one in graphs for table in graph_index.tables(workspace.settings.graphrag)
+                key(one, table.name) for one in graphs for table in graph_index_plan.tables(workspace.settings.graphrag)
             ],
             tags=run_tags.describe_run(workspace, [], {}, run_tags.SENSOR),
         )

@@ -12,10 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from relrag_pipelines import pandas_probe
-
-pandas_probe.probe()  # here, since whoever makes Arrow values of rows imports these first
-
 SCHEMA_VERSION = 5
 """Raised when a stored table changes shape, and with it that table's `since`.
 

@@ -288,7 +288,17 @@ def test_the_trace_tells_the_steps_in_their_order(archive: Archive) -> None:
     steps = [line for line in trace if line[0] != " "]
     assert [line.split(":")[0] for line in steps] == [
         *("1 hybrid search", "2 rerank", "2 bulk mail", "2 time", "2 channel", "2 coverage", "2 named entities"),
-        *("2 messages", "2 details", "3 replies", "3 time window", "4 document chunks", "5 neighborhood", "5 versions", "6 recency", "7 people"),
+        *(
+            "2 messages",
+            "2 details",
+            "3 replies",
+            "3 time window",
+            "4 document chunks",
+            "5 neighborhood",
+            "5 versions",
+            "6 recency",
+            "7 people",
+        ),
         *("8 token budget", "confidence", "answer", "named"),
     ]
     assert steps[0].startswith("1 hybrid search: 0 in, 5 out; ")

@@ -64,7 +64,7 @@ def _spec(stage: ArchiveStage, table: str, inputs: list[Any]) -> dg.AssetSpec:
     )
 
 
-def finished(stage: ArchiveStage, workspace: Workspace) -> dg.AssetChecksDefinition:
+def completion_check(stage: ArchiveStage, workspace: Workspace) -> dg.AssetChecksDefinition:
     """A check of whether a stage came to its end, or waits for the next sync to go on."""
 
     @dg.asset_check(

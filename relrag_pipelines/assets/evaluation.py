@@ -46,14 +46,14 @@ def golden_set(workspace: Workspace) -> dg.AssetChecksDefinition:
         asked = (generations.current_number(home), _questions(workspace))
         made = next((one for one in evaluation_history.load(home) if (one.generation, one.questions) == asked), None)
         if made is None:
-            return _warned("the golden set could not be asked; `relrag eval` says why", {})
+            return _warning("the golden set could not be asked; `relrag eval` says why", {})
         name, share = made.headline
         before = evaluation_history.previous_evaluation(home, made)
         metadata = {name: share} | ({f"{name} before": before.headline[1]} if before else {})
         fall = before.headline[1] - share if before else 0.0
         if before and fall > margin + _ROUNDING:
             said = f"{name} fell from {before.headline[1]:.4f} (generation {before.generation}) to {share:.4f}"
-            return _warned(f"{said}, by more than golden_margin ({margin:g})", metadata)
+            return _warning(f"{said}, by more than golden_margin ({margin:g})", metadata)
         return dg.AssetCheckResult(passed=True, metadata=metadata)
 
     return _check
@@ -68,7 +68,7 @@ def _questions(workspace: Workspace) -> str:
         return ""
 
 
-def _warned(said: str, metadata: dict[str, float]) -> dg.AssetCheckResult:
+def _warning(said: str, metadata: dict[str, float]) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         passed=False, severity=dg.AssetCheckSeverity.WARN, description=said, metadata=dict(metadata)
     )

@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines.assets.error_boundary import seal_errors
-from relrag_pipelines.stages import graph_build, graph_index
+from relrag_pipelines.stages import graph_build, graph_index_plan
 from relrag_pipelines.stores import graph_indexes
 from relrag_pipelines.stores.graph_indexes import IndexInfo
 from relrag_pipelines.stores.lock import writing
@@ -25,7 +25,7 @@ def key(collection: str, table: str) -> dg.AssetKey:
 
 def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
     """The tables of one collection, a step that makes them all."""
-    tables = graph_index.tables(workspace.settings.graphrag)
+    tables = graph_index_plan.tables(workspace.settings.graphrag)
 
     @seal_errors
     def made() -> IndexInfo:
@@ -41,7 +41,7 @@ def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
                 group_name=GROUP,
                 kinds={"parquet"},
                 owners=_OWNERS,
-                code_version=str(graph_index.VERSION),
+                code_version=str(graph_index_plan.VERSION),
                 description=table.meaning,
                 metadata={"dagster/column_schema": _columns(table)},
             )
@@ -91,5 +91,5 @@ def graph_checks(workspace: Workspace, collection: str) -> list[dg.AssetChecksDe
     return [_dangling, _redacted, _true]
 
 
-def _columns(table: graph_index.GraphTable) -> dg.TableSchema:
+def _columns(table: graph_index_plan.GraphTable) -> dg.TableSchema:
     return dg.TableSchema(columns=[dg.TableColumn(name, kind) for name, kind in table.columns])

@@ -48,11 +48,11 @@ def sentences(text: str) -> list[int]:
 
     A line that goes on in a small letter on the next one is taken as wrapped, not as ended.
     """
-    ends = [found.end() for found in _END.finditer(text) if _ends_here(text, found)]
+    ends = [found.end() for found in _END.finditer(text) if _is_sentence_end(text, found)]
     return ends if ends and ends[-1] == len(text) else [*ends, len(text)]
 
 
-def _ends_here(text: str, found: re.Match[str]) -> bool:
+def _is_sentence_end(text: str, found: re.Match[str]) -> bool:
     if found.start() == 0:
         return False
     following = text[found.end() : found.end() + 1]

@@ -18,9 +18,9 @@ from relrag_pipelines.erasure.word_hashes import (
     Hashes,
     Mask,
     WordHasher,
-    as_shared,
     contains,
     heads_of,
+    mark_shared,
     pieces_of,
     runs_of,
     stretches,
@@ -101,7 +101,7 @@ class Finder:
         for first, last in stretches(~gone[line.first : line.last]):
             begin = line.first + first
             for place in range(begin + 1, line.first + last + 1):
-                if place == line.first + last or self._omitted(place):
+                if place == line.first + last or self._is_omission(place):
                     self._mark(line, begin, place, gone, own)
                     begin = place
 
@@ -128,11 +128,11 @@ class Finder:
             return False
         pieces = pieces_of(self._words[begin:end], [size])
         known = contains(pieces, self._forgotten)
-        return bool((known | contains(as_shared(pieces), self._forgotten) if own else known).all())
+        return bool((known | contains(mark_shared(pieces), self._forgotten) if own else known).all())
 
     def _open(self, line: TextLine, place: int) -> bool:
         """Whether a word may have been cut there: where a line begins or ends, or something was left out."""
-        return place in (line.first, line.last) or self._omitted(place)
+        return place in (line.first, line.last) or self._is_omission(place)
 
-    def _omitted(self, place: int) -> bool:
+    def _is_omission(self, place: int) -> bool:
         return bool(_OMITTED.search(self._text, self._spans[place - 1][1], self._spans[place][0]))

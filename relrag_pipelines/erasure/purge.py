@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import mail_quotes, people, raw_items, rule_file, sidecars
+from relrag_pipelines.erasure import mail_quotes, person_removal, raw_items, rule_file, sidecars
 from relrag_pipelines.erasure.record_selection import ErasureSelection, private_months, select
 from relrag_pipelines.erasure.rule_file import ErasureRule, ErasureRules, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
@@ -30,7 +30,7 @@ from relrag_pipelines.workspace import Workspace
 
 def remove(workspace: Workspace, rules: ErasureRules, chosen: ErasureSelection) -> None:
     """Takes the chosen records out of private/, and sweeps what killed writers left; the rules count as carried out."""
-    people.remove_statements(workspace, chosen.nowhere, RuleMatcher(rules.rules, workspace.keys))
+    person_removal.remove_statements(workspace, chosen.nowhere, RuleMatcher(rules.rules, workspace.keys))
     sidecars.remove_from_sidecars(
         workspace.home, chosen.nowhere, chosen.native_ids, RuleMatcher(rules.rules, workspace.keys)
     )

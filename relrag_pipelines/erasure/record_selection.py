@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import fingerprints, mail_quotes, rule_matching, word_hashes
+from relrag_pipelines.erasure import mail_quotes, record_fingerprints, rule_matching, word_hashes
 from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.stores import lake
@@ -144,12 +144,12 @@ def _count(workspace: Workspace, chosen: ErasureSelection) -> None:
 def _record_fingerprints(workspace: Workspace, chosen: ErasureSelection) -> None:
     """Notes by what the chosen are known again, and which records that stay are the same: an attachment, saved."""
     for going in selected_rows(workspace, chosen):
-        for mark in fingerprints.fingerprints(going, workspace.keys):
+        for mark in record_fingerprints.fingerprints(going, workspace.keys):
             (chosen.marks if mark.sure else chosen.hints).add(mark.hash)
     wanted, kept = chosen.marks | chosen.hints, set[str]()
     for source, _, table in private_months(workspace) if wanted else ():
         staying = table.filter(pc.invert(chosen.rows(source, table)))
-        for mark in fingerprints.fingerprints(staying, workspace.keys):
+        for mark in record_fingerprints.fingerprints(staying, workspace.keys):
             if mark.hash in wanted:
                 kept.add(mark.hash)
                 if mark.telling:
@@ -184,9 +184,15 @@ def _record_quotes(workspace: Workspace, chosen: ErasureSelection) -> None:
         others += mail_quotes.own_shingles(
             staying.filter(pc.and_(copies, mail_quotes.is_mail(staying))), words, passing_on=False
         )[:3]
-    own = [going.runs, going.lines, going.pieces[~everyday], word_hashes.as_shared(going.pieces[everyday]), going.edges]
+    own = [
+        going.runs,
+        going.lines,
+        going.pieces[~everyday],
+        word_hashes.mark_shared(going.pieces[everyday]),
+        going.edges,
+    ]
     not_own = np.concatenate(others)
-    chosen.text_hashes = np.setdiff1d(np.concatenate(own), np.concatenate([not_own, word_hashes.as_shared(not_own)]))
+    chosen.text_hashes = np.setdiff1d(np.concatenate(own), np.concatenate([not_own, word_hashes.mark_shared(not_own)]))
 
 
 def _union(some: Iterable[mail_quotes.OwnShingles]) -> mail_quotes.OwnShingles:

@@ -13,7 +13,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import fingerprints, shingles, word_hashes
+from relrag_pipelines.erasure import record_fingerprints, shingles, word_hashes
 from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
 from relrag_pipelines.identity.participants import parse_identifiers
 from relrag_pipelines.pii import emails, phones
@@ -121,7 +121,7 @@ class RuleMatcher:
             return []
         found = {
             one.row
-            for one in fingerprints.fingerprints(records, self._keys)
+            for one in record_fingerprints.fingerprints(records, self._keys)
             if not one.sure and one.hash in self._hints
         }
         return sorted(found)
@@ -143,12 +143,12 @@ class RuleMatcher:
         keys, ids = self._keys, self._ids
         found = np.array([keyed_id(one, keys) in ids for one in records["asset_id"].to_pylist()], dtype=bool)
         alike = []
-        for row, hashed, sure, _ in fingerprints.fingerprints(records, keys):
+        for row, hashed, sure, _ in record_fingerprints.fingerprints(records, keys):
             if sure:
                 found[row] |= hashed in ids
             elif hashed in self._hints:
                 alike.append(row)
-        found[fingerprints.renamed_chat_rows(records, alike)] = True
+        found[record_fingerprints.renamed_chat_rows(records, alike)] = True
         return found
 
     def _by_person(self, records: pa.Table) -> Rows:

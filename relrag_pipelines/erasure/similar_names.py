@@ -175,10 +175,10 @@ def names_match(one: str, two: str) -> bool:
     stem = min(_LEAST_STEM, max(2, min(len(first), len(second)) - 1))  # of Eva it is Ev
     if shared >= stem and endings[0] < _LONGEST_ENDING and endings[1] <= _LONGEST_ENDING:
         return True
-    return first == second or (min(len(first), len(second)) > _LEAST_STEM and _one_apart(first, second))
+    return first == second or (min(len(first), len(second)) > _LEAST_STEM and _differ_by_one_letter(first, second))
 
 
-def _one_apart(one: str, two: str) -> bool:
+def _differ_by_one_letter(one: str, two: str) -> bool:
     """Whether one letter more, less or other makes them the same."""
     while one and two and one[0] == two[0]:
         one, two = one[1:], two[1:]

@@ -95,7 +95,7 @@ def pieces_of(words: Hashes, sizes: Sequence[int] = PIECES) -> Hashes:
     return np.concatenate([_runs_of(words, size) for size in sizes]) + _PIECE
 
 
-def as_shared(pieces: Hashes) -> Hashes:
+def mark_shared(pieces: Hashes) -> Hashes:
     """Pieces that others say as well: they are looked for only where the answered mail itself is quoted."""
     return pieces + _SHARED
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import pandas as pd
 
-from relrag_pipelines.graphrag import repeats, reports
+from relrag_pipelines.graphrag import extractive_reports, repeats
 from relrag_pipelines.graphrag.communities import Community, communities
 from relrag_pipelines.graphrag.community_reports import Writer, community_reports
-from relrag_pipelines.graphrag.graph import Graph, graph, stable_id
+from relrag_pipelines.graphrag.entity_candidates import Candidate, candidates
+from relrag_pipelines.graphrag.entity_selection import Selection, select
 from relrag_pipelines.graphrag.known_people import KnownPeople, plain_name
+from relrag_pipelines.graphrag.llm.extraction_graph import covariates, graph_of_extractions
 from relrag_pipelines.graphrag.llm.extraction_schema import Extraction
-from relrag_pipelines.graphrag.llm.graph import covariates, graph_of_extractions
-from relrag_pipelines.graphrag.mentions import Selection, select
+from relrag_pipelines.graphrag.mention_graph import Graph, graph, stable_id
 from relrag_pipelines.graphrag.nouns import Nouns
 from relrag_pipelines.graphrag.schema import Tables, frame
-from relrag_pipelines.graphrag.spans import Candidate, candidates
 from relrag_pipelines.graphrag.text_units import text_units
 
 _REPEATING = frozenset({"quoted", "forward_headers", "signature", "disclaimer"})
@@ -105,7 +105,7 @@ def _reported_communities(
     writer: Writer | None,
 ) -> Tables:
     """The communities of a graph, their reports, and the drafts of these."""
-    days = [reports.day(_latest(last, ts)) for last, ts in zip(origin["last_ts"], origin["ts"], strict=True)]
+    days = [extractive_reports.day(_latest(last, ts)) for last, ts in zip(origin["last_ts"], origin["ts"], strict=True)]
     grouped = communities(built.edges, max_size)
     table = community_table(grouped, built, dict(zip(units["id"], days, strict=True)))
     written, kept = community_reports(table, built, units, days, drafts, writer)

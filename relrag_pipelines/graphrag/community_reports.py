@@ -9,14 +9,14 @@ from typing import Any, Protocol
 import orjson
 import pandas as pd
 
-from relrag_pipelines.graphrag import reports
-from relrag_pipelines.graphrag.graph import Graph, stable_id
-from relrag_pipelines.graphrag.reports import Draft, Entity, Link, Material, Unit
+from relrag_pipelines.graphrag import extractive_reports
+from relrag_pipelines.graphrag.extractive_reports import Draft, Entity, Link, Material, Unit
+from relrag_pipelines.graphrag.mention_graph import Graph, stable_id
 from relrag_pipelines.graphrag.schema import frame
 
 
 class Writer(Protocol):
-    """Who writes descriptions and reports; see llm/writing.py."""
+    """Who writes descriptions and reports; see llm/model_writer.py."""
 
     def describe(self, title: str, descriptions: Sequence[str], texts: Sequence[str]) -> str:
         """One description of several; empty where it cannot."""
@@ -45,9 +45,9 @@ def community_reports(
         table["entity_ids"], table["relationship_ids"], table["text_unit_ids"], strict=True
     ):
         material = gathered.material(entity_ids, link_ids, within)
-        prints.append(reports.fingerprint(material))
+        prints.append(extractive_reports.fingerprint(material))
         stored = known.get(prints[-1])
-        quoted = orjson.loads(stored) if stored else reports.draft(material)
+        quoted = orjson.loads(stored) if stored else extractive_reports.draft(material)
         drafts_of[prints[-1]] = quoted
         written = writer.draft(material, [texts[unit] for unit in within]) if writer else None
         drafted.append(written or quoted)
@@ -100,7 +100,7 @@ def _report_table(
     table: pd.DataFrame, drafted: Sequence[Draft], numbers: Mapping[str, int], count: int
 ) -> pd.DataFrame:
     titles = _titles([one["title"] for one in drafted])
-    findings = [reports.render(one, numbers) for one in drafted]
+    findings = [extractive_reports.render(one, numbers) for one in drafted]
     named = [len(units) for units in table["text_unit_ids"]]
     ranks = [round(10 * math.log1p(one) / math.log1p(count), 1) for one in named]
     why = [f"Named in {one} of {count} passages." for one in named]

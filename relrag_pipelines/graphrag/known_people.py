@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 import ahocorasick_rs
 import pandas as pd
 
-from relrag_pipelines.graphrag.mentions import Mention
-from relrag_pipelines.graphrag.spans import EntityType, is_function_word, says_nothing
-from relrag_pipelines.graphrag.words import compared, is_title
+from relrag_pipelines.graphrag.entity_candidates import EntityType, is_function_word, says_nothing
+from relrag_pipelines.graphrag.entity_selection import Mention
+from relrag_pipelines.graphrag.words import is_title, normal_form
 from relrag_pipelines.text.analyzer import PREFIXED
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’״\"][^\W\d_]+)*")
@@ -61,7 +61,7 @@ class KnownPeople:
         """Of names of up to three words; longer ones are of firms, or say what somebody is."""
         found: dict[str, set[str]] = {}
         for name, key in self._keys.items():
-            words = [compared(word) for word in _WORD.findall(name)]
+            words = [normal_form(word) for word in _WORD.findall(name)]
             for word in words if len(words) <= _LONGEST else ():
                 if len(word) > 1 and not says_nothing(word) and not is_title(word):
                     found.setdefault(word, set()).add(key)

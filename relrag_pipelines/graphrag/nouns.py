@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from relrag_pipelines.graphrag.spans import Candidate, Cue, EntityType
-from relrag_pipelines.graphrag.words import compared, languages
+from relrag_pipelines.graphrag.entity_candidates import Candidate, Cue, EntityType
+from relrag_pipelines.graphrag.words import languages, normal_form
 from relrag_pipelines.text.analyzer import PREFIXED
 
 _PRIOR = 2.0
@@ -49,15 +49,15 @@ class Nouns:
     def __init__(self, found: Iterable[Sequence[Candidate]]) -> None:
         """`found` holds the candidates of each text."""
         terms = [one for some in found for one in some if one.type == EntityType.TERM]
-        self._words = Counter(compared(one.text) for one in terms)
-        self._small = Counter(compared(one.text) for one in terms if not one.opens)
+        self._words = Counter(normal_form(one.text) for one in terms)
+        self._small = Counter(normal_form(one.text) for one in terms if not one.opens)
         self._languages = _languages(terms)
         self._keys = {word: self._key(word) for word in self._words}
         self._likely = self._likelihoods(*self._uses(terms))
 
     def key(self, word: str) -> str:
         """What the forms of a word share; the word itself where no text has it as a term."""
-        word = compared(word)
+        word = normal_form(word)
         return self._keys.get(word, word)
 
     def likely(self, key: str) -> float:
@@ -66,7 +66,7 @@ class Nouns:
 
     def knows(self, word: str) -> bool:
         """Whether a word is written without a capital anywhere."""
-        return self._small[compared(word)] > 0
+        return self._small[normal_form(word)] > 0
 
     def vocabulary(self, found: Sequence[Sequence[Candidate]], names: Collection[str]) -> dict[str, Sequence[Any]]:
         """Every word, compared: its key, how likely it is a noun, and how many of these texts hold it in any form.
@@ -90,7 +90,7 @@ class Nouns:
 
     def bare(self, word: str) -> str:
         """A word, compared, without letters that Hebrew writes before it."""
-        return self._without_prefix(compared(word))
+        return self._without_prefix(normal_form(word))
 
     def is_name(self, word: str, names: Collection[str]) -> bool:
         """Whether a word is of people's names, and no other word too: no name of Hebrew has an article."""
@@ -99,7 +99,7 @@ class Nouns:
 
     def head_first(self, word: str) -> bool:
         """Whether a word is of a language in which the first word of a phrase is the noun that the others tell of."""
-        return self._languages.get(compared(word)) == "he"
+        return self._languages.get(normal_form(word)) == "he"
 
     def _key(self, word: str) -> str:
         language = self._languages[word]
@@ -115,7 +115,7 @@ class Nouns:
         """How often each word stands where a noun does, and where a verb does."""
         nouns, verbs = Counter[str](), Counter[str]()
         for one in terms:
-            word = compared(one.text)
+            word = normal_form(one.text)
             assert one.use
             nouns[word] += one.use.cue == Cue.NOUN
             verbs[word] += one.use.cue == Cue.VERB
@@ -148,5 +148,5 @@ def _languages(terms: Iterable[Candidate]) -> dict[str, str]:
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for one in terms:
         assert one.use
-        votes[compared(one.text)][one.use.language] += 1
+        votes[normal_form(one.text)][one.use.language] += 1
     return {word: min(found, key=lambda language: (-found[language], language)) for word, found in votes.items()}

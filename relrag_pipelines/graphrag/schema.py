@@ -129,7 +129,7 @@ OPTIONAL = {
 }
 """another one, which is there where a language model was asked for claims"""
 
-BESIDE = {
+EXTRA_TABLES = {
     "text_unit_chunks": pa.schema(
         {
             "text_unit_id": _TEXT,
@@ -149,7 +149,7 @@ BESIDE = {
 }
 """tables of this project beside them"""
 
-ALL = SCHEMAS | OPTIONAL | BESIDE
+ALL = SCHEMAS | OPTIONAL | EXTRA_TABLES
 
 Tables = dict[str, pd.DataFrame]
 """an index: every table of ALL by its name, those of OPTIONAL where they were made"""

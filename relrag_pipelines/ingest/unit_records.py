@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import fingerprints, raw_items
+from relrag_pipelines.erasure import raw_items, record_fingerprints
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.files import disk_full, regular_files
 from relrag_pipelines.ingest.read_context import read_context
@@ -227,7 +227,7 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
 def _possible_erasure_match(source: Source, unit: Unit, record: Record) -> Failure:
     found = "the same was said by the same sender at the same time, and was forgotten"
     why = f"{found}; if this is the same, run `relrag forget {record.asset_id}`"
-    return Failure(record.locations[0], fingerprints.LIKE_FORGOTTEN, why, source.name, unit.path)
+    return Failure(record.locations[0], record_fingerprints.LIKE_FORGOTTEN, why, source.name, unit.path)
 
 
 def _failure(source: Source, unit: Unit, fault: str, message: str, whole: bool = False) -> Failure:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from relrag_pipelines.journal import journal
-from relrag_pipelines.journal.kinds import CallWord
+from relrag_pipelines.journal.entry_kinds import CallWord
 from relrag_pipelines.sources import CallApproval
 
 Word = Literal["approve", "swap-speakers"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from relrag_pipelines.journal import kinds
+from relrag_pipelines.journal import entry_kinds
 from relrag_pipelines.stores import private_manifest
 
 FILES: Mapping[str, str] = {"private/approvals.jsonl": "call", "private/links.jsonl": "link"}
@@ -29,7 +29,7 @@ def lines(home: Path) -> list[Line]:
         for line in file.read_bytes().splitlines() if file.exists() else ():
             try:
                 stored = orjson.loads(line)
-                found.append((stored["at"], kind, kinds.to_fields(kinds.parse(kind, stored))))
+                found.append((stored["at"], kind, entry_kinds.to_fields(entry_kinds.parse(kind, stored))))
             except (orjson.JSONDecodeError, TypeError, KeyError):
                 continue
     return sorted(found, key=lambda line: line[0])

@@ -1,6 +1,6 @@
 """What the owner states, entry by entry: private/journal.jsonl, from which alone it can be known.
 
-Entries are appended under the writer's lock and are on disk when that returns; kinds.py declares what they may say.
+Entries are appended under the writer's lock, on disk when that returns; entry_kinds.py declares what one may say.
 Readers take them in order, or from the number that a generation's MANIFEST names. Only forgetting rewrites the file, as
 a whole. A last line without its end is a torn one, which nobody was told of: it is ignored, and cut off by the next.
 """
@@ -20,7 +20,7 @@ import orjson
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files.atomic import make_private, replace_file, sync_file, sync_folder
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.journal import former_files, kinds
+from relrag_pipelines.journal import entry_kinds, former_files
 from relrag_pipelines.settings import now
 from relrag_pipelines.stores import lock, private_manifest
 
@@ -41,7 +41,7 @@ class JournalEntry:
     at: str
     """when, ISO 8601, UTC"""
     kind: str
-    """see kinds.py"""
+    """see entry_kinds.py"""
     statement: Any
     """a row of the kind's type; None of an entry that was forgotten"""
 
@@ -56,7 +56,7 @@ def append(home: Path, said: Iterable[object]) -> list[int]:
     with lock.writing(home, "relrag journal"):
         take_over(home)
         first, at = last_number(home) + 1, now().isoformat("T", "seconds")
-        entries = [JournalEntry(number, at, kinds.kind_of(row), row) for number, row in enumerate(said, first)]
+        entries = [JournalEntry(number, at, entry_kinds.kind_of(row), row) for number, row in enumerate(said, first)]
         _append(home, b"".join(map(_line, entries)))
     return [entry.number for entry in entries]
 
@@ -67,10 +67,10 @@ def entries(home: Path, after: int = 0) -> list[JournalEntry]:
     Raises JournalError where a line is damaged, or a newer relrag wrote it.
     """
     former = former_files.lines(home)
-    known = _parsed(home, state(home))
+    known = _parse(home, state(home))
     known += tuple(_former(former, known))
     return [
-        JournalEntry(number, at, kind, None if kind == kinds.FORGOTTEN else kinds.parse(kind, fields))
+        JournalEntry(number, at, kind, None if kind == entry_kinds.FORGOTTEN else entry_kinds.parse(kind, fields))
         for number, at, kind, fields in known
         if number > after
     ]
@@ -98,8 +98,8 @@ def take_over(home: Path) -> None:
         former_files.remove(home)
         return
     added = [
-        _line(JournalEntry(number, at, kind, kinds.parse(kind, fields)))
-        for number, at, kind, fields in _former(former, _parsed(home, state(home)))
+        _line(JournalEntry(number, at, kind, entry_kinds.parse(kind, fields)))
+        for number, at, kind, fields in _former(former, _parse(home, state(home)))
     ]
     _replace(home, b"".join([*_whole_lines(path(home)), *added]))
     former_files.remove(home)
@@ -140,7 +140,7 @@ def _forget(home: Path, is_meant: Callable[[bytes], bool]) -> int:
     with lock.writing(home, "relrag journal"):
         take_over(home)
         lines = _whole_lines(path(home))
-        kept = [_without(line) if is_meant(line) else line for line in lines]
+        kept = [_erase_content(line) if is_meant(line) else line for line in lines]
         if path(home).exists() and path(home).read_bytes() != b"".join(kept):
             _replace(home, b"".join(kept))
     return sum(one != two for one, two in zip(kept, lines, strict=True))
@@ -160,12 +160,12 @@ def _number(line: bytes) -> int:
         return 0
 
 
-def _without(line: bytes) -> bytes:
-    return orjson.dumps({"entry": orjson.loads(line)["entry"], "at": "", "kind": kinds.FORGOTTEN}) + b"\n"
+def _erase_content(line: bytes) -> bytes:
+    return orjson.dumps({"entry": orjson.loads(line)["entry"], "at": "", "kind": entry_kinds.FORGOTTEN}) + b"\n"
 
 
 def _line(entry: JournalEntry) -> bytes:
-    fields = kinds.to_fields(entry.statement)
+    fields = entry_kinds.to_fields(entry.statement)
     return orjson.dumps({"entry": entry.number, "at": entry.at, "kind": entry.kind, "said": fields}) + b"\n"
 
 
@@ -182,17 +182,17 @@ def _former(former: list[former_files.Line], known: Iterable[Parsed]) -> list[Pa
 
 
 @functools.lru_cache(4)
-def _parsed(home: Path, state: tuple[tuple[int, int], ...]) -> tuple[Parsed, ...]:
+def _parse(home: Path, state: tuple[tuple[int, int], ...]) -> tuple[Parsed, ...]:
     found: list[Parsed] = []
     for place, line in enumerate(_whole_lines(path(home)), start=1):
         try:
             entry = orjson.loads(line)
             number, at, kind, fields = entry["entry"], entry["at"], entry["kind"], entry.get("said", {})
-            if kind != kinds.FORGOTTEN and kind not in kinds.KINDS:
+            if kind != entry_kinds.FORGOTTEN and kind not in entry_kinds.KINDS:
                 said = f'is of kind "{kind}", which a newer relrag wrote; install that version'
                 raise JournalError(f"{NAME}, line {place}, {said}")
-            if kind != kinds.FORGOTTEN:
-                kinds.parse(kind, fields)
+            if kind != entry_kinds.FORGOTTEN:
+                entry_kinds.parse(kind, fields)
             if number <= (found[-1][0] if found else 0):
                 raise ValueError
         except (ValueError, TypeError, KeyError, AttributeError):

@@ -6,8 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from relrag_pipelines.journal import journal
+from relrag_pipelines.journal.entry_kinds import GraphRAGIndex
 from relrag_pipelines.journal.journal import JournalError
-from relrag_pipelines.journal.kinds import GraphRAGIndex
 from relrag_pipelines.stores import vector_cache
 
 

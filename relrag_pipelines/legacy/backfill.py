@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.legacy import source_collections
-from relrag_pipelines.legacy.person_ids import PersonIds, person_ids, union
+from relrag_pipelines.legacy.point_person_ids import PersonIds, person_ids, union
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources.legacy.collection import LegacyCollection, LegacyPoint, PointChange
 from relrag_pipelines.sources.legacy.collection_layout import CollectionLayout
@@ -80,7 +80,7 @@ def backfill(
             report.people_known &= people is not None
             waiting = report.waiting
             found = _changes(workspace, source, collection, layout, people or {})
-            for batch in _batches(_chosen(found, channels, limit, report)):
+            for batch in _batches(_select_changes(found, channels, limit, report)):
                 if not dry_run:
                     copy = source_collections.snapshot(workspace, source, collection)
                     report.snapshots = list(dict.fromkeys([*report.snapshots, copy]))
@@ -157,7 +157,7 @@ def universal(fields: PointFields) -> dict[str, Any]:
     return found
 
 
-def _chosen(
+def _select_changes(
     found: Iterable[tuple[str, PointChange]], channels: Collection[str], limit: int | None, report: BackfillReport
 ) -> Iterator[PointChange]:
     """The changes that are to be made now, all counted."""

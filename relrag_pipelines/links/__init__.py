@@ -1,8 +1,9 @@
-"""Relations between records: found in what was read, said by the owner, read from what is published.
+"""Relations between records: found in records, stated by the owner, read from the published generation.
 
-record_edges.py and message_references.py give what the records of a month name themselves; stores/catalog_links.py adds
-what records of all sources share. The functions below are the door for the owner and for other programs: what they
-write is kept in private/journal.jsonl and holds from the next sync on, what they read is the published generation.
+month_edges.py and message_references.py make the edges that the records of a month name themselves;
+stores/shared_key_edges.py adds those between records of all sources that share a number, a file or a text. The
+functions below are for the owner and for other programs: what they write is kept in private/journal.jsonl and takes
+effect with the next sync; what they read is the published generation.
 """
 
 from relrag_pipelines.links.manual import (
@@ -16,7 +17,7 @@ from relrag_pipelines.links.manual import (
     link_chunk,
     link_thread_member,
 )
-from relrag_pipelines.links.record_edges import build_edges
+from relrag_pipelines.links.month_edges import build_edges
 
 __all__ = [
     "LinkError",

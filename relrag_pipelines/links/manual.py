@@ -18,8 +18,8 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal import manual_links
 from relrag_pipelines.links import neighbors
+from relrag_pipelines.links.month_edges import CHUNK, THREAD
 from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
-from relrag_pipelines.links.record_edges import CHUNK, THREAD
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import RELATION_TYPES, ManualLink

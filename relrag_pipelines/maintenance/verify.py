@@ -79,9 +79,9 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
         yield from generation_damage.damage(home, number)
         yield from _on_server(home, number)
     yield from _current(home / "published" / "current", max(numbers, default=0))
-    yield from _verify_sealed(home, evaluation_history.NAME)
-    yield from _verify_sealed(home, known_failures.NAME)
-    yield from _verify_sealed(home, searched_values.NAME)
+    yield from _verify_sealed_json(home, evaluation_history.NAME)
+    yield from _verify_sealed_json(home, known_failures.NAME)
+    yield from _verify_sealed_json(home, searched_values.NAME)
     yield from _dagster_yaml(home)
     yield from _databases(home)
 
@@ -106,7 +106,7 @@ def _current(path: Path, newest: int) -> Iterator[tuple[str, str]]:
         yield "published/current", f"does not name generation {newest}, the newest that was finished"
 
 
-def _verify_sealed(home: Path, name: str) -> Iterator[tuple[str, str]]:
+def _verify_sealed_json(home: Path, name: str) -> Iterator[tuple[str, str]]:
     try:
         sealed_json.read(home / name)
     except FileNotFoundError:

@@ -31,7 +31,7 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.orchestration import orphaned_runs, postgres, sqlite_storage
 from relrag_pipelines.orchestration.instance import dagster_yaml
 from relrag_pipelines.sources.legacy.payload import CHANNELS
-from relrag_pipelines.stages import graph_index, whole_archive
+from relrag_pipelines.stages import graph_index_plan, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stages.plan_model import Plan
@@ -207,7 +207,7 @@ def _make_graphs(workspace: Workspace, session: "_Session") -> None:
     if not workspace.settings.graphrag.own_collections:
         return
     todo = plans.build_plan(workspace)
-    tables = graph_index.tables(workspace.settings.graphrag)
+    tables = graph_index_plan.tables(workspace.settings.graphrag)
     for one in [] if todo.lake_is_stale or todo.outdated else todo.graphs:
         session.materialize("graphrag", [key(one.collection, table.name) for table in tables])
 

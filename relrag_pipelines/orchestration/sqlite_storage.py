@@ -58,7 +58,7 @@ def _connect(url: str) -> Iterator[Connection]:
         yield connection
 
 
-def _is_made(url: str) -> bool:
+def _has_schema(url: str) -> bool:
     """Whether Dagster has made this database: it holds the version of its tables, which is written after them."""
     path = Path(make_url(url).database or "")
     if not path.exists():
@@ -106,7 +106,7 @@ class RunStorage(SqliteRunStorage):
     def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]) -> RunStorage:
         """The storage that dagster.yaml asks for, its database made where there is none."""
         url = create_db_conn_string(config_value["base_dir"], "runs")
-        if not _is_made(url):
+        if not _has_schema(url):
             cls.from_local(inst_data=inst_data, **config_value)
         return cls(url, inst_data)
 
@@ -126,7 +126,7 @@ class ScheduleStorage(SqliteScheduleStorage):
     ) -> ScheduleStorage:
         """The storage that dagster.yaml asks for, its database made where there is none."""
         url = create_db_conn_string(config_value["base_dir"], "schedules")
-        if not _is_made(url):
+        if not _has_schema(url):
             cls.from_local(inst_data=inst_data, **config_value)
         return cls(url, inst_data)
 

@@ -22,7 +22,7 @@ from relrag_pipelines.identity.journal_statements import (
 )
 from relrag_pipelines.identity.participants import names_in
 from relrag_pipelines.journal import journal
-from relrag_pipelines.journal.kinds import CallWord, GraphRAGIndex
+from relrag_pipelines.journal.entry_kinds import CallWord, GraphRAGIndex
 from relrag_pipelines.people.stage import PERSON
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import ManualLink

@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relrag_pipelines.pii.phones.known import flexible_pattern, present_candidates
+    from relrag_pipelines.pii.phones.value_search import flexible_pattern, present_candidates
     from relrag_pipelines.pii.policies import PolicyError, RedactionError
     from relrag_pipelines.pii.redactor import PIIEntity, PIIRedactor, Replacement, apply
 
@@ -32,8 +32,8 @@ __all__ = [
 _MODULES = {
     "PolicyError": "policies",
     "RedactionError": "policies",
-    "flexible_pattern": "phones.known",
-    "present_candidates": "phones.known",
+    "flexible_pattern": "phones.value_search",
+    "present_candidates": "phones.value_search",
 }
 """where a name is, if not in redactor.py"""
 

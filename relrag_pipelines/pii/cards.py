@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from relrag_pipelines.pii import context_words
-from relrag_pipelines.pii.national_ids import SEPARATOR, digits_of, luhn, unreferenced
+from relrag_pipelines.pii.national_ids import SEPARATOR, digits_of, luhn, strip_html_references
 from relrag_pipelines.pii.normalized_text import WRAP, normalize
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
@@ -25,7 +25,7 @@ _MOST_GROUPS = 7
 """groups of three digits or more in nineteen, and one behind them"""
 _SHORT_CARD_START = re.compile(r"50|5[6-8]|6")
 _CARD_WORDS = r"\b(?:(?:credit|debit)?cards?|cc|maestro|visa|master ?card|amex|kart\w{1,3}|karet)\b|כרטיס|אשראי|ויזה"
-_says_card = context_words.before(_CARD_WORDS, 25)
+_says_card = context_words.lookbehind(_CARD_WORDS, 25)
 _CELL = r" ?[,;|] ?|\t|[ \u00a0]{2}|[ \t]*\r?\n[> \t]*"
 _IN_CELLS = re.compile(
     rf"\d{{4}}(?<!\d{{5}})(?:(?P<gap>{_CELL})(?:\d{{4}}(?P=gap)){{2}}\d{{4}}"
@@ -135,7 +135,7 @@ def _is_short_card(text: str, start: int) -> bool:
 
 def normalise(number: str) -> str:
     """Its digits."""
-    return digits_of(unreferenced(number))
+    return digits_of(strip_html_references(number))
 
 
 @functools.lru_cache(maxsize=1 << 14)

@@ -23,11 +23,11 @@ _NINE = re.compile(rf"\d(?<!\d\d)(?:{_GAP}\d){{8}}(?!\d)")
 _EIGHT = re.compile(rf"\d(?<!\d\d)\d\d?(?:{_GAP}\d){{6}}(?!\d)")
 _TAX = re.compile(r"CZ[ \u00a0]?\d{8,10}(?![0-9A-Za-z])")
 _BEHIND = r"(?:[ \u00a0]?(?:number|no\.?|num|num\w*|מספר|מס['׳.]?))?[ \u00a0]{0,2}[:.#=-]{0,2}[ \u00a0]{0,2}$"
-_announces_israeli = context_words.before(
+_announces_israeli = context_words.lookbehind(
     r"(?:(?<![א-ת])[הבלמשוכ]{0,2}(?:ח[\"״'.׳ ]{0,2}פ|ע[\"״'.׳ ]{0,2}מ|ע[\"״'.׳ ]{0,2}ר|עוסק מורשה|עוסק פטור|מספר חברה"
     r"|חברה (?:מספר|מס['׳.]?)|תאגיד)\.?|(?<![a-z])(?:company|vat|business|registration|reg\.?|h\.?p\.?))" + _BEHIND
 )
-_announces_ico = context_words.before(r"(?<!\w)(?:IČO?|ICO?|company id|identifikační číslo)" + _BEHIND)
+_announces_ico = context_words.lookbehind(r"(?<!\w)(?:IČO?|ICO?|company id|identifikační číslo)" + _BEHIND)
 
 
 @normalize

@@ -70,7 +70,7 @@ _REMEMBERING: list[Callable[[], None]] = []
 _ADDRESS = re.compile(r"://[^\s<>\"']*$")
 
 
-def before(pattern: str, reach: int = REACH, flags: re.RegexFlag = re.IGNORECASE) -> Callable[[str, int], bool]:
+def lookbehind(pattern: str, reach: int = REACH, flags: re.RegexFlag = re.IGNORECASE) -> Callable[[str, int], bool]:
     """Whether the pattern, which may look back by one character, is found in what stands in front of a place.
 
     Tables repeat what stands there, so the latest answers are remembered.
@@ -96,11 +96,11 @@ def forget() -> None:
         clear()
 
 
-has_phone_context = before(_PHONE)
+has_phone_context = lookbehind(_PHONE)
 """whether the words in front of a place announce a phone number"""
-has_other_context = before(_OTHER)
+has_other_context = lookbehind(_OTHER)
 """whether the words in front of a place announce a number of another kind, or an amount"""
-has_reference_context = before(_REFERENCE, _REFERENCE_REACH)
+has_reference_context = lookbehind(_REFERENCE, _REFERENCE_REACH)
 """whether the clause in front of a place says that what follows is the number of a case, an order, a parcel"""
 
 

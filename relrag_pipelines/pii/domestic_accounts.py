@@ -49,21 +49,21 @@ def _czech(iban: str) -> str:
     before = rf"{_digits(prefix)}[ \u00a0]?-[ \u00a0]?" if prefix else "0*-"
     number = rf"(?:0*{before})?0*{_digits(account)}"
     behind = rf"[ \u00a0]?/[ \u00a0]?{bank}"
-    return _apart(rf"{number}{behind}" if len(account) < _FEWEST else rf"{number}(?:{behind})?")
+    return _whole_number(rf"{number}{behind}" if len(account) < _FEWEST else rf"{number}(?:{behind})?")
 
 
 def _israeli(iban: str) -> str:
     bank, branch, account = iban[4:7].lstrip("0"), iban[7:10].lstrip("0"), iban[10:].lstrip("0")
     before = rf"0*{bank}{_JOINT}0*{branch}{_JOINT}"
     number = rf"0*{_digits(account)}"
-    return _apart(rf"{before}{number}" if len(account) < _FEWEST else rf"(?:{before})?{number}")
+    return _whole_number(rf"{before}{number}" if len(account) < _FEWEST else rf"(?:{before})?{number}")
 
 
 def _digits(number: str) -> str:
     return _GAP.join(number)
 
 
-def _apart(number: str) -> str:
+def _whole_number(number: str) -> str:
     return rf"(?<![\w-])(?<!\d[./]){number}(?![\w])(?!-\d)"
 
 

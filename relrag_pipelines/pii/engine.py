@@ -31,10 +31,10 @@ from presidio_anonymizer import AnonymizerEngine
 from presidio_anonymizer.entities import OperatorConfig
 from presidio_anonymizer.entities import RecognizerResult as Finding
 
-from relrag_pipelines.pii import language_models, operators
+from relrag_pipelines.pii import ner_models, operators
 from relrag_pipelines.pii.context_words import words_in_front
 from relrag_pipelines.pii.entities import EntityType
-from relrag_pipelines.pii.language_models import LanguageModel
+from relrag_pipelines.pii.ner_models import LanguageModel
 from relrag_pipelines.pii.patterns import BOOST, BOOSTED, PatternEntry
 from relrag_pipelines.pii.spans import Span
 
@@ -172,13 +172,13 @@ def engine(entities: tuple[EntityType, ...], model: Path | None) -> Engine:
 @functools.cache
 def _engine(entities: tuple[EntityType, ...], model: Path | None, described: bytes) -> Engine:
     """Made once for what the file of a model says: a program that runs for long sees it change."""
-    names = language_models.load(model) if model else LanguageModel(LANGUAGE)
+    names = ner_models.load(model) if model else LanguageModel(LANGUAGE)
     language = names.language
     ours = {entity.name for entity in entities}
     recognisers = [
         *(Recognizer(entity.name, entity.find, language) for entity in entities if entity.find),
         *(_of_entry(entry, language) for entity in entities for entry in entity.patterns),
-        *(one for one in _predefined() if not ours & set(one.supported_entities)),
+        *(one for one in _presidio_recognizers() if not ours & set(one.supported_entities)),
         *([names.recognizer] if names.recognizer else []),
     ]
     for one in recognisers:
@@ -188,7 +188,9 @@ def _engine(entities: tuple[EntityType, ...], model: Path | None, described: byt
 
 def stock_recognizers(entities: Sequence[str]) -> AnalyzerEngine:
     """Presidio as it comes, with its own recognisers of these entities: what ours are held against."""
-    return _analyzer([one for one in _predefined() if set(entities) & set(one.supported_entities)], None, LANGUAGE)
+    return _analyzer(
+        [one for one in _presidio_recognizers() if set(entities) & set(one.supported_entities)], None, LANGUAGE
+    )
 
 
 def _of_entry(entry: PatternEntry, language: str) -> PatternRecognizer:
@@ -199,7 +201,7 @@ def _of_entry(entry: PatternEntry, language: str) -> PatternRecognizer:
     return recogniser
 
 
-def _predefined() -> list[EntityRecognizer]:
+def _presidio_recognizers() -> list[EntityRecognizer]:
     registry = RecognizerRegistry(supported_languages=[LANGUAGE])
     registry.load_predefined_recognizers(languages=[LANGUAGE], nlp_engine=_no_model(LANGUAGE))
     return list(registry.recognizers)

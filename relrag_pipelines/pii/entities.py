@@ -63,7 +63,7 @@ def letters_and_digits(value: str) -> str:
     return "".join(filter(str.isalnum, value)).casefold()
 
 
-def _remembered(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
+def _memoize(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
     """The function, which is asked twice for each text: whether the engine is needed, and by the engine."""
     return functools.lru_cache(maxsize=4)(find)
 
@@ -76,7 +76,7 @@ def _by_patterns(
 
 
 ENTITIES = {
-    entity.name: entity if entity.find is None else replace(entity, find=_remembered(entity.find))
+    entity.name: entity if entity.find is None else replace(entity, find=_memoize(entity.find))
     for entity in (
         EntityType("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT, spelled_addresses.WORDS),
         EntityType("IBAN_CODE", ibans.find, ibans.normalise, "iban", _DIGIT),
@@ -91,7 +91,7 @@ ENTITIES = {
 """looked for in questions and ids too, whatever the policies"""
 
 FURTHER = {
-    entity.name: entity if entity.find is None else replace(entity, find=_remembered(entity.find))
+    entity.name: entity if entity.find is None else replace(entity, find=_memoize(entity.find))
     for entity in (
         _by_patterns("US_SSN", "us_ssn", letters_and_digits),
         _by_patterns("IP_ADDRESS", "ip", squeeze),

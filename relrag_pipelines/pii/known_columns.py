@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.pii import stored_text
+from relrag_pipelines.pii import nested_text
 from relrag_pipelines.pii.known_values import APART, LEAST_PHONE, HeldValue, KnownValues, fold_case
 
 Rows = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ def rows_that_hold(table: pa.Table | pa.RecordBatch, known: KnownValues) -> Iter
     """The number of each row that holds values, and these."""
     rows = rows_that_may_hold(table, known)
     for number, row in zip(rows.tolist(), table.take(pa.array(rows)).to_pylist() if len(rows) else (), strict=True):
-        if held := known.held(APART.join(stored_text.texts(row))):
+        if held := known.held(APART.join(nested_text.texts(row))):
             yield number, held
 
 
@@ -61,8 +61,8 @@ def _strings(array: pa.Array, rows: Rows) -> Iterator[tuple[pa.Array, Rows]]:
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         there = array.is_valid().to_numpy(zero_copy_only=False)
         yield array.drop_null().cast(pa.large_string()), rows[there]
-    elif stored_text.is_packed(kind):
-        values = [(row, stored_text.texts(value)) for row, value in zip(rows.tolist(), array.to_pylist(), strict=True)]
+    elif nested_text.is_packed(kind):
+        values = [(row, nested_text.texts(value)) for row, value in zip(rows.tolist(), array.to_pylist(), strict=True)]
         told = [(row, text) for row, texts in values for text in texts]
         yield pa.array([text for _, text in told], pa.large_string()), np.array([row for row, _ in told], np.int64)
 
@@ -109,7 +109,7 @@ def _digit_places(data: bytes, known: KnownValues) -> Rows:
     places = np.flatnonzero(codes - np.uint8(48) < 10)
     if len(places) < LEAST_PHONE:
         return np.empty(0, np.int64)
-    starts = np.flatnonzero(np.concatenate(([True], _broken(codes, places))))
+    starts = np.flatnonzero(np.concatenate(([True], _breaks(codes, places))))
     lengths = np.diff(starts, append=len(places))
     long = lengths >= LEAST_PHONE
     kept = places[np.repeat(long, lengths)]
@@ -122,7 +122,7 @@ def _digit_places(data: bytes, known: KnownValues) -> Rows:
     return found
 
 
-def _broken(codes: npt.NDArray[np.uint8], places: Rows) -> npt.NDArray[np.bool_]:
+def _breaks(codes: npt.NDArray[np.uint8], places: Rows) -> npt.NDArray[np.bool_]:
     """Between which of the digits a number cannot go on."""
     gaps = np.diff(places) - 1
     broken = gaps > _LONGEST_GAP

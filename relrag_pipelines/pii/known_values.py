@@ -140,11 +140,11 @@ class KnownValues:
         return [(name, functools.partial(self.spans, entity=name)) for name in sorted(there)]
 
     def _places(self, text: str) -> list[_Place]:
-        if not any(True for _ in self._found(text)):
+        if not any(True for _ in self._matches(text)):
             return []
-        return list(self._found(_HASH.sub(lambda one: APART * len(one[0]), pseudonyms.mask_pseudonyms(text))))
+        return list(self._matches(_HASH.sub(lambda one: APART * len(one[0]), pseudonyms.mask_pseudonyms(text))))
 
-    def _found(self, text: str) -> Iterator[_Place]:
+    def _matches(self, text: str) -> Iterator[_Place]:
         return itertools.chain(self._held_numbers(text), self._held_words(text))
 
     def _held_numbers(self, text: str) -> Iterator[_Place]:

@@ -47,24 +47,24 @@ def redact(
     if not held:
         return rows, failed
     some = records.filter(pc.is_in(records["asset_id"], held))
-    values = _known(originals, redactor)
+    values = _known_values(originals, redactor)
     again, failed_again = redact_tables.redact_records(some, redactor, default_channel, originals, values)
-    rows = pa.concat_tables([_without(rows, held), again]).sort_by("asset_id")
+    rows = pa.concat_tables([_drop_rows(rows, held), again]).sort_by("asset_id")
     held = _ids(rows, originals, redactor, default_channel)
     faults = [*failed, *failed_again, *((one, FAULT) for one in held.to_pylist())]
-    return _without(rows, held), sorted(faults)
+    return _drop_rows(rows, held), sorted(faults)
 
 
-def _known(originals: Mapping[str, str], redactor: PIIRedactor) -> KnownValues:
+def _known_values(originals: Mapping[str, str], redactor: PIIRedactor) -> KnownValues:
     values = ((pseudonyms.entity_of(name), value) for name, value in originals.items())
     return KnownValues.of(values, redactor.allowed)
 
 
 def _ids(rows: pa.Table, originals: Mapping[str, str], redactor: PIIRedactor, default_channel: str) -> pa.Array:
     """The ids of the rows that hold one of the values and may not."""
-    found = find(rows, _known(originals, redactor), redactor, default_channel)
+    found = find(rows, _known_values(originals, redactor), redactor, default_channel)
     return rows["asset_id"].take(pa.array(sorted(found), pa.int64())).combine_chunks()
 
 
-def _without(rows: pa.Table, ids: pa.Array) -> pa.Table:
+def _drop_rows(rows: pa.Table, ids: pa.Array) -> pa.Table:
     return rows.filter(pc.invert(pc.is_in(rows["asset_id"], ids)))

@@ -26,8 +26,10 @@ _BIRTH = re.compile(rf"\d{{6}}(?<![\d/.,\-]\d{{6}}){_BLANK}?[/\-\u2013]?{_BLANK}
 _BIRTH_WORDS = (
     r"(?<![^\W_])(?:rodn\w+ (?:[čc][ií]s\w+|č)|rod\. ?[čc]|r\. ?č|rč|r\.?c|birth (?:number|no))(?![^\W\d_])\.?"
 )
-_announces_birth = context_words.before(rf"{_BIRTH_WORDS}(?:{_BLANK}?(?:č(?:íslo)?|no|je|is)(?!\w)\.?)?\W{{0,4}}$", 32)
-_mentions_birth = context_words.before(rf"{_BIRTH_WORDS}[^\n\d]*$", 40)
+_announces_birth = context_words.lookbehind(
+    rf"{_BIRTH_WORDS}(?:{_BLANK}?(?:č(?:íslo)?|no|je|is)(?!\w)\.?)?\W{{0,4}}$", 32
+)
+_mentions_birth = context_words.lookbehind(rf"{_BIRTH_WORDS}[^\n\d]*$", 40)
 _OTHER_NUMBER = re.compile(r"\d{5}")
 _SAYS_ID = re.compile(
     r"ת[\"'״׳.]{0,2} ?ז\b|תעודת[ -]זהות|מספר[ -]זהות|מס[.'׳]? ?זהות|(?i:teudat[ -]?zehut|\bidentity\b"
@@ -40,7 +42,7 @@ _OTHER_WORDS = (
     r"|item|booking|parcel|model|version|build|objedn\w*|faktur\w*|zak\w{0,5}|zakáz\w*|účet\w*|účtu|inv"
     r"|(?:customer|client) (?:no|nr|num|number|id|code)|zák\w* č(?:ís\w+)?|číslo zák\w*)(?!\w)|customer ?(?=[#№])"
 )
-_announces_other = context_words.before(
+_announces_other = context_words.lookbehind(
     rf"(?:(?:{_OTHER_WORDS})[.'׳]?"
     r"(?:[ \u00a0-]{1,2}(?!(?:for|of|by|from|to|and|pro|od|na|se|s|a)(?!\w))"
     r"(?:(?-i:[a-zà-ž]+)|מספר|מס|הוא|היא|שלי|שלך)[.'׳]?){0,2}"
@@ -134,12 +136,12 @@ def _id_score_of(before: str, after: str) -> float:
 
 def normalise_id(number: str) -> str:
     """Its nine digits, with the zeros in front that are often left out."""
-    return digits_of(unreferenced(number)).zfill(9)
+    return digits_of(strip_html_references(number)).zfill(9)
 
 
 def normalise_birth_number(number: str) -> str:
     """Its nine or ten digits."""
-    return digits_of(unreferenced(number))
+    return digits_of(strip_html_references(number))
 
 
 def passes_luhn(digits: str) -> bool:
@@ -159,6 +161,6 @@ def digits_of(number: str) -> str:
     return "".join(str(unicodedata.decimal(char)) for char in number if char.isdecimal())
 
 
-def unreferenced(number: str) -> str:
+def strip_html_references(number: str) -> str:
     """The number without the digits of HTML's references, such as `&#160;`."""
     return plain_digits(number) if "&" in number else number

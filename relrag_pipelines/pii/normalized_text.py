@@ -67,7 +67,7 @@ def normalize(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
     @functools.wraps(find)
     def found(text: str) -> list[Span]:
         spans = find(text)
-        if (view := normalized(text)) is None:
+        if (view := normalize_text(text)) is None:
             return spans
         more = [Span(view.place(start), view.place(end - 1) + 1, score) for start, end, score in find(view.text)]
         return resolve_overlaps([*more, *(one for one in spans if not _is_part(one, more))], text)
@@ -83,12 +83,12 @@ def _is_part(one: Span, spans: list[Span]) -> bool:
 
 def plain_digits(value: str) -> str:
     """What is seen of the text, or the text itself where that is the same."""
-    view = normalized(value)
+    view = normalize_text(value)
     return view.text if view else value
 
 
 @functools.lru_cache(maxsize=8)
-def normalized(text: str) -> NormalizedText | None:
+def normalize_text(text: str) -> NormalizedText | None:
     """What is seen of the text; None where that is what stands there."""
     plain = text
     changes: list[tuple[int, int, str]] = []

@@ -12,7 +12,7 @@ from typing import Any
 
 from relrag_pipelines.pii import PIIRedactor, json_values, redacted_numbers
 from relrag_pipelines.pii.known_values import Finder
-from relrag_pipelines.pii.phones import declared, known
+from relrag_pipelines.pii.phones import record_phones, value_search
 from relrag_pipelines.pii.record_strings import redact_json
 
 
@@ -34,7 +34,7 @@ class RecordValues:
     def finders(self, entities: Set[str]) -> list[Finder]:
         """What finds the values of each of these entities, however they are grouped."""
         there = sorted(self.by_entity.keys() & entities)
-        return [(name, functools.partial(known.find, values=sorted(self.by_entity[name]))) for name in there]
+        return [(name, functools.partial(value_search.find, values=sorted(self.by_entity[name]))) for name in there]
 
 
 def find_values(
@@ -44,7 +44,7 @@ def find_values(
 
     Raises RedactionError where one of them cannot be redacted.
     """
-    phones = declared.phones_of_record(record, redactor, channel, columns)
+    phones = record_phones.phones_of_record(record, redactor, channel, columns)
     found: dict[str, set[str]] = {}
 
     def note(text: str) -> str:

@@ -27,7 +27,7 @@ from relrag_pipelines.pii import (
     redacted_numbers,
 )
 from relrag_pipelines.pii.known_values import KnownValues
-from relrag_pipelines.pii.phones import declared
+from relrag_pipelines.pii.phones import record_phones
 from relrag_pipelines.pii.record_strings import OUR_REF, RecordStrings, TextKey
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources import record_type
@@ -83,15 +83,15 @@ def redact_records(
     channels = [channel_of(kind, default_channel) for kind in records["rag_source_type"].to_pylist()]
     for channel in sorted(set(channels)):
         rows = records.filter(pa.array([one == channel for one in channels])).combine_chunks()
-        known = declared.declared_phones_by_row(rows, redactor, channel, columns)
+        known = record_phones.declared_phones_by_row(rows, redactor, channel, columns)
         gone = {} if originals is None else originals
-        redacted, bad = _redacted(rows, redactor, channel, known, gone, values)
+        redacted, bad = _redact(rows, redactor, channel, known, gone, values)
         parts.append(redacted.filter(pa.array(~bad)))
         failed += [(asset_id, FAULT) for asset_id in rows["asset_id"].filter(pa.array(bad)).to_pylist()]
     return pa.concat_tables(parts).sort_by("asset_id"), sorted(failed)
 
 
-def _redacted(
+def _redact(
     rows: pa.Table,
     redactor: PIIRedactor,
     channel: str,
@@ -162,11 +162,11 @@ def _mapped_strings(
     knowing, places = np.divmod(told.dictionary.to_numpy(), count)
     words = encoded.dictionary.take(pa.array(places))
     mask = pc.match_substring_regex(words, hint)
-    words, bad = _changed(words, mask, lambda word, place: change(word, int(knowing[place])))
+    words, bad = _replace_masked(words, mask, lambda word, place: change(word, int(knowing[place])))
     return words.take(told.indices), _rows_with(told.indices, bad)
 
 
-def _changed(words: pa.Array, mask: pa.Array, change: Callable[[str, int], str]) -> tuple[pa.Array, list[int]]:
+def _replace_masked(words: pa.Array, mask: pa.Array, change: Callable[[str, int], str]) -> tuple[pa.Array, list[int]]:
     """The words with those of the mask changed, given each with its place, and the places of those that failed."""
     changed, bad = [], []
     for place, word in zip(pc.indices_nonzero(mask).to_pylist(), words.filter(mask).to_pylist(), strict=True):
@@ -186,7 +186,7 @@ def _safe_ids(array: pa.Array, redactor: PIIRedactor) -> tuple[pa.Array, FailedR
     """Ids that show something replaced; hashes and local times are left out of the first, quick look at them."""
     encoded = array.dictionary_encode()
     telling = pc.match_substring_regex(pc.replace_substring_regex(encoded.dictionary, _OURS_IN_IDS, "-"), _ID_WITH_PII)
-    words, bad = _changed(encoded.dictionary, telling, lambda word, _: redactor.safe_id(word))
+    words, bad = _replace_masked(encoded.dictionary, telling, lambda word, _: redactor.safe_id(word))
     return words.take(encoded.indices), _rows_with(encoded.indices, bad)
 
 

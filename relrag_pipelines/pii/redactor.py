@@ -15,7 +15,7 @@ import regex
 
 from relrag_pipelines.pii import bank_accounts, domestic_accounts, policies, pseudonyms
 from relrag_pipelines.pii.entities import ENTITIES, EntityType
-from relrag_pipelines.pii.phones import known
+from relrag_pipelines.pii.phones import value_search
 from relrag_pipelines.pii.policies import CompiledPolicy, EntityCatalog, RedactionError
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy, Settings
@@ -191,7 +191,7 @@ class PIIRedactor:
         rule = self._rule_of(channel)
         further = values.finders(self.hidden(channel)) if values else []
         if phones and self.looks_for_phones(channel):
-            further.append((PHONE, functools.partial(known.find, values=tuple(phones))))
+            further.append((PHONE, functools.partial(value_search.find, values=tuple(phones))))
         yield from self._passes(text, rule, further)
 
     def _passes(self, text: str, rule: CompiledPolicy, further: Sequence[Finder] = ()) -> Iterator[list[Replacement]]:
@@ -232,21 +232,21 @@ class PIIRedactor:
         key = (id(rule), masked)
         if not further and (known := self._remembered.get(key)) is not None:
             return known
-        found = self._analyzed(masked, rule, further)
+        found = self._analyze(masked, rule, further)
         if not further and len(masked) <= _LONGEST_REMEMBERED:
             if len(self._remembered) >= _MOST_REMEMBERED:
                 self._remembered.clear()
             self._remembered[key] = found
         return found
 
-    def _analyzed(self, text: str, rule: CompiledPolicy, further: Sequence[Finder]) -> list[PIIEntity]:
+    def _analyze(self, text: str, rule: CompiledPolicy, further: Sequence[Finder]) -> list[PIIEntity]:
         """What Presidio finds of the entities that the text may hold, without what lies within another finding."""
         names = [entity.name for entity in rule.candidates(text) if _may_hold(entity, text)]
         further = [(name, find) for name, find in further if find(text)]
         kinds = dict.fromkeys([*names, *(name for name, _ in further)])
         if not kinds:
             return []
-        found = _guarded(", ".join(kinds), _SOUGHT, self._engine.analyze, text, names, self.allowed, further)
+        found = _guard(", ".join(kinds), _SOUGHT, self._engine.analyze, text, names, self.allowed, further)
         outermost: list[PIIEntity] = []
         for one in sorted(found, key=lambda one: (one.start, -one.end, -one.score, one.entity_type)):
             if not outermost or one.end > outermost[-1].end:
@@ -264,7 +264,7 @@ class PIIRedactor:
         }
         spans = [(one.type, one.start, one.end, one.score) for one in found]
         kinds = ", ".join(sorted(configs))
-        new = _guarded(kinds, "replaced", self._engine.replace, text, spans, configs)
+        new = _guard(kinds, "replaced", self._engine.replace, text, spans, configs)
         ends = [*(one.start for one in found[1:]), len(text)]
         return [
             Replacement(one.start, min(one.end, end), said, text[one.start : one.end], one.type)
@@ -282,10 +282,10 @@ def apply(text: str, changes: Iterable[Replacement]) -> str:
 
 
 def _may_hold(entity: EntityType, text: str) -> bool:
-    return _guarded(entity.name, _SOUGHT, entity.may_hold, text)
+    return _guard(entity.name, _SOUGHT, entity.may_hold, text)
 
 
-def _guarded(kind: str, what: str, function: Callable[..., Result], *given: Any) -> Result:
+def _guard(kind: str, what: str, function: Callable[..., Result], *given: Any) -> Result:
     """What the function returns; RedactionError, which names the kind and holds no text, where it fails."""
     try:
         return function(*given)

@@ -23,7 +23,7 @@ def tables(since: Mapping[str, int]) -> Iterator[tuple[str, Iterator[dict[str, A
     """
     import sqlalchemy
 
-    with _connected() as connection:
+    with _connect() as connection:
         for name in sorted(sqlalchemy.inspect(connection).get_table_names()):
             table = sqlalchemy.Table(name, sqlalchemy.MetaData(), autoload_with=connection)
             query = sqlalchemy.select(table)
@@ -40,12 +40,12 @@ def last_row(table: str) -> int:
     highest: sqlalchemy.Select[tuple[int | None]] = sqlalchemy.select(
         sqlalchemy.func.max(sqlalchemy.column("id"))
     ).select_from(sqlalchemy.table(table))
-    with _connected() as connection:
+    with _connect() as connection:
         return int(connection.scalar(highest) or 0)
 
 
 @contextmanager
-def _connected() -> Iterator[sqlalchemy.Connection]:
+def _connect() -> Iterator[sqlalchemy.Connection]:
     import sqlalchemy
 
     try:

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines.files import atomic
-from relrag_pipelines.pii import stored_text
+from relrag_pipelines.pii import nested_text
 from relrag_pipelines.pii.known_values import KnownValues
 from relrag_pipelines.publishing import event_database
 from relrag_pipelines.stages.leak_rules import LeakRules
@@ -162,7 +162,7 @@ def _grouped_rows(table: str, rows: Iterator[Mapping[str, Any]]) -> Iterator[_Ro
             return
         columns = {name: [_text(row.get(name)) for row in some] for name in (*_NAMES, *_ORIGIN)}
         columns = {name: held for name, held in columns.items() if any(one is not None for one in held)}
-        said = pa.array([list(stored_text.texts(row)) for row in some], pa.list_(pa.string()))
+        said = pa.array([list(nested_text.texts(row)) for row in some], pa.list_(pa.string()))
         yield _Rows(table, done, pa.table({**columns, "said": said}))
 
 

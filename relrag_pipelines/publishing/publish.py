@@ -120,7 +120,7 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any], known: Known
     """The same on top of the newest generation built whole; None where that cannot be or would not pay."""
     previous = _current_catalog(workspace)
     below = build_info.read(previous.parent) if previous else {}
-    replaced = _months_above(workspace, about, below) if previous else None
+    replaced = _changed_months(workspace, about, below) if previous else None
     if not previous or replaced is None or vectors.missing_parts(previous.with_name(VECTORS)):
         return None
     place, points = _begin(workspace), []
@@ -156,7 +156,7 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any], known: Known
     return held
 
 
-def _months_above(workspace: Workspace, about: Mapping[str, Any], below: Mapping[str, Any]) -> list[str] | None:
+def _changed_months(workspace: Workspace, about: Mapping[str, Any], below: Mapping[str, Any]) -> list[str] | None:
     """The months that differ from a base; None where it was made otherwise, or so many differ that it would not pay."""
     if any(below.get(name) != about[name] for name in ("settings", "embedder", "dimension")):
         return None

@@ -65,7 +65,7 @@ class LeakSearch:
             (self._workspace.home / searched_values.NAME).unlink(missing_ok=True)
             return
         known = self._before.get("lake", {})
-        self.found.removals.update(self._left_out_before(known))
+        self.found.removals.update(self._count_earlier_omissions(known))
         self._search_older(known)
         for _ in range(_ROUNDS):
             there = _outputs(self._workspace)
@@ -80,7 +80,7 @@ class LeakSearch:
         """Looks in what did not change, and from which all else is made, for values that are new."""
         home = self._workspace.home
         there = vault.names(home)
-        new = searched_values.since_then(home, there)
+        new = searched_values.unsearched_values(home, there)
         older = [name for name, output in _outputs(self._workspace).items() if known.get(name) == output]
         first = [name for name in older if name.startswith(_FIRST)]
         if new and first:
@@ -94,7 +94,7 @@ class LeakSearch:
                 return
         searched_values.note(home, there)
 
-    def _left_out_before(self, known: Mapping[str, str]) -> Counter[str]:
+    def _count_earlier_omissions(self, known: Mapping[str, str]) -> Counter[str]:
         """Records of months that are new which were left out when their month was redacted."""
         home, new = self._workspace.home, set(_outputs(self._workspace).items()) - known.items()
         failures = (name for name, _ in new if name.startswith("lake/failures/"))

@@ -2,7 +2,7 @@
 
 A setting comes from `RELRAG_<NAME>` in the environment (an empty variable counts as not set), else from relrag.toml,
 else from its default. The template that `relrag init` writes and docs/settings.md are derived from the declarations in
-`models.py` and `policies.py`. An unknown key, kind or `RELRAG_*` variable is an error that names the known ones.
+`models.py` and `policy_presets.py`. An unknown key, kind or `RELRAG_*` variable is an error that names the known ones.
 """
 
 from relrag_pipelines.settings.config_file import ENVIRONMENT_ONLY, default_embedder, find_config, load, now
@@ -18,8 +18,8 @@ from relrag_pipelines.settings.models import (
     Source,
     days,
 )
-from relrag_pipelines.settings.policies import ACTIONS, POLICIES, PRESETS, Policy
-from relrag_pipelines.settings.words import markdown, template
+from relrag_pipelines.settings.policy_presets import ACTIONS, POLICIES, PRESETS, Policy
+from relrag_pipelines.settings.template import markdown, template
 
 __all__ = [
     "ACTIONS",

@@ -24,7 +24,7 @@ from relrag_pipelines.settings.models import (
     SettingsError,
     Source,
 )
-from relrag_pipelines.settings.policies import Policy
+from relrag_pipelines.settings.policy_presets import Policy
 
 ENVIRONMENT_ONLY = {
     "RELRAG_CONFIG": "path of relrag.toml; else it is looked for in the current folder and those above it",
@@ -80,7 +80,7 @@ def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) ->
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from None
     if "folder" in values:
-        raise SettingsError(f"{CONFIG_NAME}: folder is not known; known: {', '.join(_known(Settings))}")
+        raise SettingsError(f"{CONFIG_NAME}: folder is not known; known: {', '.join(_known_keys(Settings))}")
     given = _from_environment(environ)
     try:
         found = Settings.model_validate({**values, **given, "folder": path.parent})
@@ -132,7 +132,7 @@ def _explain(problem: Any, environment: Mapping[str, str]) -> str:
         origin = f"RELRAG_{place.upper()} "
     if problem["type"] == "extra_forbidden":
         model = _model(problem["loc"])
-        known = _known(model)
+        known = _known_keys(model)
         return f"{origin}is not known{_nearest(str(problem['loc'][-1]), known)}; known: {', '.join(known)}"
     if problem["type"] == "missing":
         return f"{origin}is missing"
@@ -150,7 +150,7 @@ def _model(place: Sequence[str | int]) -> type[BaseModel]:
     return Source if place[0] == "sources" else Policy if len(place) > 1 else Settings
 
 
-def _known(model: type[BaseModel]) -> list[str]:
+def _known_keys(model: type[BaseModel]) -> list[str]:
     return sorted(name for name in model.model_fields if name != "folder")
 
 

@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.privacy.key_stores import KeyFile, Keyring, KeyStore, KeyVariable
-from relrag_pipelines.settings.policies import POLICIES, PRESETS, Policy
+from relrag_pipelines.settings.policy_presets import POLICIES, PRESETS, Policy
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores.catalog_links import MAX_RECORDS
+from relrag_pipelines.stores.shared_key_edges import MAX_RECORDS
 
 CONFIG_NAME = "relrag.toml"
 BUILT_IN = ("e5", "minilm")

@@ -179,7 +179,7 @@ def _record(item: Json, unit: Unit, reading: ReadContext, faults: list[tuple[str
         fields["parent_asset_id"] = _parent(fields["parent_asset_id"], reading)
     if "numbers" not in fields:
         fields["numbers"] = reference_numbers.find_reference_numbers(fields.get("text", ""))
-    fields["extra"] = _bounded(extra | fields["extra"] if "extra" in fields else extra)
+    fields["extra"] = _check_depth(extra | fields["extra"] if "extra" in fields else extra)
     return Record(name, asset_id=f"jsonl:{reading.source}:{name}", locations=[f"{unit.path}#{name}"], **fields)
 
 
@@ -237,7 +237,7 @@ def _parent(given: str, reading: ReadContext) -> str:
     return given if colon and kind in KINDS else f"jsonl:{reading.source}:{given}"
 
 
-def _bounded(extra: Json) -> Json:
+def _check_depth(extra: Json) -> Json:
     """The same, if it can be written again. Raises _BadLineError: JSON may be read deeper than it can be written."""
     if extra:
         try:

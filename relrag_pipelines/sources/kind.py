@@ -166,22 +166,22 @@ class Kind:
     @property
     def read(self) -> Reader:
         """The connector, imported when first used."""
-        return cast("Reader", self._imported().read)
+        return cast("Reader", self._module().read)
 
     @property
     def starts_item_at(self) -> Callable[[Path, int], bool]:
         """Whether an item begins at that offset of a file, so that what lies before it is whole."""
-        return cast("Callable[[Path, int], bool]", self._imported().starts_item_at)
+        return cast("Callable[[Path, int], bool]", self._module().starts_item_at)
 
     @property
     def units(self) -> Lister | None:
         """The kind's own lister, if it has one."""
-        return cast("Lister", self._imported().units) if self.discovers_units else None
+        return cast("Lister", self._module().units) if self.discovers_units else None
 
     @property
     def recognise(self) -> Callable[[Path], bool]:
         """Whether a file is one of this kind, by its name and its beginning; raises OSError where it cannot be read."""
-        return cast("Callable[[Path], bool]", self._imported().recognise)
+        return cast("Callable[[Path], bool]", self._module().recognise)
 
-    def _imported(self) -> ModuleType:
+    def _module(self) -> ModuleType:
         return importlib.import_module(f"{__package__}.{self.module or self.name}")

@@ -16,7 +16,7 @@ from relrag_pipelines.stages import graph_leaks, graph_vectors, redaction_check
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.answer_pruning import prune_answers
 from relrag_pipelines.stages.graph_extraction import build_by_model
-from relrag_pipelines.stages.graph_index import PEOPLE, chunk_months, expected_fingerprint
+from relrag_pipelines.stages.graph_index_plan import PEOPLE, chunk_months, expected_fingerprint
 from relrag_pipelines.stages.leak_rules import LeakRules
 from relrag_pipelines.stores import catalog, generations, graph_indexes
 from relrag_pipelines.stores.graph_indexes import IndexInfo

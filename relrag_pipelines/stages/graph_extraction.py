@@ -22,7 +22,7 @@ def build_by_model(
     Raises ModelError where the model cannot be asked at all, for lack of a key or a package.
     """
     from relrag_pipelines.graphrag.build import build
-    from relrag_pipelines.graphrag.llm import extraction, writing
+    from relrag_pipelines.graphrag.llm import extraction, model_writer
     from relrag_pipelines.language_models import model, reading
 
     asked = workspace.settings.graphrag
@@ -34,7 +34,7 @@ def build_by_model(
     found = extraction.extract(
         texts, client, known, budget=asked.token_budget, gleanings=asked.gleanings, claims=asked.claims, keep=keep
     )
-    writer = writing.ModelWriter(client, known, asked.token_budget - found.tokens, keep)
+    writer = model_writer.ModelWriter(client, known, asked.token_budget - found.tokens, keep)
     if found.reason:  # a service that fails is not asked for more
         writer.reason = found.reason
     tables = build(chunks, people, None, extractions=found.answers, writer=writer, claims=asked.claims)

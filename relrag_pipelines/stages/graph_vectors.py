@@ -94,7 +94,7 @@ def _names(home: Path) -> Iterator[str]:
 def _lasting(place: Path, held: Set[str], names: Set[str]) -> Iterator[str]:
     """The ids of records of an index whose text units are all held; a person's title has to be among the names, too."""
     from relrag_pipelines.graphrag import parquet
-    from relrag_pipelines.graphrag.graph import TOGETHER
+    from relrag_pipelines.graphrag.mention_graph import COOCCURRENCE
 
     read = [parquet.read(place, one) for one in ("text_units", "entity_people", "entities", "relationships")]
     units, people, entities, links = (one for one in read if one is not None)
@@ -106,5 +106,5 @@ def _lasting(place: Path, held: Set[str], names: Set[str]) -> Iterator[str]:
             yield record
     told = (links[name] for name in ("id", "source", "target", "description", "text_unit_ids"))
     for record, source, target, description, of in zip(*told, strict=True):
-        if there.issuperset(of) and not (description.endswith(TOGETHER) and {source, target} & lost):
+        if there.issuperset(of) and not (description.endswith(COOCCURRENCE) and {source, target} & lost):
             yield record

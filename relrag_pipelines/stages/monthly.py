@@ -17,7 +17,7 @@ from relrag_pipelines import embedders
 from relrag_pipelines.records import Embedding, Failure, Record
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stages.redaction_policy import policy
-from relrag_pipelines.stores import lake, vault
+from relrag_pipelines.stores import audit_mark, lake, vault
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table
@@ -204,7 +204,7 @@ def run(
     """Rebuilds the given months of a stage; returns their manifest entries and the total cost."""
     home, what = workspace.home, f"{source.name}: {stage.name}"
     if stage.table == "records" and workspace.settings.pii_redaction_enabled:
-        lake.mark_unaudited(home, source.name)
+        audit_mark.mark_unaudited(home, source.name)
     upstream = [lake.manifest(home, table, source.name) for table in stage.inputs]
     counts: dict[str, float] = {}
     there = [month for month in months if all(month in known for known in upstream)]

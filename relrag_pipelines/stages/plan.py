@@ -20,8 +20,8 @@ from relrag_pipelines.journal import manual_links
 from relrag_pipelines.onboarding.estimate import text_bytes
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
-from relrag_pipelines.stages import graph_index, whole_archive
-from relrag_pipelines.stages.graph_index import StaleGraph
+from relrag_pipelines.stages import graph_index_plan, whole_archive
+from relrag_pipelines.stages.graph_index_plan import StaleGraph
 from relrag_pipelines.stages.month_range import with_partition
 from relrag_pipelines.stages.monthly import STAGES, Stage
 from relrag_pipelines.stages.plan_model import (
@@ -146,7 +146,7 @@ def build_plan(workspace: Workspace) -> Plan:
         expected_inputs_hash(workspace, surveys),
     )
     changing = {one.source for one in stale_months(surveys) if one.stage == "chunks"}
-    graphs = graph_index.stale(workspace, {one.source: one.manifests["chunks"] for one in surveys}, changing)
+    graphs = graph_index_plan.stale(workspace, {one.source: one.manifests["chunks"] for one in surveys}, changing)
     again = workspace.settings.pii_redaction_enabled and searched_values.is_unfinished(workspace.home)
     archive = inspect_archive(workspace)
     return plan(surveys, known, published, wanted, archive, graphs, search_again=again)

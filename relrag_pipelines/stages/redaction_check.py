@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.settings import Source
-from relrag_pipelines.stores import lake
+from relrag_pipelines.stores import audit_mark, lake
 from relrag_pipelines.workspace import Workspace
 
 _MONTHS_CHECKED = 4
@@ -43,7 +43,7 @@ def require_checked(workspace: Workspace) -> None:
     A kill came between the two, or somebody materialised what follows and not the check.
     """
     for source in workspace.settings.sources:
-        if lake.is_unaudited(workspace.home, source.name) and (found := check_redaction(workspace, source)):
+        if audit_mark.is_unaudited(workspace.home, source.name) and (found := check_redaction(workspace, source)):
             raise RedactionIncomplete(f"{source.name}: {describe_unredacted(found)}")
 
 
@@ -54,7 +54,7 @@ def check_redaction(workspace: Workspace, source: Source) -> dict[str, int]:
     """
     found = find_unredacted(workspace, source)
     lake.drop(workspace.home, "records", source.name, sorted(found))
-    lake.mark_audited(workspace.home, source.name)
+    audit_mark.mark_audited(workspace.home, source.name)
     return found
 
 

@@ -21,8 +21,8 @@ import pyarrow as pa
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth, TermFrequency
-from relrag_pipelines.stores import catalog_links as links
 from relrag_pipelines.stores import catalog_sql as sql
+from relrag_pipelines.stores import shared_key_edges as links
 from relrag_pipelines.stores.catalog import (
     BASE,
     BATCH,
@@ -44,7 +44,7 @@ MonthFiles = Mapping[str, Files]
 """by name of the table"""
 _MEMORY, _MEMORY_A_RECORD = 800_000_000, 700
 """bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
-_UNWRITTEN = "256 MB"
+_CHECKPOINT_SIZE = "256 MB"
 """what a statement may write before DuckDB makes a checkpoint; at its own 16 MB they took a quarter of the time"""
 _COUNTED = 2_000
 """passages whose words are counted; chunk ids are hashes, so the first of them are a fair sample"""
@@ -98,7 +98,7 @@ def build(
         with connect(temp_directory=str(spill)) as connection:
             # an interrupted build begins anew, so what it writes needs no log
             connection.execute(f"ATTACH {quote(path)} AS catalog (RECOVERY_MODE no_wal_writes); USE catalog")
-            connection.execute(f"SET checkpoint_threshold = '{_UNWRITTEN}'")
+            connection.execute(f"SET checkpoint_threshold = '{_CHECKPOINT_SIZE}'")
             _prepare(connection, path, parts, at, previous, replaced, whole)
             _prepare_links(connection, said, link_max_records)
             embedded = parts.get("embeddings", ())

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from relrag_pipelines.stores import archive_tables, graph_indexes, lake, model_answers, unread_passages
+from relrag_pipelines.stores import archive_tables, audit_mark, graph_indexes, lake, model_answers, unread_passages
 
 Origin = Literal["owner", "exports", "private", "history", "running", "passing"]
 """What a file is made of. owner: of what the owner said or allowed, so it can be made from nothing. exports: of the
@@ -75,7 +75,7 @@ PARTS = (
     InventoryPart(r"private/conversation\.json", "the last questions, and ids of what was shown for them", "history"),
     InventoryPart(r"private/backfills\.json", "which copies of older systems' collections were taken", "history"),
     InventoryPart(r"private/MANIFEST\.json", "the hashes of these", "exports"),
-    InventoryPart(rf"lake/records/[^/]+/{lake.UNCHECKED}", "says that a redaction was not checked yet", "private"),
+    InventoryPart(rf"lake/records/[^/]+/{audit_mark.NAME}", "says that a redaction was not checked yet", "private"),
     InventoryPart(rf"lake/({_TABLES})/[^/]+/{_MONTHS}", "the lake", "private"),
     InventoryPart(
         rf"lake/({_WHOLE})/({archive_tables.MANIFEST}|{archive_tables.FILE})", "tables of the whole archive", "private"

@@ -31,8 +31,6 @@ DERIVED = tuple(name for name, table in TABLES.items() if f"lake/{name}/<source>
 MONTHLY = ("private_records", *DERIVED)
 """tables with a manifest of months"""
 
-UNCHECKED = "UNCHECKED"
-"""name of the file that stands beside the redacted months of a source until they have been checked"""
 _UNREADABLE = "cannot be read; `relrag verify --repair` makes it again"
 
 
@@ -214,23 +212,6 @@ def unlisted_months(home: Path, source: str) -> set[str]:
     """Private months that are there and in no manifest: a kill left them so."""
     there = {path.stem for path in folder(home, "private_records", source).glob("*.parquet")}
     return there - manifest(home, "private_records", source).keys()
-
-
-def mark_unaudited(home: Path, source: str) -> None:
-    """Notes, before anything of a source is redacted, that it is to be checked before it is published."""
-    write_text(folder(home, "records", source) / UNCHECKED, "")
-
-
-def is_unaudited(home: Path, source: str) -> bool:
-    """Whether something of a source was redacted and not checked since, as after a kill between the two."""
-    return (folder(home, "records", source) / UNCHECKED).exists()
-
-
-def mark_audited(home: Path, source: str) -> None:
-    """Notes that what is left of a source has passed the check."""
-    path = folder(home, "records", source) / UNCHECKED
-    failpoint("lake.unlink", path)
-    path.unlink(missing_ok=True)
 
 
 def drop_outside(home: Path, source: str, first: str) -> None:

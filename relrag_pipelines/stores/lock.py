@@ -59,17 +59,17 @@ def writing(home: Path, purpose: str, wait_seconds: float | None = None) -> Iter
     path = home.resolve() / "lock"
     turn, until = _turns.setdefault(path, threading.RLock()), time.monotonic() + max(wait_seconds or 0, _MOMENT_SECONDS)
     if not turn.acquire(timeout=until - time.monotonic()):
-        raise _locked(path, wait_seconds)
+        raise _locked_error(path, wait_seconds)
     try:
         if _held.get(path):
-            yield from _nested(path)
+            yield from _reenter(path)
         else:
-            yield from _taken(path, purpose, wait_seconds, until)
+            yield from _hold(path, purpose, wait_seconds, until)
     finally:
         turn.release()
 
 
-def _nested(path: Path) -> Iterator[None]:
+def _reenter(path: Path) -> Iterator[None]:
     _held[path] += 1
     try:
         yield
@@ -77,7 +77,7 @@ def _nested(path: Path) -> Iterator[None]:
         _held[path] -= 1
 
 
-def _taken(path: Path, purpose: str, wait_seconds: float | None, until: float) -> Iterator[None]:
+def _hold(path: Path, purpose: str, wait_seconds: float | None, until: float) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     failpoint("lock.open", path)
     with path.open("a+") as file:
@@ -120,11 +120,11 @@ def _acquire(handle: int, path: Path, wait_seconds: float | None, until: float) 
             return
         except BlockingIOError:
             if time.monotonic() >= until:
-                raise _locked(path, wait_seconds) from None
+                raise _locked_error(path, wait_seconds) from None
             time.sleep(0.05)
 
 
-def _locked(path: Path, wait_seconds: float | None) -> LockedByOther:
+def _locked_error(path: Path, wait_seconds: float | None) -> LockedByOther:
     waiting = "" if wait_seconds is None else ", or add `--wait SECONDS` to wait for it"
     return LockedByOther(f"{_describe(path)} is writing to this archive; try again when it is done{waiting}")
 

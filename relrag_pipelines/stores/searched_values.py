@@ -18,7 +18,7 @@ from relrag_pipelines.records import SCHEMA_VERSION
 NAME = "private/searched_values.json"
 
 
-def since_then(home: Path, pseudonyms: Iterable[str]) -> set[str]:
+def unsearched_values(home: Path, pseudonyms: Iterable[str]) -> set[str]:
     """Those of the pseudonyms that the lake was not searched for yet."""
     searched = set(_read(home).get("searched", ()))
     return {one for one in pseudonyms if _hash(one) not in searched}

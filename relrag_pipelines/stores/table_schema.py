@@ -14,6 +14,9 @@ import orjson
 import pyarrow as pa
 
 from relrag_pipelines.records import Float32, Json, Table
+from relrag_pipelines.stores import pandas_probe
+
+pandas_probe.probe()  # here, since whoever converts rows to Arrow takes their schema from this module
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def write(home: Path, source: str, month: str, sealed: Mapping[str, bytes]) -> N
     rows = sorted(sealed.items())
     table = pa.table({"pseudonym": [name for name, _ in rows], "sealed": [value for _, value in rows]})
     with replace_file(path) as beside:
-        beside.write_bytes(_encoded(table))
+        beside.write_bytes(_encode(table))
 
 
 def remove(home: Path, source: str, months: Collection[str]) -> None:
@@ -97,7 +97,7 @@ def damage(home: Path) -> Iterator[tuple[str, str]]:
             yield path.relative_to(home).as_posix(), _DAMAGED
 
 
-def _encoded(table: pa.Table) -> bytes:
+def _encode(table: pa.Table) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -117,7 +117,7 @@ def _is_as_written(path: Path, table: pa.Table) -> bool:
     by: str = pq.read_metadata(path).created_by
     if by != f"parquet-cpp-arrow version {pa.__version__}":
         return by.startswith("parquet-cpp-arrow version ")
-    return _encoded(table) == path.read_bytes()
+    return _encode(table) == path.read_bytes()
 
 
 def _files(home: Path) -> list[Path]:

@@ -170,19 +170,19 @@ class Guard:
             return _plain("Not for pages of other sites", 403)
         if any(where not in ("same-origin", "none") for where in request.headers.getlist("sec-fetch-site")):
             if looks and request.headers.get("sec-fetch-mode") == "navigate":
-                return self._entered(request, site) if path == "/login" else self._elsewhere()
+                return self._begin_session(request, site) if path == "/login" else self._redirect()
             return _plain("Not for pages of other sites", 403)
         if path in self._server.public and looks:
             return None
         if path == "/login" and not self._identity:
-            return self._entered(request, site)
-        if refused := self._refused(request, path):
+            return self._begin_session(request, site)
+        if refused := self._refusal(request, path):
             return refused
         if not looks and _media_type(request) != "application/json":
             return _plain("Send JSON", 415)
         return None
 
-    def _refused(self, request: HTTPConnection, path: str) -> Response | None:
+    def _refusal(self, request: HTTPConnection, path: str) -> Response | None:
         """What is answered to one whom we do not know; None to one who may ask."""
         if self._identity:
             known = self._identity(request)
@@ -193,7 +193,7 @@ class Guard:
             return None
         return self._stranger(path=path)
 
-    def _entered(self, request: HTTPConnection, site: str) -> Response:
+    def _begin_session(self, request: HTTPConnection, site: str) -> Response:
         """Begins a session for the token of a link, and goes on to where no token stands in the address."""
         if request.scope.get("method") != "GET":
             return _plain("Open the link in a browser", 405)
@@ -221,7 +221,7 @@ class Guard:
             return JSONResponse(problem, 401, headers, media_type="application/problem+json")
         return HTMLResponse(_PAGE.format(style=_STYLE, title=title, text=self._how, name=self._server.title), 401)
 
-    def _elsewhere(self) -> Response:
+    def _redirect(self) -> Response:
         text = "Another site has linked to this page. Nothing was opened."
         page = _PAGE.format(style=_STYLE, title="You come from elsewhere", text=text, name=self._server.title)
         return HTMLResponse(page, 403)

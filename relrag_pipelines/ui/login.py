@@ -54,11 +54,11 @@ class Login:
 
     def enter(self, token: str) -> str | None:
         """Takes the token of a link, which is void from then on, and gives a session; None where it does not hold."""
-        if not is_valid(self._key, "link", token) or not self._spent(token):
+        if not is_valid(self._key, "link", token) or not self._spend(token):
             return None
         return ticket(self._key, "session", SESSION_SECONDS)
 
-    def _spent(self, token: str) -> bool:
+    def _spend(self, token: str) -> bool:
         """Whether it could be spent: only the first who tries may."""
         if self._folder is None:
             fresh = token not in self._used

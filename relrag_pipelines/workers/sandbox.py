@@ -231,10 +231,10 @@ def _answer(function: Callable[[], Any]) -> bytes:
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  raised again by the one that asks
-        return _raise_again(error)
+        return _pickle_error(error)
 
 
-def _raise_again(error: Exception) -> bytes:
+def _pickle_error(error: Exception) -> bytes:
     """An exception, pickled; only the name of one that cannot be."""
     error.__traceback__ = error.__context__ = error.__cause__ = None
     try:

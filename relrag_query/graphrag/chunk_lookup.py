@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from relrag_query.archive import Archive
-from relrag_query.graphrag.pages import BATCH, UNKNOWN
+from relrag_query.graphrag.page_lookup import BATCH, UNKNOWN
 
 PREVIEW = 200
 """characters of a chunk's text"""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal import journal, registered_indexes
-from relrag_pipelines.journal.kinds import GraphRAGIndex
+from relrag_pipelines.journal.entry_kinds import GraphRAGIndex
 from relrag_pipelines.settings import COLLECTION_NAME, Settings
 from relrag_pipelines.stages import redaction_policy
 from relrag_pipelines.stores import generations, graph_indexes, lock

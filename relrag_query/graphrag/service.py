@@ -15,7 +15,7 @@ from relrag_pipelines.settings import Settings, now
 from relrag_query.answering import llm
 from relrag_query.answering.llm import AnswerError
 from relrag_query.archive import Archive, ArchiveError
-from relrag_query.graphrag import collections, writing
+from relrag_query.graphrag import collections, generative
 from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, Related, ask
 from relrag_query.graphrag.collections import Named
 from relrag_query.graphrag.corpus import Corpus
@@ -88,7 +88,7 @@ def _written(settings: Settings, corpus: Corpus, quoted: GraphAnswer) -> GraphAn
     try:
         model = llm.writer(settings)
         mapper = functools.partial(load_json_model, settings.answerer, model.model, settings.answer_url)
-        return writing.Written(model, mapper, corpus, settings.answer_context_tokens).answer(quoted)
+        return generative.Written(model, mapper, corpus, settings.answer_context_tokens).answer(quoted)
     except (AnswerError, ModelError) as error:
         return replace(quoted, note=f"{error}; quoted instead")
 

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
-from relrag_pipelines.graphrag.graph import plain_title
-from relrag_pipelines.graphrag.spans import EntityType, is_function_word
-from relrag_pipelines.graphrag.words import compared
+from relrag_pipelines.graphrag.entity_candidates import EntityType, is_function_word
+from relrag_pipelines.graphrag.mention_graph import plain_title
+from relrag_pipelines.graphrag.words import normal_form
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.support import stem
 
@@ -57,7 +57,7 @@ class Term:
 
 def terms(units: Sequence[int], corpus: Corpus, words: Iterable[str] = ()) -> list[Term]:
     """The terms of text units, those of most units first; `words` are those of the question, which tell nothing."""
-    asked = {_key(compared(word), corpus) for word in words}
+    asked = {_key(normal_form(word), corpus) for word in words}
     gathered = _Gathered(corpus)
     for unit in units:
         gathered.read(unit, whole=len(units) <= _READ)
@@ -98,11 +98,11 @@ class _Gathered:
         for row in corpus.entities_of_unit[unit]:
             if not corpus.is_person(row):
                 title = plain_title(corpus.titles[row])
-                key = " ".join(_key(word, corpus) for word in compared(title).split())
+                key = " ".join(_key(word, corpus) for word in normal_form(title).split())
                 self._rows.setdefault(key, row)
                 self._add(key, unit, title)
         for word in nouns(corpus.texts[unit], corpus) if whole else ():
-            self._add(_key(compared(word), corpus), unit, word)
+            self._add(_key(normal_form(word), corpus), unit, word)
 
     def term(self, key: str) -> Term:
         """What was gathered of a key."""
@@ -134,7 +134,7 @@ class _Gathered:
 def nouns(text: str, corpus: Corpus) -> Iterator[str]:
     """The words of a text that are likely nouns, and nobody's name."""
     for found in _WORD.finditer(text):
-        word = corpus.vocabulary.get(compared(found[0]))
+        word = corpus.vocabulary.get(normal_form(found[0]))
         if word and word.noun >= _NOUN and not corpus.is_name(found[0]):
             yield found[0]
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from relrag_pipelines.chunking.sentences import sentences, spans
-from relrag_pipelines.graphrag.graph import plain_title
-from relrag_pipelines.graphrag.reports import FIGURE, figures_of, is_tabular, title
-from relrag_pipelines.graphrag.words import compared
+from relrag_pipelines.graphrag.extractive_reports import FIGURE, figures_of, is_tabular, title
+from relrag_pipelines.graphrag.mention_graph import plain_title
+from relrag_pipelines.graphrag.words import normal_form
 from relrag_pipelines.text.analyzer import fold
 from relrag_query.graphrag.citations import Dataset, Reference
 from relrag_query.graphrag.corpus import PERSON, Corpus
@@ -128,7 +128,7 @@ def _things(telling: Sequence[Term], said: Sequence[Statement], corpus: Corpus) 
     found = [one.title for one in telling]
     if len(found) < _TITLED:
         counted = Counter(word for one in said for word in {*nouns(one.text, corpus)} if not word[0].isupper())
-        used = {word: corpus.vocabulary[compared(word)] for word in counted}
+        used = {word: corpus.vocabulary[normal_form(word)] for word in counted}
         worth = {
             word: counted[word] * one.noun * math.log(1 + len(corpus.texts) / one.units) for word, one in used.items()
         }
@@ -179,7 +179,7 @@ def _score(said: str, worth: Sequence[tuple[Term, float]]) -> float:
     """How much a sentence says: words of the theme, a figure, and a length at which it can be read by itself."""
     if len(said) > 2 * _LONGEST or len(said.split()) < 4:
         return 0
-    plain = compared(said)
+    plain = normal_form(said)
     score = sum(value for term, value in worth if term.stands_in(plain))
     if not score:
         return 0
@@ -190,7 +190,7 @@ def _score(said: str, worth: Sequence[tuple[Term, float]]) -> float:
 
 
 def _references(unit: int, said: str, telling: Sequence[Term], corpus: Corpus) -> tuple[Reference, ...]:
-    plain = compared(said)
+    plain = normal_form(said)
     named = [
         Reference(Dataset.ENTITIES, corpus.entity_numbers[one.entity])
         for one in telling

@@ -2,7 +2,7 @@
 
 A report leads to the records that its own text cites within its community, else to the text units of the community,
 else to those of the community's entities. An entity or relationship leads to its text units, a claim and a source to
-one. A text unit leads to its document, and to a page where something tells it (pages.py).
+one. A text unit leads to its document, and to a page where something tells it (page_lookup.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from relrag_query.graphrag.citations import Citation, Dataset, Reference, parse
 from relrag_query.graphrag.index import Index, ids
-from relrag_query.graphrag.pages import BatchLookup, Page, pages_of
+from relrag_query.graphrag.page_lookup import BatchLookup, Page, pages_of
 from relrag_query.graphrag.support import Support
 
 PER_REFERENCE = 5

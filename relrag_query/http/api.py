@@ -23,7 +23,7 @@ from relrag_query.http.problems import BodyTooLong, NotJson, of_error, problem
 from relrag_query.http.turns import Turns
 from relrag_query.service import GraphLimits, GraphReply, Service, record_replies, replies
 from relrag_query.service.archive_status import Status
-from relrag_query.service.graph_indexes import CollectionsReply, ReportsReply
+from relrag_query.service.graph_index_cache import CollectionsReply, ReportsReply
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply
 from relrag_query.service.relationship_statements import (
     StatementReply,

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from relrag_query.graphrag.answer import Method
-from relrag_query.graphrag.pages import BATCH
+from relrag_query.graphrag.page_lookup import BATCH
 from relrag_query.service import MOST, Filters
-from relrag_query.service.graph_indexes import ARCHIVE
+from relrag_query.service.graph_index_cache import ARCHIVE
 
 LONGEST = 4000
 """characters of a question"""

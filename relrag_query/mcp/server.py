@@ -19,7 +19,7 @@ from relrag_query.mcp.tool_replies import fields, seal_errors, to_json
 from relrag_query.mcp.writing_tools import writing_tools
 from relrag_query.service import Filters, Service
 from relrag_query.service.cursors import cursor, offset_of
-from relrag_query.service.graph_indexes import ARCHIVE
+from relrag_query.service.graph_index_cache import ARCHIVE
 
 INSTRUCTIONS = f"""An archive of one person's or team's chats, mail, documents, calls and code. Use `ask` for a
 question, `search` for passages, `show` for what an id names, `neighbors` for what belongs together.

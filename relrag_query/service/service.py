@@ -16,7 +16,7 @@ from relrag_query.archive import Archive
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
-from relrag_query.graphrag.exploration import explore
+from relrag_query.graphrag.entity_exploration import explore
 from relrag_query.people.indexed_person import PeopleError, is_number
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.question import Filters
@@ -24,7 +24,7 @@ from relrag_query.service import record_replies, replies
 from relrag_query.service.archive_status import Status, collect, redact
 from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.errors import NotServed, UnknownRef
-from relrag_query.service.graph_indexes import GraphIndexes, ReportsReply
+from relrag_query.service.graph_index_cache import GraphIndexes, ReportsReply
 from relrag_query.service.graph_replies import GraphLimits, GraphReply, PlacedGraph
 from relrag_query.service.live_settings import LiveSettings
 from relrag_query.service.open_generation import OpenGeneration

@@ -12,7 +12,7 @@ from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.citations import Dataset, parse
 from relrag_query.graphrag.trace_reply import TraceReply
 from relrag_query.service import Service
-from relrag_query.service.graph_indexes import ARCHIVE, ReportsReply
+from relrag_query.service.graph_index_cache import ARCHIVE, ReportsReply
 from relrag_query.web.rendering import place
 
 _LONGEST = 4000

@@ -10,7 +10,7 @@ from relrag_pipelines.files.regular_files import RefusedFile, check_file, read_p
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.sources.document.extracted import DocumentError
+from relrag_pipelines.sources.document.document_text import DocumentError
 from relrag_pipelines.sources.document.page_picture import PagePicture, page_picture
 from relrag_pipelines.stores import unit_state
 from relrag_pipelines.stores.unit_state import UnitsError

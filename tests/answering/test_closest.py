@@ -20,12 +20,8 @@ from relrag_query.cli.commands import sync as commands
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import replies
-<<<<<<< HEAD
 from tests.end_to_end.test_hybrid import CONFIG
-=======
 from tests.query_hits import passages, record
-from tests.retrieval.test_hybrid import CONFIG
->>>>>>> faults
 
 NOTES = {
     "boiler": "Kotelník přijde v úterý mezi osmou a desátou, nechte otevřený sklep.",

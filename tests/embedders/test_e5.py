@@ -15,7 +15,7 @@ from tokenizers.models import Unigram
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import EmbeddingError, e5
 from relrag_pipelines.embedders.e5 import E5, encoder
-from relrag_pipelines.embedders.e5.graph import Graph
+from relrag_pipelines.embedders.e5.onnx_writer import Graph
 from relrag_pipelines.embedders.e5.weights import Weights
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages.embedding_cost import BYTES_A_TOKEN
@@ -89,8 +89,8 @@ def test_a_text_is_cut_at_the_token(model: E5) -> None:
 
 def test_a_long_word_is_not_cut_further_than_it_counts(model: E5, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    cut = model.pieces._cut
-    monkeypatch.setattr(model.pieces, "_cut", lambda word: seen.append(len(word)) or cut(word))
+    cut = model.pieces._segment
+    monkeypatch.setattr(model.pieces, "_segment", lambda word: seen.append(len(word)) or cut(word))
     assert len(model.pieces.encode("xq" * 500_000)) == e5.MAX_TOKENS
     assert seen == [1 + 2 * e5.MAX_TOKENS * 16]
 
@@ -99,7 +99,7 @@ def test_a_long_word_is_not_cut_further_than_it_counts(model: E5, monkeypatch: p
 def peer(weights: Weights) -> Tokenizer:
     """The same vocabulary in the library that the model was published with; takes a second to build."""
     pieces = [(piece, float(score)) for piece, score in zip(weights.pieces, weights.scores, strict=True)]
-    made = Tokenizer(Unigram(pieces, e5.pieces.UNKNOWN, False))  # type: ignore[arg-type]
+    made = Tokenizer(Unigram(pieces, e5.tokenizer.UNKNOWN, False))  # type: ignore[arg-type]
     made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     return made
 

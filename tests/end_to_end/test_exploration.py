@@ -9,7 +9,7 @@ import pytest
 
 from relrag_query.archive import Archive
 from relrag_query.cli import app
-from relrag_query.graphrag.exploration import explore, own_corpus
+from relrag_query.graphrag.entity_exploration import explore, own_corpus
 from relrag_query.mcp import server as mcp_server
 from relrag_query.service import Service
 from tests import archive

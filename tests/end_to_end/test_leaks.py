@@ -33,7 +33,7 @@ from relrag_pipelines.people import stage
 from relrag_pipelines.pii import redact_tables
 from relrag_pipelines.publishing import leak_scan
 from relrag_pipelines.sources import jsonl
-from relrag_pipelines.stages import graph_build, graph_index, monthly, redaction_check, whole_archive
+from relrag_pipelines.stages import graph_build, graph_index_plan, monthly, redaction_check, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import catalog, catalog_build, generation_damage, generations, lake, lake_damage, vectors
 from relrag_query import cli
@@ -236,7 +236,7 @@ def test_an_error_in_an_asset_tells_nothing(
             keys = list(PUBLISHING)
         elif len(key) != 2:
             made = whole_archive.stage_named("people", workspace.settings).tables
-            keys = list(made) if key[0] in made else [[*key[:2], table.name] for table in graph_index.TABLES]
+            keys = list(made) if key[0] in made else [[*key[:2], table.name] for table in graph_index_plan.TABLES]
         selection = dg.AssetSelection.assets(*map(dg.AssetKey, keys))
         if key != ["duckdb_catalog"]:  # whose check is made with it, in one step
             selection -= checks

@@ -8,7 +8,7 @@ import typer
 
 from relrag_query.archive import Archive
 from relrag_query.cli import app
-from relrag_query.graphrag.exploration import explore
+from relrag_query.graphrag.entity_exploration import explore
 from relrag_query.http.api import OPERATIONS
 from relrag_query.mcp.server import tools
 from relrag_query.service import Filters, Service

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from relrag_pipelines.erasure import fingerprints, rule_file, rule_matching
+from relrag_pipelines.erasure import record_fingerprints, rule_file, rule_matching
 from relrag_pipelines.erasure.rule_file import ErasureRule, ErasureRules, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.privacy.keys import Keys, KeysError
@@ -102,7 +102,7 @@ def test_before_leaves_the_undated_and_the_second_itself(keys: Keys) -> None:
 
 def test_a_document_is_known_by_its_bytes_too(keys: Keys) -> None:
     extra = {"bytes_hash": "00ff"}
-    hashed = fingerprints.file_fingerprint('{"bytes_hash":"00ff"}', keys)
+    hashed = record_fingerprints.file_fingerprint('{"bytes_hash":"00ff"}', keys)
     assert hashed
     copy = table(PrivateRecord("1", asset_id="elsewhere", extra=extra))
     assert matcher(keys, ErasureRule(0, "records", "now", ids=[hashed])).rows(copy, set()).tolist() == [True]

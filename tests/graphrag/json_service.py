@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from relrag_pipelines.graphrag.llm.extraction import AGAIN
-from relrag_pipelines.graphrag.llm.writing import DESCRIBE, REPORT
+from relrag_pipelines.graphrag.llm.extraction import CONTINUE
+from relrag_pipelines.graphrag.llm.model_writer import DESCRIBE, REPORT
 from relrag_pipelines.people.passage_question import INSTRUCTIONS as PEOPLE
 from tests import served
 
@@ -54,7 +54,7 @@ def serving() -> Iterator[Service]:
                 said = service.report
             elif messages[0] == DESCRIBE:
                 said = {"description": service.description}
-            text = service.raw or json.dumps(service.again if messages[-1] == AGAIN else said)
+            text = service.raw or json.dumps(service.again if messages[-1] == CONTINUE else said)
             reply = {"message": "refused"} if status != 200 else self.reply(text)
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relrag_pipelines.graphrag import parquet, reports
+from relrag_pipelines.graphrag import extractive_reports, parquet
 from relrag_pipelines.graphrag.build import Options, build
 from relrag_pipelines.graphrag.communities import communities
 from relrag_pipelines.graphrag.invariants import violations
@@ -118,8 +118,10 @@ def test_an_index_on_top_of_an_earlier_one_is_the_same_as_one_from_nothing(befor
 
 def test_only_communities_that_changed_are_drafted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     drafted: list[str] = []
-    draft = reports.draft
-    monkeypatch.setattr(reports, "draft", lambda material: drafted.append(draft(material)["title"]) or draft(material))
+    draft = extractive_reports.draft
+    monkeypatch.setattr(
+        extractive_reports, "draft", lambda material: drafted.append(draft(material)["title"]) or draft(material)
+    )
     more = [*ARCHIVE, passage("n:5", "The boiler hums again, Dana Levi told the plumber.", day=5)]
     # whatever is added moves the percentile a little, and with it relations that are as weak
     every = Options(min_weight_percentile=0)
@@ -143,8 +145,8 @@ class _Writer:
     def describe(self, title: str, descriptions: Sequence[str], texts: Sequence[str]) -> str:
         return ""
 
-    def draft(self, material: reports.Material, texts: Sequence[str]) -> reports.Draft | None:
-        return {**reports.draft(material), "title": next(self._titles)}
+    def draft(self, material: extractive_reports.Material, texts: Sequence[str]) -> extractive_reports.Draft | None:
+        return {**extractive_reports.draft(material), "title": next(self._titles)}
 
 
 def test_reports_that_a_model_gives_one_title_are_told_apart() -> None:
@@ -245,4 +247,4 @@ def test_the_clustering_is_given_whole_numbers(monkeypatch: pytest.MonkeyPatch) 
     ],
 )
 def test_figures_are_amounts_of_money_and_shares(said: str, figures: list[str]) -> None:
-    assert reports.figures_of(said) == figures
+    assert extractive_reports.figures_of(said) == figures

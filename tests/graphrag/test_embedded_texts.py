@@ -4,7 +4,7 @@ import pytest
 
 from relrag_pipelines.graphrag.build import build
 from relrag_pipelines.graphrag.embedded_texts import edge_text, embedded_texts, entity_text
-from relrag_pipelines.graphrag.graph import TOGETHER
+from relrag_pipelines.graphrag.mention_graph import COOCCURRENCE
 from relrag_pipelines.identity.relationship_text import relationship_text
 from tests.passages import ARCHIVE, table
 
@@ -31,5 +31,5 @@ def test_every_entity_and_relationship_has_a_text() -> None:
     boiler = tables["entities"].set_index("title").loc["boiler"]
     assert texts[boiler["id"]] == f"boiler: {boiler['description']}"
     assert entity_text("boiler", "") == "boiler"
-    together = [one for one in tables["relationships"]["description"] if one.endswith(TOGETHER)]
+    together = [one for one in tables["relationships"]["description"] if one.endswith(COOCCURRENCE)]
     assert all(one.count(" and ") >= 1 for one in together)

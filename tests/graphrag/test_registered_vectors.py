@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from relrag_pipelines.journal import journal, registered_indexes
-from relrag_pipelines.journal.kinds import GraphRAGIndex
+from relrag_pipelines.journal.entry_kinds import GraphRAGIndex
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.settings import Collection, Settings
 from relrag_pipelines.stores import vector_cache

@@ -22,7 +22,7 @@ from relrag_pipelines.identity.journal_statements import (
 from relrag_pipelines.identity.participants import extract_identifiers
 from relrag_pipelines.identity.resolve import Resolution, resolve
 from relrag_pipelines.identity.suggestions import suggest
-from relrag_pipelines.journal import kinds
+from relrag_pipelines.journal import entry_kinds
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import NamedPerson, Record
@@ -313,8 +313,8 @@ def test_merge_undo_sync_and_rebuild_in_any_order_give_the_same_people(
 
 def from_lines(entry: Entry) -> Entry:
     """The entry as it is read from the journal."""
-    fields = orjson.loads(orjson.dumps(kinds.to_fields(entry.statement)))
-    return Entry(entry.number, kinds.parse(kinds.kind_of(entry.statement), fields))
+    fields = orjson.loads(orjson.dumps(entry_kinds.to_fields(entry.statement)))
+    return Entry(entry.number, entry_kinds.parse(entry_kinds.kind_of(entry.statement), fields))
 
 
 def test_a_full_name_resolves_to_the_address_beside_it_in_the_same_source() -> None:

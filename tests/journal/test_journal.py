@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from docs import tables
 from relrag_pipelines.files import failpoints
 from relrag_pipelines.identity.journal_statements import Allocation
-from relrag_pipelines.journal import call_approvals, former_files, journal, kinds, manual_links
+from relrag_pipelines.journal import call_approvals, entry_kinds, former_files, journal, manual_links
+from relrag_pipelines.journal.entry_kinds import CallWord
 from relrag_pipelines.journal.journal import JournalError
-from relrag_pipelines.journal.kinds import CallWord
 from relrag_pipelines.maintenance import backup
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.records import ManualLink
@@ -191,9 +191,9 @@ def test_a_generation_names_the_last_entry_that_it_was_made_with(tmp_path: Path)
 
 
 def test_every_kind_is_declared_once() -> None:
-    assert len(set(kinds.KINDS.values())) == len(kinds.KINDS)
-    assert kinds.FORGOTTEN not in kinds.KINDS
-    for name in kinds.KINDS:
+    assert len(set(entry_kinds.KINDS.values())) == len(entry_kinds.KINDS)
+    assert entry_kinds.FORGOTTEN not in entry_kinds.KINDS
+    for name in entry_kinds.KINDS:
         assert f"\n## {name}\n" in tables.journal()
 
 

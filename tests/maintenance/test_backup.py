@@ -14,7 +14,7 @@ from relrag_pipelines.files.sparse_files import copy_with_holes
 from relrag_pipelines.maintenance import backup as backups
 from relrag_pipelines.maintenance.backup import BackupError
 from relrag_pipelines.maintenance.verify import verify_home
-from relrag_pipelines.stores import lake, lock
+from relrag_pipelines.stores import audit_mark, lock
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.backup import backup, restore
 from tests import archive
@@ -81,12 +81,12 @@ def test_what_cannot_be_made_again_goes_round(config: Path, tmp_path: Path, caps
 
 def test_months_that_were_redacted_and_not_checked_are_so_in_a_restored_home(config: Path, tmp_path: Path) -> None:
     home, place = config.parent / ".relrag", tmp_path / "backup"
-    lake.mark_unaudited(home, "chat")
+    audit_mark.mark_unaudited(home, "chat")
     assert verify_home(home) == [], "the next sync checks it: nothing is wrong with the home"
     assert backup(place, config, everything=True) == 0
     shutil.rmtree(home)
     assert restore(place, to=config.parent, force=True) == 0
-    assert (lake.is_unaudited(home, "chat"), lake.is_unaudited(home, "notes")) == (True, False)
+    assert (audit_mark.is_unaudited(home, "chat"), audit_mark.is_unaudited(home, "notes")) == (True, False)
 
 
 def test_everything_goes_round_with_its_holes(config: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relrag_pipelines.identity.journal_statements import Allocation, Split, StatedIdentifier
-from relrag_pipelines.journal import kinds
+from relrag_pipelines.journal import entry_kinds
 from relrag_pipelines.people.anchor_keys import under_both_keys
 from relrag_pipelines.stores.table_schema import columns
 
@@ -35,12 +35,12 @@ def test_anchors_are_there_under_both_keys(said: object, after: object) -> None:
     assert under_both_keys(after, HASHES) == after
 
 
-@pytest.mark.parametrize("name", kinds.KINDS)
+@pytest.mark.parametrize("name", entry_kinds.KINDS)
 def test_every_kind_that_has_anchors_is_translated(name: str) -> None:
     """Each text of an entry is given an anchor: a kind whose fields speak of anchors must not come back as it was."""
-    row = kinds.KINDS[name]
+    row = entry_kinds.KINDS[name]
     lists = {column.name for column in columns(row) if str(column.type).startswith("list")}
-    said = kinds.parse(name, {c.name: ["phone:a1"] if c.name in lists else "phone:a1" for c in columns(row)})
+    said = entry_kinds.parse(name, {c.name: ["phone:a1"] if c.name in lists else "phone:a1" for c in columns(row)})
     has_anchors = any("anchor" in column.meaning or "hash" in column.meaning for column in columns(row))
     assert (under_both_keys(said, HASHES) != said) == has_anchors
 

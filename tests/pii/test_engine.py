@@ -21,7 +21,7 @@ import spacy
 from presidio_analyzer.nlp_engine import SpacyNlpEngine
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.pii import PIIRedactor, PolicyError, RedactionError, entities, language_models, phones
+from relrag_pipelines.pii import PIIRedactor, PolicyError, RedactionError, entities, ner_models, phones
 from relrag_pipelines.pii.entities import ENTITIES
 from relrag_pipelines.pii.phones import library
 from relrag_pipelines.pii.policies import EntityCatalog
@@ -267,14 +267,14 @@ def test_other_engines_of_presidio_are_named_and_load_no_model_from_elsewhere(
     model = "{spacy: tiny, transformers: ner}" if name == "transformers" else "tiny"
     conf.write_text(f"nlp_engine_name: {name}\nmodels:\n  - {{lang_code: en, model_name: {model}}}\n")
     with pytest.raises(SettingsError, match=f'"{name}" is not installed'):
-        language_models.load(conf)
-    monkeypatch.setitem(language_models._AVAILABLE, name, lambda: True)
+        ner_models.load(conf)
+    monkeypatch.setitem(ner_models._AVAILABLE, name, lambda: True)
     given: list[object] = []
-    monkeypatch.setitem(language_models.ENGINES, name, lambda models, _: given.append(models) or _tiny(tmp_path))
+    monkeypatch.setitem(ner_models.ENGINES, name, lambda models, _: given.append(models) or _tiny(tmp_path))
     spacy.blank("en").to_disk(tmp_path / "tiny")
     if name == "transformers":
         with pytest.raises(SettingsError, match='model_name is "ner", neither an installed package nor a folder'):
-            language_models.load(conf)
+            ner_models.load(conf)
         (tmp_path / "ner").mkdir()
     policy = {"default": Policy(entities=["PERSON"], action="replace")}
     ours = PIIRedactor(policy, keys, catalog=EntityCatalog(language_model=conf))
@@ -283,20 +283,20 @@ def test_other_engines_of_presidio_are_named_and_load_no_model_from_elsewhere(
     assert given == [[{"lang_code": "en", "model_name": folders if name == "transformers" else folders["spacy"]}]]
 
 
-def _tiny(folder: Path) -> language_models.LanguageModel:
+def _tiny(folder: Path) -> ner_models.LanguageModel:
     """A pipeline of spaCy that knows one name, as an engine of Presidio."""
     model = spacy.blank("en")
     model.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Dana Levi"}])  # type: ignore[attr-defined]
     model.to_disk(folder / "ruler")
     given = [{"lang_code": "en", "model_name": str(folder / "ruler")}]
-    return language_models._engine(SpacyNlpEngine)(given, {})
+    return ner_models._engine(SpacyNlpEngine)(given, {})
 
 
 def test_an_unknown_engine_is_named(tmp_path: Path) -> None:
     conf = tmp_path / "model.yaml"
     conf.write_text("nlp_engine_name: flair\nmodels: []\n")
     with pytest.raises(SettingsError, match='nlp_engine_name is "flair"; known: spacy, stanza, transformers, gliner'):
-        language_models.load(conf)
+        ner_models.load(conf)
 
 
 def test_presidios_own_entities_can_be_named(keys: Keys) -> None:

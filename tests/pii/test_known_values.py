@@ -77,4 +77,4 @@ def test_a_name_is_found_in_the_name_of_a_file(text: str, held: bool) -> None:
 def test_the_places_of_values_are_those_of_letters_in_any_script() -> None:
     text = "žluť דנה: dana@example.org, DANA@example.org שלום"
     known = KnownValues.of([("EMAIL_ADDRESS", "dana@example.org")])
-    assert [text[first:last] for _, first, last in known._found(text)] == ["dana@example.org", "DANA@example.org"]
+    assert [text[first:last] for _, first, last in known._matches(text)] == ["dana@example.org", "DANA@example.org"]

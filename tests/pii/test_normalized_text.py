@@ -29,7 +29,7 @@ WRAP = normalized_text.WRAP
     ],
 )
 def test_what_is_seen(text: str, view: str) -> None:
-    found = normalized_text.normalized(text)
+    found = normalized_text.normalize_text(text)
     assert found is not None
     assert found.text == view
     assert normalized_text.plain_digits(text) == view
@@ -49,7 +49,7 @@ def test_what_is_seen(text: str, view: str) -> None:
     ],
 )
 def test_what_is_seen_as_it_stands(text: str) -> None:
-    assert normalized_text.normalized(text) is None
+    assert normalized_text.normalize_text(text) is None
     assert normalized_text.plain_digits(text) == text
 
 
@@ -88,7 +88,7 @@ def test_numbers_in_lines_of_their_own_are_no_card() -> None:
 
 @given(st.text(st.sampled_from("07123@.x \n>\u200b７(at)%4"), max_size=40))
 def test_every_place_is_one_of_the_text_and_they_rise(text: str) -> None:
-    view = normalized_text.normalized(text)
+    view = normalized_text.normalize_text(text)
     if view:
         places = [view.place(offset) for offset in range(len(view.text))]
         assert places == sorted(places)

@@ -189,7 +189,7 @@ def test_a_value_that_becomes_known_is_looked_for_in_months_that_did_not_change(
     assert lake.manifest(workspace.home, "records", "papers") == unchanged
     names, unknown = vault.names(workspace.home), "<IBAN_CODE:k1:0123456789ab>"
     assert len(names) >= 2
-    assert searched_values.since_then(workspace.home, [*names, unknown]) == {unknown}
+    assert searched_values.unsearched_values(workspace.home, [*names, unknown]) == {unknown}
     assert leak_scan.scan_home(archive.workspace(config)).leaks == []
 
 
@@ -215,13 +215,13 @@ def test_a_value_whose_rows_were_not_all_taken_out_is_looked_for_by_the_next_syn
             )
         sync(config)
         assert check(workspace).metadata[{"a row stays": "left", "a file cannot be read": "unread"}[fault]].value
-    assert searched_values.since_then(workspace.home, vault.names(workspace.home))
+    assert searched_values.unsearched_values(workspace.home, vault.names(workspace.home))
     todo = plans.build_plan(archive.workspace(config))
     assert (todo.exports, todo.stale, todo.publish) == ([], [], "values that were replaced have to be looked for again")
     assert sync(config) == 1, "nothing else is new"
     assert plans.build_plan(archive.workspace(config)).empty
     assert lake.read(workspace.home, "records", "notes", "2023-05").num_rows == 0
-    assert not searched_values.since_then(workspace.home, vault.names(workspace.home))
+    assert not searched_values.unsearched_values(workspace.home, vault.names(workspace.home))
 
 
 def test_dagsters_events_on_a_server_are_searched(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

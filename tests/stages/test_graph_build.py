@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from relrag_pipelines.graphrag import parquet, reports
+from relrag_pipelines.graphrag import extractive_reports, parquet
 from relrag_pipelines.graphrag.schema import ALL, OPTIONAL
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stages import graph_build
@@ -184,7 +184,7 @@ def test_what_is_built_on_an_earlier_index_is_that_of_a_rebuild(changing: Path) 
         archive.write_notes(changing.parent, *_notes(first))
         archive.sync(changing)
         archive.write_notes(changing.parent, *_notes([*first, *more]))
-        with patch.object(reports, "draft", wraps=reports.draft) as draft:
+        with patch.object(extractive_reports, "draft", wraps=extractive_reports.draft) as draft:
             made = archive.sync(changing)
         built = _plain(made)
         kept.append(len(table(made, "archive", "communities")) - draft.call_count)

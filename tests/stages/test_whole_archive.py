@@ -13,7 +13,7 @@ from relrag_pipelines.stages.monthly import STAGES
 from relrag_pipelines.stages.plan_model import ArchiveState, Plan, SourceState, StaleMonth, StaleStage
 from relrag_pipelines.stages.redaction_check import RedactionIncomplete
 from relrag_pipelines.stages.whole_archive import ArchiveOutput, ArchiveStage, StageError
-from relrag_pipelines.stores import archive_tables, lake
+from relrag_pipelines.stores import archive_tables, audit_mark, lake
 from relrag_pipelines.stores.lake import ManifestEntry
 from tests import archive
 
@@ -136,7 +136,7 @@ def test_no_stage_reads_what_was_redacted_and_not_checked(tmp_path: Path) -> Non
     leaking = pa.Table.from_pylist(rows, lake.read(workspace.home, "records", "chat", "2024-01").schema)
     lake.write(workspace.home, "records", "chat", ["2024-01"], [(leaking, stamp)])
     whole_archive.run(workspace, stage("checked", ("records",)))
-    lake.mark_unaudited(workspace.home, "chat")
+    audit_mark.mark_unaudited(workspace.home, "chat")
     with pytest.raises(RedactionIncomplete, match=r"^chat: 1 of what was redacted"):
         whole_archive.run(workspace, stage("unchecked", ("records",)))
     redaction_check.require_checked(workspace)

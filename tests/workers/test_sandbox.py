@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from relrag_pipelines.sources.document.extracted import DocumentError
+from relrag_pipelines.sources.document.document_text import DocumentError
 from relrag_pipelines.workers import sandbox
 from relrag_pipelines.workers.sandbox import Limits, ParserStopped, call
 from tests import ROOT

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from relrag_pipelines.embedders.e5 import encoder, late_interaction
-from relrag_pipelines.embedders.e5.pieces import Pieces
+from relrag_pipelines.embedders.e5.tokenizer import Pieces
 from relrag_pipelines.embedders.e5.weights import Weights, floats, parse
 from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo
 from relrag_pipelines.settings import Settings
@@ -112,11 +112,13 @@ class E5:
         """
         ids, asked = self._question(question)
         rarity = late_interaction.own(self._rarity[ids], "questions")
-        asked = late_interaction.apart(asked, "questions")
+        asked = late_interaction.centre_states(asked, "questions")
 
         def compared(text: str) -> tuple[Vectors, tuple[float, ...]]:
             states = self.states(_PASSAGE + text)[1]
-            return mean(states), late_interaction.likeness(asked, rarity, late_interaction.apart(states, "passages"))
+            return mean(states), late_interaction.likeness(
+                asked, rarity, late_interaction.centre_states(states, "passages")
+            )
 
         made = list(self._threads.map(compared, texts))
         vectors = np.array([vector for vector, _ in made], np.float32).reshape(-1, DIMENSION)

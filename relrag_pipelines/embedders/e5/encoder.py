@@ -25,7 +25,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from relrag_pipelines.embedders.e5.graph import MICROSOFT, Graph
+from relrag_pipelines.embedders.e5.onnx_writer import MICROSOFT, Graph
 from relrag_pipelines.embedders.e5.weights import Blocks, Weights, floats
 
 Product = Callable[[Graph, str, Blocks, str, str], str]

@@ -36,7 +36,7 @@ def own(per_piece: Floats, of: str) -> Floats:
     return found
 
 
-def apart(states: Floats, of: str) -> Floats:
+def centre_states(states: Floats, of: str) -> Floats:
     """The states of a text's own tokens without what all have in common, of length 1."""
     states = own(states, of) - means()[of]
     centred: Floats = states / np.maximum(np.linalg.norm(states, axis=1, keepdims=True), np.float32(1e-9))

@@ -35,7 +35,9 @@ Give each with the name of the entity as subject, that of another as object or N
 the status TRUE (the passage confirms it), FALSE (it denies it) or SUSPECTED (it is not sure), the first and the \
 last day as 2024-03-15, each NONE where the passage does not say it, one sentence in the language of the passage, \
 and the words of the passage that say it, letter by letter. The list claims may be empty."""
-AGAIN = "Something may be missing. Give only entities and relationships that you have not given yet, else empty lists."
+CONTINUE = (
+    "Something may be missing. Give only entities and relationships that you have not given yet, else empty lists."
+)
 _STATUSES = ("TRUE", "FALSE", "SUSPECTED")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -64,7 +66,7 @@ def question(gleanings: int = 1, *, claims: bool = False) -> Question[Extraction
     def answer(conversation: Conversation) -> Extraction:
         found = conversation.ask(asked, Extraction)
         for _ in range(gleanings):
-            more = conversation.ask(asked, Extraction, AGAIN)
+            more = conversation.ask(asked, Extraction, CONTINUE)
             if not more.entities and not more.relationships and not more.claims:
                 break
             found = Extraction(
@@ -74,7 +76,7 @@ def question(gleanings: int = 1, *, claims: bool = False) -> Question[Extraction
             )
         return drop_unsupported(found, conversation.text)
 
-    return Question(instructions(claims=claims), Extraction, answer, AGAIN, gleanings)
+    return Question(instructions(claims=claims), Extraction, answer, CONTINUE, gleanings)
 
 
 def instructions(*, claims: bool = False) -> str:
@@ -96,11 +98,11 @@ def drop_unsupported(found: Extraction, text: str) -> Extraction:
         for source, target in [(_name(one.source), _name(one.target))]
         if source.lower() in entities and target.lower() in entities and source.lower() != target.lower()
     ]
-    claims = [kept for one in found.claims if (kept := _supported(one, entities.keys(), lower))]
+    claims = [kept for one in found.claims if (kept := _check_claim(one, entities.keys(), lower))]
     return Extraction(entities=list(entities.values()), relationships=relationships, claims=claims)
 
 
-def _supported(claim: FoundClaim, entities: Set[str], lower: str) -> FoundClaim | None:
+def _check_claim(claim: FoundClaim, entities: Set[str], lower: str) -> FoundClaim | None:
     """A claim about one of the entities whose words stand in the text; None for others."""
     subject, object_ = _name(claim.subject), _name(claim.object)
     said = " ".join(claim.source_text.split())

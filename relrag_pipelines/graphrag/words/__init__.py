@@ -47,7 +47,7 @@ class Language:
 
 
 @functools.lru_cache(maxsize=2**16)
-def compared(word: str) -> str:
+def normal_form(word: str) -> str:
     """How words of all languages are compared: in small letters, without accents and final forms."""
     return fold(word.replace("’", "'")).translate(FINAL_LETTERS)
 
@@ -55,7 +55,7 @@ def compared(word: str) -> str:
 @functools.cache
 def languages() -> dict[str, Language]:
     """Every language that has a file."""
-    return {file.stem: _read(file) for file in sorted(Path(__file__).parent.glob("*.toml"))}
+    return {file.stem: _load(file) for file in sorted(Path(__file__).parent.glob("*.toml"))}
 
 
 def is_everyday(word: str) -> bool:
@@ -101,9 +101,9 @@ def _titles() -> frozenset[str]:
     return frozenset().union(*(one.titles for one in languages().values()))
 
 
-def _read(file: Path) -> Language:
+def _load(file: Path) -> Language:
     table = {
-        name: frozenset(map(compared, said.split())) for name, said in tomllib.loads(file.read_text("utf-8")).items()
+        name: frozenset(map(normal_form, said.split())) for name, said in tomllib.loads(file.read_text("utf-8")).items()
     }
     endings = sorted(table.get("endings", ()), key=lambda one: (-len(one), one))
     return Language(

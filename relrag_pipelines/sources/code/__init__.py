@@ -32,7 +32,7 @@ from relrag_pipelines.sources.code.symbols import Symbol, symbols
 from relrag_pipelines.sources.formats import git_repository
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode
 from relrag_pipelines.sources.formats.git_command import RepositoryError
-from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean
 from relrag_pipelines.workers.sandbox import call
 
 MAX_PARSED = 16 * 2**20

@@ -86,7 +86,7 @@ def symbols(source: bytes, language: str, module: str) -> tuple[list[Symbol], st
                 if body is not None:
                     waiting.append((body, inner))
             elif core.type in grammar.namespaces:
-                waiting.append((core.child_by_field_name("body") or core, _inside(core, scope)))
+                waiting.append((core.child_by_field_name("body") or core, _inner_scope(core, scope)))
             else:
                 waiting.append((core, scope))
     return sorted(found, key=lambda one: (one.start, -one.end)), package
@@ -148,7 +148,7 @@ def _class_scope(whole: Node, core: Node, scope: _Scope, grammar: Grammar) -> _S
     return _Scope(scope.namespaces, (*scope.classes, _name(whole, core)), first[1] if first else None)
 
 
-def _inside(core: Node, scope: _Scope) -> _Scope:
+def _inner_scope(core: Node, scope: _Scope) -> _Scope:
     """A namespace or module by its name; of Rust's `impl` by the type, which is the class of what it holds."""
     name = _name(core, core)
     if core.type != "impl_item":

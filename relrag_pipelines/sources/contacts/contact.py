@@ -81,7 +81,7 @@ def person(card: VCard) -> Contact:
     names = [" ".join(one.text.split()) for one in card.properties if one.name == "FN"]
     labels = {one.group: _label(one.value) for one in card.properties if one.name == "X-ABLABEL" and one.group}
     for one in card.properties:
-        _read(found, one, labels)
+        _add_property(found, one, labels)
     found.relations = list(_relations(card, labels, found))
     structured = [_in_order(one.parts) for one in card.properties if one.name == "N"]
     company = [", ".join(part for part in one.parts if part) for one in card.properties if one.name == "ORG"]
@@ -91,7 +91,7 @@ def person(card: VCard) -> Contact:
     return found
 
 
-def _read(found: Contact, one: Property, labels: dict[str, str]) -> None:
+def _add_property(found: Contact, one: Property, labels: dict[str, str]) -> None:
     text = one.text.strip()
     if not text:
         return

@@ -15,8 +15,8 @@ from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.document import csv, docx, html, pdf, text_markdown
-from relrag_pipelines.sources.document.dates import document_date
-from relrag_pipelines.sources.document.extracted import DocumentError, DocumentText
+from relrag_pipelines.sources.document.document_date import document_date
+from relrag_pipelines.sources.document.document_text import DocumentError, DocumentText
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, DecodedText
 from relrag_pipelines.text import reference_numbers
 from relrag_pipelines.workers.sandbox import Limits, ParserStopped, call

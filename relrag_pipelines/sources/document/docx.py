@@ -20,16 +20,16 @@ from lxml import etree
 
 from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure
-from relrag_pipelines.sources.document.docx_text import Context, blocks, comments, heading_levels, notes
-from relrag_pipelines.sources.document.extracted import (
+from relrag_pipelines.sources.document.document_text import (
     DocumentError,
     DocumentText,
     clean_author,
     clean_title,
     first_line_title,
 )
+from relrag_pipelines.sources.document.docx_text import Context, blocks, comments, heading_levels, notes
 from relrag_pipelines.sources.formats import safe_zip
-from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean
 
 CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 

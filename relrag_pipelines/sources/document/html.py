@@ -5,12 +5,12 @@ from __future__ import annotations
 import html
 import re
 
-from relrag_pipelines.sources.document.extracted import DocumentText, clean_author, clean_title, first_line_title
+from relrag_pipelines.sources.document.document_text import DocumentText, clean_author, clean_title, first_line_title
 from relrag_pipelines.sources.formats.charset_detection import DecodedText, decode
 from relrag_pipelines.sources.formats.html_spacing import tidy
 from relrag_pipelines.sources.formats.html_text import HtmlTextReader
 from relrag_pipelines.sources.formats.html_tokens import attribute
-from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean
 
 CONTENT_TYPE = "text/html"
 

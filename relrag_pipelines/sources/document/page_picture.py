@@ -21,7 +21,7 @@ import numpy as np
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from relrag_pipelines.sources.document.extracted import DocumentError
+from relrag_pipelines.sources.document.document_text import DocumentError
 
 WIDTH = 1240
 """pixels of a page's longer side: what a screen shows sharply"""

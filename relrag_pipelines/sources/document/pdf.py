@@ -20,7 +20,7 @@ import pypdfium2.raw as pdfium
 
 from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Page
-from relrag_pipelines.sources.document.extracted import (
+from relrag_pipelines.sources.document.document_text import (
     DocumentError,
     DocumentText,
     clean_author,
@@ -28,7 +28,7 @@ from relrag_pipelines.sources.document.extracted import (
     first_line_title,
 )
 from relrag_pipelines.sources.document.pdf_tables import Cell, PdfLine, layout
-from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean
 
 CONTENT_TYPE = "application/pdf"
 CELL_GAP = 0.8

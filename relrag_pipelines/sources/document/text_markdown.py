@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from relrag_pipelines.sources.document.extracted import DocumentText, clean_author, clean_title, first_line_title
+from relrag_pipelines.sources.document.document_text import DocumentText, clean_author, clean_title, first_line_title
 from relrag_pipelines.sources.formats.charset_detection import DecodedText, decode
-from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean
 
 TEXT, MARKDOWN = "text/plain", "text/markdown"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
-from relrag_pipelines.sources.document.extracted import one_line, table_row
+from relrag_pipelines.sources.document.document_text import one_line, table_row
 
 LINE = "\x1d"
 """A line end that any other one absorbs. `clean` removes it from input."""

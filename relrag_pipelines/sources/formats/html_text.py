@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 
-from relrag_pipelines.sources.document.extracted import one_line
+from relrag_pipelines.sources.document.document_text import one_line
 from relrag_pipelines.sources.formats.html_spacing import KEPT_LINE, KEPT_SPACE
 from relrag_pipelines.sources.formats.html_tables import LINE, HtmlCell, HtmlTable, grid, rows
 from relrag_pipelines.sources.formats.html_tokens import (

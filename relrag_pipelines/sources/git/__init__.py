@@ -21,7 +21,7 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import Listing, ListingPlace, ReadContext, Unit, UnitRef, path_of, unit_of
 from relrag_pipelines.sources.formats import git_command, git_repository
 from relrag_pipelines.sources.formats.git_command import RepositoryError
-from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean
 from relrag_pipelines.sources.git import growth, issue_references
 from relrag_pipelines.sources.git.log import COMMAND, Commit, Log, LogError
 

@@ -119,11 +119,11 @@ class Log:
                 try:
                     yield from whole.decode().split("\0")
                 except UnicodeDecodeError:
-                    yield from map(self._decoded, whole.split(b"\0"))
+                    yield from map(self._decode, whole.split(b"\0"))
         if self._rest:
             raise _truncation_error()
 
-    def _decoded(self, token: bytes) -> str:
+    def _decode(self, token: bytes) -> str:
         try:
             return token.decode()
         except UnicodeDecodeError:

@@ -91,7 +91,7 @@ class LocalCollection:
     def points(self) -> Iterator[LegacyPoint]:
         """Every point, the newest first; one that cannot be read has no payload. Raises CollectionError."""
         seen: set[Any] = set()
-        with self._opened() as database:
+        with self._open() as database:
             # an older client could leave several rows of a point, of which the newest counts
             for row, data in database.execute("SELECT rowid, point FROM points ORDER BY rowid DESC"):
                 point = _read(row, data)
@@ -102,7 +102,7 @@ class LocalCollection:
     def fetch(self, keys: Sequence[int | str]) -> dict[int | str, LegacyPoint]:
         """The points with these keys."""
         found: dict[int | str, LegacyPoint] = {}
-        with self._opened() as database:
+        with self._open() as database:
             for first in range(0, len(keys), _AT_ONCE):
                 some = keys[first : first + _AT_ONCE]
                 marks = ",".join("?" * len(some))
@@ -112,7 +112,7 @@ class LocalCollection:
 
     def write(self, changes: Iterable[PointChange]) -> None:
         """Makes the changes, all or none."""
-        with self._opened("rw") as database, database:
+        with self._open("rw") as database, database:
             for change in changes:
                 (data,) = database.execute("SELECT point FROM points WHERE rowid = ?", (change.key,)).fetchone()
                 point = _unpickle(data, _real_model)
@@ -159,7 +159,7 @@ class LocalCollection:
         return self.file.parents[2].with_name(name).is_dir()
 
     @contextmanager
-    def _opened(self, mode: str = "ro") -> Iterator[sqlite3.Connection]:
+    def _open(self, mode: str = "ro") -> Iterator[sqlite3.Connection]:
         if self.file.with_name(f"{STORAGE}-journal").exists():
             mode = "rw"  # a write was cut short, and whoever opens the file next undoes it
         try:

@@ -104,12 +104,12 @@ def parse(point_id: int | str, payload: Mapping[str, Any], timezone: str) -> Poi
     Raises PayloadError where that cannot be told: whatever an older system stored, it costs one point at most.
     """
     try:
-        return _parsed(point_id, payload, timezone)
+        return _parse(point_id, payload, timezone)
     except Exception:  # noqa: BLE001  the values are anybody's, and so are the faults; their text is private
         raise PayloadError from None
 
 
-def _parsed(point_id: int | str, payload: Mapping[str, Any], timezone: str) -> PointFields | None:
+def _parse(point_id: int | str, payload: Mapping[str, Any], timezone: str) -> PointFields | None:
     said = in_snake_case(payload)
     source = str(said.get("source") or "").lower()
     if source in _SYNTHETIC:
@@ -139,7 +139,7 @@ def _parsed(point_id: int | str, payload: Mapping[str, Any], timezone: str) -> P
         to=_names(said.get("to")),
         participants=_names(said.get("participants")),
         people=_people(said, channel),
-        about=_about(said),
+        about=_context_fields(said),
         extra=_rest(said),
     )
 
@@ -229,7 +229,7 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(str(one) for one in listed if str(one).strip().lower() not in _NOBODY)
 
 
-def _about(said: Mapping[str, Any]) -> dict[str, str]:
+def _context_fields(said: Mapping[str, Any]) -> dict[str, str]:
     names = ("client_id", "project_id", "source_uri", "language")
     return {name: str(said[name]) for name in names if said.get(name) not in (None, "")}
 
@@ -271,6 +271,6 @@ def _relationship(point_id: int | str, said: Mapping[str, Any]) -> PointFields:
         date_quality="none",
         universal={"subject": " - ".join(name for _, name in named)} if named else {},
         people=tuple(named),
-        about=_about(said),
+        about=_context_fields(said),
         extra={"relationship": told | {"notes": list(notes)}},
     )

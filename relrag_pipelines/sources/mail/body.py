@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean
 from relrag_pipelines.sources.mail import charset, headers, mime
 from relrag_pipelines.sources.mail.html_body import to_text
 from relrag_pipelines.sources.mail.mime import MAX_DEPTH, Part

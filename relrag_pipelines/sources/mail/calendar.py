@@ -13,7 +13,7 @@ from icalendar import Component
 from icalendar import Event as Entry
 from icalendar.prop import vBroken, vRecur
 
-from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean
 
 MAX_CHARACTERS = 1_000_000
 """A longer calendar is refused; one event has some 2,000."""

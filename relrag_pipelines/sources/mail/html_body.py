@@ -7,7 +7,7 @@ import re
 from relrag_pipelines.sources.formats.html_spacing import KEPT_SPACE, tidy
 from relrag_pipelines.sources.formats.html_tables import LINE
 from relrag_pipelines.sources.formats.html_text import HtmlTextReader
-from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean
 
 MAX_QUOTES = 10
 """Quotations within quotations beyond this are shown at this depth."""

@@ -80,7 +80,7 @@ class Part:
         if encoding == b"quoted-printable":
             return binascii.a2b_qp(body)
         if encoding in (b"x-uuencode", b"uuencode", b"x-uue", b"uue"):
-            return self._uuencoded(body)
+            return self._decode_uuencode(body)
         if encoding.split(b";")[0].strip() not in (b"", b"7bit", b"8bit", b"binary"):
             self.defects.append("unknown_encoding")
         return body
@@ -94,7 +94,7 @@ class Part:
         letters = letters[:-1] if len(letters) % 4 == 1 else letters
         return binascii.a2b_base64(letters + b"=" * (-len(letters) % 4))
 
-    def _uuencoded(self, body: bytes) -> bytes:
+    def _decode_uuencode(self, body: bytes) -> bytes:
         lines = body.splitlines()
         begin = next((place for place, line in enumerate(lines) if line.startswith(b"begin ")), -1)
         decoded = []

@@ -115,7 +115,7 @@ def _record(
         source_id=reading.hash(unit.path),
         text=text,
         from_=", ".join(participants) or None,
-        participants=_each_once([*participants, *said]),
+        participants=_deduplicate([*participants, *said]),
         subject=(invited and invited.title) or minutes.title or _title(path),
         ts=ts,
         date_quality=quality,
@@ -131,7 +131,7 @@ def _record(
     )
 
 
-def _each_once(names: list[str]) -> list[str]:
+def _deduplicate(names: list[str]) -> list[str]:
     found: dict[str, str] = {}
     for name in names:
         found.setdefault(name.casefold(), name)

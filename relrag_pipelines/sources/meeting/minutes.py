@@ -61,7 +61,10 @@ def parse(text: str) -> Minutes:
         elif match and match["date"] and (read := _date(_plain(match["said"]))):
             found.date, found.has_time = read
         elif (
-            place <= _HEAD_LINES and not found.participants and _HEADING.fullmatch(line) and _names_below(lines, place)
+            place <= _HEAD_LINES
+            and not found.participants
+            and _HEADING.fullmatch(line)
+            and _has_names_below(lines, place)
         ):
             place = _people(found, lines, place, "")
         else:
@@ -103,7 +106,7 @@ def _people(found: Minutes, lines: list[str], place: int, said: str) -> int:
     return place
 
 
-def _names_below(lines: list[str], place: int) -> bool:
+def _has_names_below(lines: list[str], place: int) -> bool:
     below = lines[place] if place < len(lines) else ""
     return bool(_BULLET.fullmatch(below)) or ("," in below and not below.rstrip().endswith((".", ":")))
 

@@ -4,7 +4,7 @@ The format is not documented and depends on the phone's language, clock and vers
 begin, dates.py and calendars.py what a date means, system_messages.py what WhatsApp itself writes into messages,
 chat_name.py what the files are called. A chat is read twice, as a stream: detect_format.py finds the charset, the form
 of its messages and the order of day and month, chat.py gives records. Where the dates do not tell their order,
-date_order.py looks for what does.
+date_order_fallback.py looks for what does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from relrag_pipelines.sources import UNREADABLE, CoveredInterval, ReadContext, U
 from relrag_pipelines.sources.formats import safe_zip
 from relrag_pipelines.sources.whatsapp import chat_name as titles
 from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
-from relrag_pipelines.sources.whatsapp.date_order import HEAD_BYTES, OrderHint, detect_order
+from relrag_pipelines.sources.whatsapp.date_order_fallback import HEAD_BYTES, OrderHint, detect_order
 from relrag_pipelines.sources.whatsapp.detect_format import declared_charset
 from relrag_pipelines.sources.whatsapp.timestamps import PARTS, find_form
 

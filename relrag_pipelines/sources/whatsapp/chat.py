@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import CoveredInterval, ReadContext
 from relrag_pipelines.sources.whatsapp import chat_name as titles
-from relrag_pipelines.sources.whatsapp import date_order, system_messages
+from relrag_pipelines.sources.whatsapp import date_order_fallback, system_messages
 from relrag_pipelines.sources.whatsapp.detect_format import FormatGuess, OpenStream, detect_format, messages
 from relrag_pipelines.sources.whatsapp.timestamps import MARKS, LocalClock, any_forms
 from relrag_pipelines.text import reference_numbers
@@ -63,7 +63,7 @@ class Chat:
     """its name within the unit, where that is an archive"""
     digest: Callable[[str], str | None] = lambda name: None
     """SHA-256 of a media file of that name, hex, where it was exported too and is of a sort that is sent elsewhere"""
-    others: Callable[[], Iterable[date_order.OrderHint]] = tuple
+    others: Callable[[], Iterable[date_order_fallback.OrderHint]] = tuple
     """what the other chats of the source tell of the order of day and month"""
 
     @property
@@ -84,22 +84,24 @@ def read_chat(chat: Chat, reading: ReadContext) -> Iterator[Record | Failure | C
         return iter([known])
     if known.order:
         return chain(_warnings(chat, known), _records(chat, reading, known, known.order))
-    return _read_undecided(chat, reading, known)
+    return _read_ambiguous(chat, reading, known)
 
 
-def _read_undecided(
+def _read_ambiguous(
     chat: Chat, reading: ReadContext, known: FormatGuess
 ) -> Iterator[Record | Failure | CoveredInterval]:
     """A chat whose dates do not tell their order: by the setting, by what else tells it, or not at all."""
     if reading.date_order != "auto":
         found = reading.date_order
-    elif told := date_order.settle_orders(known, titles.phrase(*_names(chat)), chat.others):
+    elif told := date_order_fallback.settle_orders(known, titles.phrase(*_names(chat)), chat.others):
         found, why = told
-        yield Failure(chat.member, date_order.UNSURE_ORDER, date_order.describe(found, known.orders, why))
+        yield Failure(
+            chat.member, date_order_fallback.UNSURE_ORDER, date_order_fallback.describe(found, known.orders, why)
+        )
     else:
         advice = 'set date_order = "dmy" (day first) or "mdy" (month first) for this source'
         found = f"the order of day and month cannot be told: {known.orders.explain()}"
-        yield Failure(chat.member, date_order.UNSURE_ORDER, f"{found}; {advice}", whole_unit=True)
+        yield Failure(chat.member, date_order_fallback.UNSURE_ORDER, f"{found}; {advice}", whole_unit=True)
         return
     if known.orders.possible:  # what it gave in another order is not of an earlier export, and goes
         midnights = (datetime.combine(day, time.min, ZoneInfo(reading.timezone)) for day in known.orders.span)

@@ -66,7 +66,7 @@ def build(
     """
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
-    submit = beside.submit if beside else _at_once
+    submit = beside.submit if beside else _submit
     waiting: deque[Future[None]] = deque([submit(_begin, path, dimension)])
     try:
         for batch, tokens in add_sparse_tokens(batches, each):
@@ -160,7 +160,7 @@ def _rollback(path: Path) -> None:
     _filling.pop(path, None)
 
 
-def _at_once(function: Callable[..., Result], *given: Any) -> Future[Result]:
+def _submit(function: Callable[..., Result], *given: Any) -> Future[Result]:
     done: Future[Result] = Future()
     done.set_result(function(*given))
     return done

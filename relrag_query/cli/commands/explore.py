@@ -10,8 +10,8 @@ from pathlib import Path
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.display.inert_text import safe
 from relrag_query.exploration import Exploration
-from relrag_query.graphrag.exploration import explore as explored
-from relrag_query.graphrag.exploration import own_corpus
+from relrag_query.graphrag.entity_exploration import explore as explored
+from relrag_query.graphrag.entity_exploration import own_corpus
 from relrag_query.people.relationship_search import RelationshipSearchResult
 
 _EXCERPT = 120

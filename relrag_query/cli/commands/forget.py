@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import embed_chunks
 from relrag_pipelines.erasure import (
-    people,
+    person_removal,
     purge,
     record_selection,
     rule_file,
@@ -66,9 +66,9 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
         workspace = Workspace(workspace.settings, show)
         conversation.drop(workspace.home)
         purge.resume(workspace)
-        if people.missing_sources(workspace):  # a forget that was cut short removed it
+        if person_removal.missing_sources(workspace):  # a forget that was cut short removed it
             _follow_up(workspace)
-            people.require(workspace)
+            person_removal.require(workspace)
         going = _preview(rule, workspace)  # again: a sync may have come between
         values, sampled = verification.distinctive_values(record_selection.selected_rows(workspace, going.selection))
         short = verification.short_in(record_selection.selected_rows(workspace, going.selection))

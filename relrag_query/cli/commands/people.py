@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.identity.suggestions import suggest
-from relrag_pipelines.journal.kinds import kind_of
+from relrag_pipelines.journal.entry_kinds import kind_of
 from relrag_query import statements
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.people_report import (

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from relrag_pipelines.graphrag.spans import EntityType, candidates
+from relrag_pipelines.graphrag.entity_candidates import EntityType, candidates
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.text.analyzer import fold, query_tokens

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import KINDS, ReadContext, Unit
 from relrag_pipelines.sources.document import SUFFIXES, extract, recognise
-from relrag_pipelines.sources.document.dates import document_date
-from relrag_pipelines.sources.document.extracted import DocumentText
-from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.document.document_date import document_date
+from relrag_pipelines.sources.document.document_text import DocumentText
+from relrag_pipelines.sources.formats.text_cleaning import clean
 
 MTIME = 1_700_000_000 * 10**9 + 5
 

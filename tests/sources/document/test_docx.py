@@ -16,8 +16,8 @@ from lxml import etree
 
 from relrag_pipelines.sources.document import docx as word
 from relrag_pipelines.sources.document import extract
+from relrag_pipelines.sources.document.document_text import DocumentText
 from relrag_pipelines.sources.document.docx_math import to_text
-from relrag_pipelines.sources.document.extracted import DocumentText
 
 MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 

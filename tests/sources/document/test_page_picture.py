@@ -9,7 +9,7 @@ import pytest
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from relrag_pipelines.sources.document.extracted import DocumentError
+from relrag_pipelines.sources.document.document_text import DocumentError
 from relrag_pipelines.sources.document.page_picture import page_picture, unseen
 
 LINES = ["The tenant pays nine hundred a month.", "Call Dana on 052-123-4567 about 3 keys.", "Signed in Haifa."]

@@ -14,7 +14,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from relrag_pipelines.sources.document import extract, pdf
-from relrag_pipelines.sources.document.extracted import DocumentText
+from relrag_pipelines.sources.document.document_text import DocumentText
 from relrag_pipelines.sources.document.pdf_tables import Cell, PdfLine, layout
 from tests import cost
 

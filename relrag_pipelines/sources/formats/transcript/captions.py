@@ -63,7 +63,7 @@ def vtt(text: str) -> Transcript:
     if "\n\n" not in text or _may_hold_blanks(text):
         text = _BLANKS.sub("\n\n", text)
     said = text.startswith("WEBVTT")
-    cut = _cut_alike(text) or _split_cues(_ARROW, text)
+    cut = _cut_uniform(text) or _split_cues(_ARROW, text)
     header, _, rest = cut.head.partition("\n\n") if said else ("", "", cut.head)
     texts, faults = _texts(cut.bodies, rest, indexed=False)
     if not said:
@@ -78,7 +78,7 @@ def srt(text: str) -> Transcript:
     text = text.removeprefix("\ufeff")
     if "\n\n" not in text or _may_hold_blanks(text):
         text = _BLANKS.sub("\n\n", text)
-    cut = _cut_alike(text) or _split_cues(_ARROW, text)
+    cut = _cut_uniform(text) or _split_cues(_ARROW, text)
     texts, faults = _texts(cut.bodies, cut.head, indexed=True)
     if cut.with_point:
         why = f"{cut.with_point} times are written with a point, as in WebVTT; they were read all the same"
@@ -106,7 +106,7 @@ def _split_cues(pattern: re.Pattern[str], text: str) -> _RawCue:
     return _RawCue(parts[0], [*map(_seconds, starts)], [*map(_seconds, ends)], parts[3::3], with_point)
 
 
-def _cut_alike(text: str) -> _RawCue | None:
+def _cut_uniform(text: str) -> _RawCue | None:
     """The same where each time is two of twelve characters and the arrow, alone on its line; else nothing."""
     parts = text.split(_SPACED_ARROW)
     starts = _times([part[-_WIDTH - 1 :] for part in parts[:-1]], line_end=0)
@@ -144,7 +144,7 @@ def _times(written: list[str], line_end: int) -> tuple[npt.NDArray[np.float64], 
 def _texts(bodies: list[str], head: str, indexed: bool, arrow: str = "-->") -> tuple[list[str], list[Failure]]:
     """The text of each cue; `indexed`: a number stands above each time, if need be without an empty line before it."""
     lost = _lost_lines(head, behind=head[-2:] != "\n\n", arrow=arrow)
-    if not lost and (alike := _texts_alike(bodies, indexed, arrow)):
+    if not lost and (alike := _uniform_texts(bodies, indexed, arrow)):
         return alike, []
     first = 0 if lost else -1
     texts = []
@@ -172,7 +172,7 @@ def _texts(bodies: list[str], head: str, indexed: bool, arrow: str = "-->") -> t
     return texts, [Failure(f"behind cue {first}", "bad_cue", why)]
 
 
-def _texts_alike(bodies: list[str], indexed: bool, arrow: str) -> list[str]:
+def _uniform_texts(bodies: list[str], indexed: bool, arrow: str) -> list[str]:
     """The same where an empty line and at most an identifier stand behind each text; else nothing."""
     parts = [body.partition("\n\n") for body in bodies]
     texts = [said for said, _, _ in parts]

@@ -175,14 +175,14 @@ class _RtfReader:
             leads_to = self._links.pop()[1]
             self._flush()
             if not "".join(self._out[-8:]).rstrip().endswith(leads_to):
-                self._said(f" ({leads_to})")
+                self._add_text(f" ({leads_to})")
 
     def _word(self, word: str, number: int | None) -> None:
         state = self._state
         if word in _SYMBOLS:
-            self._said("\r\n" if self.html and _SYMBOLS[word] == "\n" else _SYMBOLS[word])
+            self._add_text("\r\n" if self.html and _SYMBOLS[word] == "\n" else _SYMBOLS[word])
         elif word == "u" and number is not None:
-            self._said(chr(number % 65536))
+            self._add_text(chr(number % 65536))
             self._to_skip = state.skip
         elif word == "uc":
             self._state = replace(state, skip=max(0, min(number or 0, 10)))
@@ -216,16 +216,16 @@ class _RtfReader:
         if sign == "*":
             self._state = replace(self._state, ignorable=True)
         elif sign in _SIGNS:
-            self._said(_SIGNS[sign])
+            self._add_text(_SIGNS[sign])
 
-    def _shown(self) -> bool:
+    def _is_visible(self) -> bool:
         return not (self._state.left_out or self._state.only_rich)
 
-    def _said(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         """Adds what is a character already."""
         if self._state.link:
             self._instruction.append(text)
-        elif self._shown():
+        elif self._is_visible():
             self._flush()
             self._out.append(text)
 
@@ -233,7 +233,7 @@ class _RtfReader:
         """Adds bytes in the charset of the font."""
         if self._state.link:
             self._instruction.append(data.decode("latin-1"))
-        elif self._shown():
+        elif self._is_visible():
             font = self._default_font if self._state.font is None else self._state.font
             named = None if self._state.tag else self._fonts.get(-1 if font is None else font)
             codec = named or self._default_codec

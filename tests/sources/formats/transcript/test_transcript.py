@@ -347,8 +347,8 @@ def test_captions_read_as_a_whole_are_those_read_one_by_one(
     text = "\n".join(lines)
     whole = reader(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(captions, "_cut_alike", lambda text: None)
-        patch.setattr(captions, "_texts_alike", lambda *parts: None)
+        patch.setattr(captions, "_cut_uniform", lambda text: None)
+        patch.setattr(captions, "_uniform_texts", lambda *parts: None)
         patch.setattr(captions, "_ONE_VOICE", re.compile("(?!)"))
         assert reader(text) == whole
 
@@ -357,10 +357,10 @@ def test_long_captions_are_read_as_a_whole(tmp_path: Path) -> None:
     """Else they are read at a third of the speed."""
     for name in ("teams.vtt", "zoom.vtt", "subrip.srt"):
         transcripts.write(tmp_path / name, cues=20)
-        cut = captions._cut_alike((tmp_path / name).read_text())
+        cut = captions._cut_uniform((tmp_path / name).read_text())
         assert cut, name
         assert (len(cut.starts), cut.starts[3], cut.ends[3]) == (20, 12.0, 15.5)
-        assert captions._texts_alike(cut.bodies, name.endswith(".srt"), "-->"), name
+        assert captions._uniform_texts(cut.bodies, name.endswith(".srt"), "-->"), name
 
 
 @given(st.lists(st.sampled_from(PIECES)), st.sampled_from([".vtt", ".srt", ".sbv", ".json", ".txt", ".md"]))

@@ -8,10 +8,17 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from relrag_pipelines.graphrag.graph import Graph, entity_titles, group_by_unit, shorten, split_sentences, stable_id
+from relrag_pipelines.graphrag.entity_selection import Mention
 from relrag_pipelines.graphrag.known_people import KnownPeople
 from relrag_pipelines.graphrag.llm.extraction_schema import NONE, Extraction
-from relrag_pipelines.graphrag.mentions import Mention
+from relrag_pipelines.graphrag.mention_graph import (
+    Graph,
+    entity_titles,
+    group_by_unit,
+    shorten,
+    split_sentences,
+    stable_id,
+)
 from relrag_pipelines.graphrag.schema import OPTIONAL, frame
 from relrag_pipelines.text.analyzer import fold
 
@@ -68,7 +75,7 @@ def graph_of_extractions(
         for text, inside in zip(texts, group_by_unit(mentions, len(texts)), strict=True)
     ]
     descriptions = [
-        _described(titles[key], said, describe, texts)
+        _merge_descriptions(titles[key], said, describe, texts)
         for key, said in zip(ordered, _descriptions(found, keys, rows), strict=True)
     ]
     entities = _entities(ordered, titles, mentions, descriptions, edges, unit_ids)
@@ -126,7 +133,9 @@ def _descriptions(
     return said
 
 
-def _described(title: str, said: Sequence[tuple[int, str]], describe: Describe | None, texts: Sequence[str]) -> str:
+def _merge_descriptions(
+    title: str, said: Sequence[tuple[int, str]], describe: Describe | None, texts: Sequence[str]
+) -> str:
     different = list(dict.fromkeys(one for _, one in said if one))
     if describe is None or len(" ".join(different)) <= _LONGEST:
         return _join(different)

@@ -8,7 +8,7 @@ import pytest
 from relrag_pipelines.graphrag.build import build
 from relrag_pipelines.graphrag.invariants import violations
 from relrag_pipelines.graphrag.llm.extraction_schema import Extraction
-from relrag_pipelines.graphrag.llm.writing import REPORT, ModelWriter
+from relrag_pipelines.graphrag.llm.model_writer import REPORT, ModelWriter
 from relrag_pipelines.graphrag.schema import Tables
 from relrag_pipelines.language_models.model import load
 from tests.graphrag.json_service import TOKENS, Service, serving

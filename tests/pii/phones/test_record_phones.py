@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relrag_pipelines.pii import PIIRedactor, flexible_pattern, present_candidates
-from relrag_pipelines.pii.phones import declared
+from relrag_pipelines.pii.phones import record_phones
 from relrag_pipelines.pii.redact_tables import redact_records
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import NamedPerson, Page, Record, SpeechSegment
@@ -181,5 +181,5 @@ def test_each_text_of_a_list_of_contacts_is_redacted_but_a_few_times(monkeypatch
 
 def test_what_is_longer_than_any_number_is_none() -> None:
     """It would be looked for letter by letter in every text of its record."""
-    assert list(declared._phones_in({"phone": "1-" * 64})) == ["1-" * 64]
-    assert list(declared._phones_in({"phone": "1-" * 65})) == []
+    assert list(record_phones._phones_in({"phone": "1-" * 64})) == ["1-" * 64]
+    assert list(record_phones._phones_in({"phone": "1-" * 65})) == []

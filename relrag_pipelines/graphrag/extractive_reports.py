@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from relrag_pipelines.graphrag.graph import Sentence, plain_title, shorten
-from relrag_pipelines.graphrag.spans import EntityType
+from relrag_pipelines.graphrag.entity_candidates import EntityType
+from relrag_pipelines.graphrag.mention_graph import Sentence, plain_title, shorten
 from relrag_pipelines.text.analyzer import fold
 
 VERSION = 4
@@ -175,16 +175,16 @@ def _finding(
     return {
         "summary": f"{title}: {', '.join(others)}" if others else title,
         "facts": [f"{facts}."] if facts else [],
-        "sentences": [_cited(unit, one, material, central) for unit, one in best],
+        "sentences": [_cite(unit, one, material, central) for unit, one in best],
     }
 
 
 def cite_sentence(unit: Unit, sentence: Sentence, material: Material) -> dict[str, Any]:
     """A sentence of a community with the ids of what it cites."""
-    return _cited(unit, sentence, material, _centrality(material))
+    return _cite(unit, sentence, material, _centrality(material))
 
 
-def _cited(unit: Unit, sentence: Sentence, material: Material, central: list[int]) -> dict[str, Any]:
+def _cite(unit: Unit, sentence: Sentence, material: Material, central: list[int]) -> dict[str, Any]:
     named = set(sentence.entities)
     return {
         # a sentence that holds a citation itself would cite whatever has that number here

@@ -9,7 +9,7 @@ import re
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.sources.document.extracted import DocumentText
+from relrag_pipelines.sources.document.document_text import DocumentText
 
 _IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 _EARLIEST = datetime(1985, 1, 1, tzinfo=UTC)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.erasure import byte_search, people
+from relrag_pipelines.erasure import byte_search, person_removal
 from relrag_pipelines.erasure.rule_file import ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.identity.journal_statements import (
@@ -84,14 +84,14 @@ def test_nothing_goes_while_it_cannot_be_told_who_is_who(tmp_path: Path) -> None
         whole = file.read_bytes()
         file.write_bytes(b"torn")
         with pytest.raises(ForgettingError, match=r"cannot be told: .*; run `relrag sync` first"):
-            people.require(workspace)
-        assert people.remove_statements(workspace, set(), RuleMatcher([], workspace.keys)) == 0
+            person_removal.require(workspace)
+        assert person_removal.remove_statements(workspace, set(), RuleMatcher([], workspace.keys)) == 0
         assert journal.path(home).read_bytes() == before
         file.write_bytes(whole)
-    people.require(workspace)
+    person_removal.require(workspace)
     archive_tables.drop(home)  # as a forget leaves them that was cut short
     with pytest.raises(ForgettingError, match="person_aliases is not there"):
-        people.require(workspace)
+        person_removal.require(workspace)
 
 
 def test_a_statement_that_waits_for_a_forget_finds_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,16 +144,16 @@ def test_what_tells_who_is_who_must_be_of_the_records_that_there_are(tmp_path: P
     config = make(tmp_path)
     workspace = archive.sync(config)
     journal.append(workspace.home, [StatedFact(17, "lives_in", "zvillage")])
-    assert people.missing_sources(workspace) == ""
+    assert person_removal.missing_sources(workspace) == ""
     source = workspace.settings.sources[0].name
     known = lake.manifest(workspace.home, "private_records", source)
     month = min(known)
     lake.write_manifest(
         workspace.home, "private_records", source, {**known, month: replace(known[month], output="changed since")}
     )
-    assert people.missing_sources(workspace) == f"identifiers of {source}, {month}, are of older records"
+    assert person_removal.missing_sources(workspace) == f"identifiers of {source}, {month}, are of older records"
     with pytest.raises(ForgettingError, match="run `relrag sync` first"):
-        people.require(workspace)
+        person_removal.require(workspace)
 
 
 def test_a_name_of_before_a_merge_goes_with_the_last_record_that_has_it(tmp_path: Path) -> None:

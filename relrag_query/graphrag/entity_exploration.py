@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from relrag_pipelines.graphrag.graph import plain_title
-from relrag_pipelines.graphrag.spans import EntityType
+from relrag_pipelines.graphrag.entity_candidates import EntityType
+from relrag_pipelines.graphrag.mention_graph import plain_title
 from relrag_query import exploration
 from relrag_query.archive import Archive
 from relrag_query.exploration import Exploration, GraphNode

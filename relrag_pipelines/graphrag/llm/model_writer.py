@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from relrag_pipelines.graphrag.reports import Draft, Material, cite_sentence, span
+from relrag_pipelines.graphrag.extractive_reports import Draft, Material, cite_sentence, span
 from relrag_pipelines.language_models.answer_schema import schema_of
 from relrag_pipelines.language_models.model import JsonModel, ModelError, TextRefused
 from relrag_pipelines.language_models.token_estimate import count_tokens
@@ -88,7 +88,7 @@ class ModelWriter:
         """One description of several; empty where the model gave none."""
         said = "\n".join(f"- {_inert(one)}" for one in descriptions)
         question = f"<descriptions>\nOf: {_inert(title)}\n{said}\n</descriptions>"
-        found = self._answered(DESCRIBE, question, _Description, texts)
+        found = self._ask(DESCRIBE, question, _Description, texts)
         return " ".join(found.description.split()) if found else ""
 
     def draft(self, material: Material, texts: Sequence[str]) -> Draft | None:
@@ -99,13 +99,13 @@ class ModelWriter:
         numbered = "\n".join(
             f'<passage number="{number}">{_inert(one)}</passage>' for number, (one, _) in passages.items()
         )
-        found = self._answered(REPORT, f"<passages>\n{numbered}\n</passages>", _Report, texts)
+        found = self._ask(REPORT, f"<passages>\n{numbered}\n</passages>", _Report, texts)
         return _as_draft(found, material, {number: place for number, (_, place) in passages.items()}) if found else None
 
-    def _answered(self, instructions: str, question: str, form: type[Answer], texts: Sequence[str]) -> Answer | None:
+    def _ask(self, instructions: str, question: str, form: type[Answer], texts: Sequence[str]) -> Answer | None:
         asked = orjson.dumps([instructions, self.model.name, question])
         key = blake2b(asked, digest_size=20).hexdigest()
-        if known := _parsed(form, self.cache.get(key)):
+        if known := _parse(form, self.cache.get(key)):
             return known
         if self.reason or self.tokens + count_tokens(instructions) + count_tokens(question) + _ANSWER > self.budget:
             self.reason = self.reason or f"the budget of {self.budget} tokens is used up"
@@ -122,7 +122,7 @@ class ModelWriter:
             self.pending += 1
             return None
         self.tokens += reply.tokens or count_tokens(instructions) + count_tokens(question)
-        found = _parsed(form, reply.text)
+        found = _parse(form, reply.text)
         if found is None:
             self.failed += 1
             return None
@@ -130,7 +130,7 @@ class ModelWriter:
         return found
 
 
-def _parsed(form: type[Answer], text: str | None) -> Answer | None:
+def _parse(form: type[Answer], text: str | None) -> Answer | None:
     try:
         return form.model_validate_json(text) if text else None
     except ValidationError:

@@ -37,10 +37,10 @@ def remove_statements(workspace: Workspace, asset_ids: AbstractSet[str], matcher
     that go. It reads the tables of people, so it comes before these are removed: where these are not whole it was done
     before a kill, and is not done again. A journal that cannot be read is left, for the search to name.
     """
-    if not _anything_stated(workspace) or missing_sources(workspace):
+    if not _journal_names_people(workspace) or missing_sources(workspace):
         return 0
     with suppress(JournalError):
-        gone = _with_former(workspace, _forgotten(workspace, asset_ids, matcher))
+        gone = _with_former(workspace, _people_to_erase(workspace, asset_ids, matcher))
         numbers = [entry.number for entry in journal.entries(workspace.home) if _is_about(entry.statement, gone)]
         if numbers:
             journal.append(workspace.home, [Allocation(one, ()) for one in sorted(gone)])
@@ -61,7 +61,7 @@ def require(workspace: Workspace) -> None:
 def missing_sources(workspace: Workspace) -> str:
     """What is missing or cannot be read of what tells who is who; empty where all is there, or nothing was stated."""
     home = workspace.home
-    if not _anything_stated(workspace):
+    if not _journal_names_people(workspace):
         return ""
     try:
         for table in _TABLES:
@@ -86,7 +86,7 @@ def missing_sources(workspace: Workspace) -> str:
     return ""
 
 
-def _anything_stated(workspace: Workspace) -> bool:
+def _journal_names_people(workspace: Workspace) -> bool:
     """Whether the journal speaks of people; a damaged one may."""
     try:
         return any(isinstance(entry.statement, Statement) for entry in journal.entries(workspace.home))
@@ -107,7 +107,7 @@ def _with_former(workspace: Workspace, gone: set[int]) -> set[int]:
     return found
 
 
-def _forgotten(workspace: Workspace, asset_ids: AbstractSet[str], matcher: RuleMatcher) -> set[int]:
+def _people_to_erase(workspace: Workspace, asset_ids: AbstractSet[str], matcher: RuleMatcher) -> set[int]:
     home = workspace.home
     columns = archive_tables.read(home, "person_aliases").select(["person_id", "kind", "alias"]).to_pydict().values()
     named = {

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_pipelines.graphrag.communities import communities
-from relrag_pipelines.graphrag.relations import pairs, relate
+from relrag_pipelines.graphrag.cooccurrence import pairs, relate
 
 
 def rows(named: dict[int, list[int]]) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]

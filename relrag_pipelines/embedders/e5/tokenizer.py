@@ -56,10 +56,10 @@ class Pieces:
         if found is None:
             if len(self._words) >= _KEPT_WORDS:
                 self._words.clear()
-            found = self._words[word] = self._cut(_SPACE + word)
+            found = self._words[word] = self._segment(_SPACE + word)
         return found
 
-    def _cut(self, word: str) -> list[int]:
+    def _segment(self, word: str) -> list[int]:
         """The most probable pieces (Viterbi); unknown characters that follow each other are one piece."""
         best = [0.0] + [-math.inf] * len(word)
         last = [(0, UNKNOWN)] * (len(word) + 1)

@@ -12,8 +12,8 @@ from relrag_query.graphrag import collections, service
 from relrag_query.graphrag.answer import GraphAnswer, Method, ask
 from relrag_query.graphrag.citations import Dataset, Reference
 from relrag_query.graphrag.corpus import Corpus
+from relrag_query.graphrag.generative import NO_ANSWER, Written, keep_given
 from relrag_query.graphrag.trace import State, trace
-from relrag_query.graphrag.writing import NO_ANSWER, Written, keep_given
 from tests import agile_index, archive
 from tests.answering import chat_service
 from tests.graphrag.test_answer import FAMILY, NOW, ZONE, claimed, opened

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from relrag_pipelines.records import Failure, Page
-from relrag_pipelines.sources.formats.stored_text import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean
 
 MAX_TITLE = 120
 """A first line longer than this is no title, characters."""

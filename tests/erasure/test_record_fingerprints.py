@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from relrag_pipelines.erasure import fingerprints, purge, record_selection, rule_file, rule_matching
+from relrag_pipelines.erasure import purge, record_fingerprints, record_selection, rule_file, rule_matching
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import PrivateRecord
@@ -22,7 +22,8 @@ LONG = "The boiler of the cabin is broken again"
 def marked(**fields: Any) -> list[tuple[str, bool, bool]]:
     record = PrivateRecord("1", **{"kind": "whatsapp", "from_": "Dana", "ts": 60, "text": LONG} | fields)
     return [
-        (one.hash, one.sure, one.telling) for one in fingerprints.fingerprints(to_table([record], PrivateRecord), KEYS)
+        (one.hash, one.sure, one.telling)
+        for one in record_fingerprints.fingerprints(to_table([record], PrivateRecord), KEYS)
     ]
 
 
@@ -112,7 +113,7 @@ def test_what_may_be_forgotten_messages_is_kept_and_named_until_the_owner_has_sa
     titled(tmp_path, "The Hikers", archive.CHAT + MORE)
     assert len(texts(workspace, "chat")) == 4 + 7
     like = unit_state.load_failures(workspace.home, "chat")
-    assert [one.fault for one in like] == [fingerprints.LIKE_FORGOTTEN] * 3
+    assert [one.fault for one in like] == [record_fingerprints.LIKE_FORGOTTEN] * 3
     assert "if this is the same, run `relrag forget whatsapp:" in like[0].message
     forget(workspace, "Merry Christmas to the whole hiking group", "ok")
     assert unit_state.load_failures(workspace.home, "chat") == []
@@ -133,7 +134,7 @@ def test_what_was_sent_to_a_forgotten_chat_and_another_stays_in_that(tmp_path: P
     titled(tmp_path, "Cyril", sent + "01/01/2024, 00:07 - Cyril: thanks\n")
     assert len(texts(workspace, "chat")) == 5
     like = unit_state.load_failures(workspace.home, "chat")
-    assert [one.fault for one in like] == [fingerprints.LIKE_FORGOTTEN] * 4
+    assert [one.fault for one in like] == [record_fingerprints.LIKE_FORGOTTEN] * 4
 
 
 def test_another_row_that_says_the_same_is_kept_and_named(tmp_path: Path) -> None:
@@ -144,7 +145,9 @@ def test_another_row_that_says_the_same_is_kept_and_named(tmp_path: Path) -> Non
     forget(workspace, done)
     archive.write_notes(tmp_path, {"id": "n3", "text": done}, {"id": "n4", "text": done})
     assert texts(workspace, "notes").count(done) == 1
-    assert [one.fault for one in unit_state.load_failures(workspace.home, "notes")] == [fingerprints.LIKE_FORGOTTEN]
+    assert [one.fault for one in unit_state.load_failures(workspace.home, "notes")] == [
+        record_fingerprints.LIKE_FORGOTTEN
+    ]
 
 
 def test_a_source_of_another_name_does_not_bring_it_back(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from relrag_pipelines import settings as settings_module
 from relrag_query.graphrag import answer
-from relrag_query.graphrag.exploration import explore
+from relrag_query.graphrag.entity_exploration import explore
 from relrag_query.mcp import server as mcp_server
 from relrag_query.service import Service
 from relrag_query.service.errors import NotServed

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
+from relrag_pipelines.graphrag.entity_candidates import Candidate, EntityType, is_function_word, says_nothing
 from relrag_pipelines.graphrag.nouns import Nouns
-from relrag_pipelines.graphrag.spans import Candidate, EntityType, is_function_word, says_nothing
-from relrag_pipelines.graphrag.words import compared, is_title
+from relrag_pipelines.graphrag.words import is_title, normal_form
 from relrag_pipelines.text.analyzer import fold
 
 
@@ -142,14 +142,14 @@ def _names(
         for one in some:
             if one.type == EntityType.NAME and not _overlaps(one, named[unit]):
                 words, start = _trim(one, is_name)
-                people = {names.get(compared(word), "") for word in words}
+                people = {names.get(normal_form(word), "") for word in words}
                 if len(people) == 1 and (key := min(people, key=str)):
                     yield Mention(unit, key, EntityType.PERSON, " ".join(words), start)
                 elif (
                     "" in people
                     and words
                     and len(words[0]) > 1
-                    and not (len(words) == 1 and says_nothing(compared(words[0])))
+                    and not (len(words) == 1 and says_nothing(normal_form(words[0])))
                 ):
                     text = " ".join(words)
                     yield Mention(unit, fold(text), EntityType.NAME, text, start)
@@ -163,7 +163,7 @@ def _trim(candidate: Candidate, is_name: Callable[[str, str], bool]) -> tuple[li
     words, start = candidate.text.split(), candidate.start
     while words and (
         _names_nothing(words[0])
-        or (candidate.opens and says_nothing(compared(words[0])))
+        or (candidate.opens and says_nothing(normal_form(words[0])))
         or not is_name(words[0], candidate.text)
     ):
         start += (len(words[0]) + 1) * (start >= 0)
@@ -179,7 +179,7 @@ def _is_shouted(word: str) -> bool:
 
 
 def _names_nothing(word: str) -> bool:
-    return is_function_word(compared(word)) or is_title(compared(word))
+    return is_function_word(normal_form(word)) or is_title(normal_form(word))
 
 
 class _Phrase(NamedTuple):
@@ -206,7 +206,7 @@ def _terms(
         units[one.key].add(one.unit)
     most = len(found) * options.max_share if len(found) >= _NO_LIMIT else len(found)
     kept = {key for key, of in units.items() if options.min_frequency <= len(of) <= most}
-    kept -= _covered(kept, units)
+    kept -= _subsumed_terms(kept, units)
     for one in phrases:
         if one.key in kept:
             start = one.words[0].start
@@ -250,7 +250,7 @@ def _nominal_parts(run: _Phrase, nouns: Nouns, options: Selection) -> Iterator[_
                 yield _Phrase(run.unit, run.words[first : last + 1], run.keys[first : last + 1], key)
 
 
-def _covered(kept: Set[str], units: Mapping[str, set[int]]) -> set[str]:
+def _subsumed_terms(kept: Set[str], units: Mapping[str, set[int]]) -> set[str]:
     """Terms that stand nearly always within one longer term."""
     found = set()
     for key in kept:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from relrag_pipelines.settings.config_file import ENVIRONMENT_ONLY
 from relrag_pipelines.settings.models import STRUCTURED, Collection, GraphRAG, People, Settings, Source
-from relrag_pipelines.settings.policies import ACTIONS, POLICIES, PRESETS
+from relrag_pipelines.settings.policy_presets import ACTIONS, POLICIES, PRESETS
 from relrag_pipelines.sources import KINDS
 
 

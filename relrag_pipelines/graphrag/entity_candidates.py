@@ -1,6 +1,6 @@
 """What in a text may name something: capitalised and quoted spans, numbers, file names, words with a meaning.
 
-No model and no language is asked. Which candidates are entities is decided over all texts together (mentions.py).
+No model is asked and no language assumed. entity_selection.py decides over all texts together which become entities.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import regex
 
-from relrag_pipelines.graphrag.words import Language, compared, is_everyday, is_title, language_of, languages
+from relrag_pipelines.graphrag.words import Language, is_everyday, is_title, language_of, languages, normal_form
 from relrag_pipelines.text.reference_numbers import find_reference_numbers
 from relrag_pipelines.text.stopwords import CZECH, ENGLISH, FINAL_LETTERS, HEBREW, OTHERS
 
@@ -95,7 +95,7 @@ def candidates(text: str) -> list[Candidate]:
     text = _ADDRESS.sub(_blank, _PSEUDONYM.sub(_blank, text))
     files = [Candidate(EntityType.FILE, found[0], found.start()) for found in _FILE.finditer(text)]
     numbers = list(_numbers(text, files))
-    rest = _without(text, [*files, *numbers])
+    rest = _blank_spans(text, [*files, *numbers])
     return [*files, *numbers, *_quotations(rest), *_names(rest), *_terms(rest)]
 
 
@@ -135,7 +135,7 @@ def _names(text: str) -> Iterator[Candidate]:
 class _Word(NamedTuple):
     text: str
     start: int
-    compared: str
+    normal_form: str
     adjacent: bool
     """only a space is between it and the word before"""
 
@@ -143,9 +143,9 @@ class _Word(NamedTuple):
 def _terms(text: str) -> Iterator[Candidate]:
     """Words with a meaning, also capitalised ones that open a sentence: whether these are names is seen elsewhere."""
     lines = [_words(text, line.start(), line.end()) for line in _LINE.finditer(text)]
-    whole = language_of(one.compared for line in lines for one in line)
+    whole = language_of(one.normal_form for line in lines for one in line)
     for line in lines:
-        language = languages()[language_of((one.compared for one in line), whole)]
+        language = languages()[language_of((one.normal_form for one in line), whole)]
         telling = [_is_telling(one) for one in line]
         cues = _cues(line, telling, language)
         for place, one in enumerate(line):
@@ -165,13 +165,13 @@ def _words(text: str, start: int, end: int) -> list[_Word]:
     behind = start
     for one in _WORD.finditer(text, start, end):
         adjacent = bool(found) and not text[behind : one.start()].strip(" \u00a0")
-        found.append(_Word(one[0], one.start(), compared(one[0]), adjacent))
+        found.append(_Word(one[0], one.start(), normal_form(one[0]), adjacent))
         behind = one.end()
     return found
 
 
 def _is_telling(word: _Word) -> bool:
-    return _LEAST <= len(word.text) <= _LONGEST and not says_nothing(word.compared)
+    return _LEAST <= len(word.text) <= _LONGEST and not says_nothing(word.normal_form)
 
 
 def _cues(line: list[_Word], telling: list[bool], language: Language) -> list[Cue]:
@@ -181,11 +181,11 @@ def _cues(line: list[_Word], telling: list[bool], language: Language) -> list[Cu
     for word, tells in zip(line, telling, strict=True):
         cue = cue if word.adjacent else Cue.NOTHING
         found.append(cue)
-        if word.compared in language.before_noun:
+        if word.normal_form in language.before_noun:
             cue = Cue.NOUN
-        elif word.compared in language.before_verb:
+        elif word.normal_form in language.before_verb:
             cue = Cue.VERB
-        elif cue is Cue.VERB or not (tells or is_everyday(word.compared)):
+        elif cue is Cue.VERB or not (tells or is_everyday(word.normal_form)):
             cue = Cue.NOTHING
     return found
 
@@ -194,11 +194,11 @@ def opens_sentence(text: str, start: int) -> bool:
     """Whether a sentence, a line or a quotation begins at an offset; behind the point of a title none does."""
     before = text[max(0, start - _LOOKED_BACK) : start].rstrip(" \t\u00a0")
     if before.endswith(".") and (title := _ABBREVIATED.search(before)):
-        return not is_title(compared(title[1]))
+        return not is_title(normal_form(title[1]))
     return not before or before[-1] in _BEFORE_SENTENCE
 
 
-def _without(text: str, spans: list[Candidate]) -> str:
+def _blank_spans(text: str, spans: list[Candidate]) -> str:
     """The text with spans blanked out, so that offsets stay."""
     for one in spans:
         text = text[: one.start] + " " * len(one.text) + text[one.start + len(one.text) :]

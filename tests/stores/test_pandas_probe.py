@@ -16,7 +16,7 @@ PRINTED = {"from a frame": "{'a': ['x', None]}", "to a frame": "['x', nan]", "fr
 @pytest.mark.parametrize("later", LATER)
 def test_arrays_need_no_pandas_and_frames_work(later: str) -> None:
     script = (
-        "import sys, relrag_pipelines.records, pyarrow as pa\n"
+        "import sys, relrag_pipelines.stores.table_schema, pyarrow as pa\n"
         "pa.array(['x']); pa.table({'a': [1]}).to_pylist()\n"
         f"print('pandas' in sys.modules)\n{LATER[later]}"
     )

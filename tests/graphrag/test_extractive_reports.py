@@ -2,8 +2,8 @@
 
 import pytest
 
-from relrag_pipelines.graphrag.graph import Sentence, shorten
-from relrag_pipelines.graphrag.reports import Entity, Link, Material, Unit, draft, fingerprint, render, title
+from relrag_pipelines.graphrag.extractive_reports import Entity, Link, Material, Unit, draft, fingerprint, render, title
+from relrag_pipelines.graphrag.mention_graph import Sentence, shorten
 from relrag_query.graphrag.citations import parse
 
 ENTITIES = [

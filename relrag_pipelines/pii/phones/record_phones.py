@@ -18,7 +18,7 @@ import regex
 from relrag_pipelines.pii import PIIRedactor, RedactionError, false_positives, flexible_pattern, present_candidates
 from relrag_pipelines.pii.json_values import as_integer, iter_strings, parse, visible_strings
 from relrag_pipelines.pii.phones.chains import LONGEST
-from relrag_pipelines.pii.phones.known import FEWEST_KNOWN
+from relrag_pipelines.pii.phones.value_search import FEWEST_KNOWN
 
 _PHONE_KEYS = frozenset(
     {"phone", "phones", "phone_number", "phone_numbers", "tel", "telephone", "mobile", "cell", "fax", "msisdn"}

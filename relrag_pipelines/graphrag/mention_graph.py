@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from relrag_pipelines.chunking.sentences import sentences, spans
-from relrag_pipelines.graphrag.mentions import Mention
-from relrag_pipelines.graphrag.relations import Relations, relate
+from relrag_pipelines.graphrag.cooccurrence import Relations, relate
+from relrag_pipelines.graphrag.entity_selection import Mention
 from relrag_pipelines.graphrag.schema import frame
 
 _SUFFIX = re.compile(r" \([^()]*\)$")
@@ -24,7 +24,7 @@ _LOOKED_AT = 5
 """text units in which a description is looked for"""
 _LONGEST = 300
 """characters of a description"""
-TOGETHER = " are named together."
+COOCCURRENCE = " are named together."
 """how the description of a relationship ends that no sentence states"""
 
 
@@ -175,7 +175,7 @@ def _relationships(
             "source": [titles[one] for one, _ in ends],
             "target": [titles[other] for _, other in ends],
             "description": [
-                _description([one, other], of, said) or f"{titles[one]} and {titles[other]}{TOGETHER}"
+                _description([one, other], of, said) or f"{titles[one]} and {titles[other]}{COOCCURRENCE}"
                 for (one, other), of in zip(ends, units, strict=True)
             ],
             "weight": relations.weight.tolist(),

@@ -15,9 +15,9 @@ def texts(value: Any) -> Iterator[str]:
     """The strings within a value; bytes are unpacked and decoded."""
     if isinstance(value, str):
         yield value
-        yield from _unescaped(value)
+        yield from _unescape(value)
     elif isinstance(value, bytes):
-        yield from texts(_decoded(value))
+        yield from texts(_decode(value))
     elif isinstance(value, Mapping):
         for key, one in value.items():
             yield from texts(key)
@@ -27,14 +27,14 @@ def texts(value: Any) -> Iterator[str]:
             yield from texts(one)
 
 
-def _unescaped(text: str) -> Iterator[str]:
+def _unescape(text: str) -> Iterator[str]:
     """What JSON in the text stands for, where that differs."""
     if "\\u" in text:
         with suppress(ValueError):
             yield from texts(json.loads(text))
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     """Bytes as text: Dagster packs what it keeps of runs; two bytes a character where every other one is empty."""
     with suppress(zlib.error):
         data = zlib.decompress(data)

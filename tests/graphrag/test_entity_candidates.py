@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from relrag_pipelines.graphrag import repeats
+from relrag_pipelines.graphrag.entity_candidates import EntityType, candidates
+from relrag_pipelines.graphrag.entity_selection import Mention, Selection, select
 from relrag_pipelines.graphrag.known_people import KnownPeople, plain_name
-from relrag_pipelines.graphrag.mentions import Mention, Selection, select
 from relrag_pipelines.graphrag.nouns import Nouns
-from relrag_pipelines.graphrag.spans import EntityType, candidates
 
 NAME, NUMBER, FILE, QUOTATION, TERM = (
     EntityType.NAME,
