@@ -41,8 +41,9 @@ _ROW = re.compile(r"[^;\n]{1,60}: [^;\n]+(?:; [^;:\n]{1,60}: [^;\n]+)+$")
 _RULE = re.compile(r"^\|[\s:|-]+\|?$", re.MULTILINE)
 """below the names of the columns of a table in Markdown"""
 _FRONT_MATTER = re.compile(
-    r"\A---[ \t]*\n((?:[\w.-]+:.*\n|[ \t]*- .*\n|[ \t]+\S.*\n|[ \t]*\n)+)(?:---|\.\.\.)[ \t]*(?:\n|\Z)"
+    r"\A---[ \t]*\n((?:[\w.-]+:.*\n|[ \t]*- .*\n|[ \t]+\S.*\n|[ \t]*\n)++)(?:---|\.\.\.)[ \t]*(?:\n|\Z)"
 )
+"""its lines are taken once: an indented item fits two ways, which would double the time with each line that has no end"""
 _ITEM = re.compile(r"\n[ \t]*- +")
 """of a list in front matter"""
 _YAML_MARKS = re.compile(r"(?<=[:,] )[\"'\[]|[\"'\]]+(?=,|$)", re.MULTILINE)

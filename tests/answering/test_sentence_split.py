@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_query.answering.sentence_split import quotable_spans, split
+from relrag_query.answering.sentence_split import QuotableSpan, quotable_spans, split
 from relrag_query.retrieval.hit import Hit, Message
+from tests import cost
 from tests.query_hits import passages, record, window
 
 
@@ -93,6 +94,17 @@ def test_split(text: str, expected: list[str]) -> None:
 )
 def test_front_matter_is_shown_without_its_marks(text: str, shown: list[str]) -> None:
     assert [one.text for one in quotable_spans(Hit(passages(record("document:1", text))[0], 1.0, 1.0))] == shown
+
+
+@pytest.mark.parametrize("line", ["  - tiles\n", "    a: b\n", "key: value\n", "\n"])
+def test_front_matter_without_an_end_costs_time_in_proportion(line: str) -> None:
+    def quoted(lines: int) -> list[QuotableSpan]:
+        text = "---\ntags:\n" + lines * line + "The tiles cost 4,000."
+        return quotable_spans(Hit(passages(record("document:1", text))[0], 1.0, 1.0))
+
+    assert quoted(2)[-1].text.endswith("The tiles cost 4,000.")
+    assert cost.seconds(lambda: quoted(24)) < 1, "an item that fits two ways doubles it with each line"
+    assert cost.exponent(quoted, lambda size: size, 4_000) < cost.LINEAR
 
 
 @pytest.mark.parametrize(
