@@ -48,15 +48,20 @@ _OTHER = (
     r"|code|kód|is|je|ist|מספר|smlouvy|objednávky|faktury|účtu|karty|průkazu|dokladu|zákazníka|produktu|zboží)(?!\w)\.?){0,3}"
     r"[ \t\xa0]?[:.#№/=-]{0,2}[ \t\xa0]{0,2}|#|[№$€£₪=][ \t\xa0]?)$"
 )
-_REFERENCE_WORDS = (
-    r"ref(?:erence)?|tracking(?: number)?|(?:case|order|invoice|parcel|policy|claim|complaint|booking) (?:number|no\.?)"
+_BARE_REFERENCE = r"(?:ref(?:erence)?|tracking)"
+_REFERENCE_NUMBER = (
+    r"(?:tracking number|(?:case|order|invoice|parcel|policy|claim|complaint|booking) (?:number|no\.?)"
     r"|č\. ?j\.|(?:číslo|č\.) (?:jednací|spis\w*|případ\w*|zásilk\w*|objedn\w*|faktur\w*|reklamac\w*|pojist\w*)"
-    r"|(?:ה?מספר|מס['׳]?) (?:ה?(?:תיק|הזמנה|חשבונית|משלוח|חבילה|מעקב|תלונה|פנייה|אסמכתא|פוליסה))|ה?אסמכתא"
+    r"|(?:ה?מספר|מס['׳]?) (?:ה?(?:תיק|הזמנה|חשבונית|משלוח|חבילה|מעקב|תלונה|פנייה|אסמכתא|פוליסה))|ה?אסמכתא)"
 )
+_CAPITALS = "".join(char for char in map(chr, range(0x250)) if char.isupper())
+_NO_NAMES = rf"(?:[ \t\xa0](?!(?:{_PHONE_WORDS})(?!\w))(?-i:[^\W\d_{_CAPITALS}]){{1,16}}){{0,6}}?"
+"""words in small letters: behind a name stands that person's phone"""
 _REFERENCE = (
-    rf"(?<![^\W_])(?:{_REFERENCE_WORDS})(?![^\W_])(?:[ \t\xa0](?!(?:{_PHONE_WORDS})(?!\w))[^\W\d_]{{1,16}}){{0,6}}?"
-    r"(?:[ \t\xa0](?:is|was|are|je|byl[ao]?|zní|הוא|היא|היה)|[ \t\xa0]?[:–-])[ \t\xa0]{1,2}$"
+    rf"(?<![^\W_])(?:{_BARE_REFERENCE}(?![^\W_]){_NO_NAMES}[ \t\xa0](?:is|was)|{_REFERENCE_NUMBER}(?![^\W_])"
+    rf"(?:{_NO_NAMES}[ \t\xa0](?:is|was|are|je|byl[ao]?|zní|הוא|היא|היה)|[ \t\xa0]?[:–-]))[ \t\xa0]{{1,2}}$"
 )
+"""in Czech `reference` are what others say of somebody, with whom to call"""
 _REFERENCE_REACH = 96
 """characters in front of a number in which what it refers to is named: `the reference for the burglary in May is`"""
 _AMOUNT_FOLLOWS = re.compile(

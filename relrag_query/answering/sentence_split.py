@@ -43,7 +43,7 @@ _RULE = re.compile(r"^\|[\s:|-]+\|?$", re.MULTILINE)
 _FRONT_MATTER = re.compile(
     r"\A---[ \t]*\n((?:[\w.-]+:.*\n|[ \t]*- .*\n|[ \t]+\S.*\n|[ \t]*\n)++)(?:---|\.\.\.)[ \t]*(?:\n|\Z)"
 )
-"""its lines are taken once: an indented item fits two ways, which would double the time with each line that has no end"""
+"""its lines are taken once: an indented item fits two ways, so that each would double the time where no end follows"""
 _ITEM = re.compile(r"\n[ \t]*- +")
 """of a list in front matter"""
 _YAML_MARKS = re.compile(r"(?<=[:,] )[\"'\[]|[\"'\]]+(?=,|$)", re.MULTILINE)
