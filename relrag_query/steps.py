@@ -18,12 +18,12 @@ from relrag_query.retrieval.steps.time_window import expand_context
 
 SEARCH = (
     Step(1, "hybrid search", hybrid_search),
+    Step(1, "named entities", expand_named_entities),
     Step(2, "rerank", rerank),
     Step(2, "bulk mail", demote_bulk),
     Step(2, "time", boost_time),
     Step(2, "channel", boost_channel),
     Step(2, "coverage", score_coverage),
-    Step(2, "named entities", expand_named_entities),
     Step(2, "messages", load_messages),
     Step(2, "details", load_extra),
 )

@@ -287,7 +287,7 @@ def test_the_trace_tells_the_steps_in_their_order(archive: Archive) -> None:
     trace = archive.ask("the contract attachment of last week").trace
     steps = [line for line in trace if line[0] != " "]
     assert [line.split(":")[0] for line in steps] == [
-        *("1 hybrid search", "2 rerank", "2 bulk mail", "2 time", "2 channel", "2 coverage", "2 named entities"),
+        *("1 hybrid search", "1 named entities", "2 rerank", "2 bulk mail", "2 time", "2 channel", "2 coverage"),
         *(
             "2 messages",
             "2 details",

@@ -92,11 +92,22 @@ _LONGEST = 40
 
 def candidates(text: str) -> list[Candidate]:
     """Every candidate of a text, by type and place. Pseudonyms and addresses hold none."""
+    marked, rest = _split_marked(text)
+    return [*marked, *_quotations(rest), *_names(rest), *_terms(rest)]
+
+
+def name_candidates(text: str) -> list[Candidate]:
+    """Those of a text that are quoted or begin with capitals."""
+    _, rest = _split_marked(text)
+    return [*_quotations(rest), *_names(rest)]
+
+
+def _split_marked(text: str) -> tuple[list[Candidate], str]:
+    """The names of files and the numbers, and the text without these."""
     text = _ADDRESS.sub(_blank, _PSEUDONYM.sub(_blank, text))
     files = [Candidate(EntityType.FILE, found[0], found.start()) for found in _FILE.finditer(text)]
-    numbers = list(_numbers(text, files))
-    rest = _blank_spans(text, [*files, *numbers])
-    return [*files, *numbers, *_quotations(rest), *_names(rest), *_terms(rest)]
+    marked = [*files, *_numbers(text, files)]
+    return marked, _blank_spans(text, marked)
 
 
 def is_function_word(word: str) -> bool:

@@ -63,6 +63,8 @@ class Hit:
     """of a mail that asks: the mail of its thread that replies"""
     similarity: float | None = None
     """cosine of its meaning to that of the question; None where it has no vector, or was not searched for"""
+    by_name: bool = False
+    """holds a name that the best hits hold, so it need hold no word of the question"""
     in_time: bool = False
     """lies within the time that the question speaks of"""
     extra: Mapping[str, Any] = field(default_factory=dict)

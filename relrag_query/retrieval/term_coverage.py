@@ -200,7 +200,7 @@ def bm25_like_score(words: Sequence[Term], held: frozenset[str], frequencies: Fr
 def _rarest(word: Term, held: frozenset[str], frequencies: Frequencies) -> float:
     begun = any(token[0] == "~" for token in word.tokens)
     counted = [token for token in word.tokens if token in held and not (begun and token.isalpha())]
-    return max((_idf(frequencies.get(token, 1), frequencies) for token in counted), default=0.0)
+    return max((idf(frequencies.get(token, 1), frequencies) for token in counted), default=0.0)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -293,8 +293,9 @@ def _weight(said: str, light: bool, rarity: float) -> float:
 def _rarity(sure: Mapping[str, float], held: Frequencies) -> float:
     """Inverse document frequency of the rarest token that the archive holds; parts of a code are not the word."""
     documents = min((held[token] for token, share in sure.items() if share > PART and held.get(token)), default=0)
-    return _idf(documents, held)
+    return idf(documents, held)
 
 
-def _idf(documents: int, held: Frequencies) -> float:
+def idf(documents: int, held: Frequencies) -> float:
+    """Inverse document frequency of a token that so many of the passages counted hold."""
     return math.log1p((held.get("", 0) - documents + 0.5) / (documents + 0.5))

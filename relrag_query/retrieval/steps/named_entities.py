@@ -1,4 +1,4 @@
-"""Step 2, named entities: in a collection of facts, passages about what the best ones name.
+"""Step 1, named entities: in a collection of facts, passages about what the best ones name.
 
 "Where was the mother of Lothair II born?" finds the passage about Lothair, which names Ermengarde; the passage about
 her holds no word of the question. So the names in the best passages are looked up too: one hop over the graph of
@@ -10,20 +10,22 @@ It lives on titles and capitals and gains nothing in chats, so only kinds whose 
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from relrag_pipelines.graphrag.entity_candidates import EntityType, candidates
+from ahocorasick_rs import AhoCorasick, Implementation
+
+from relrag_pipelines.graphrag.entity_candidates import name_candidates
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.text.analyzer import fold, query_tokens
+from relrag_pipelines.stores.vectors import ChunkFilter
+from relrag_pipelines.text.analyzer import query_tokens
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.term_coverage import Frequencies
+from relrag_query.retrieval.term_coverage import Frequencies, idf
 
 _SEEDS = 3
 """passages whose names are looked up; with four, evidence of several passages was found less often"""
@@ -33,72 +35,85 @@ _TITLE = 8.0
 """what a name counts that is the title of a passage, and again in the passage that bears it"""
 _FUSED = 2
 """rank that is added to each in the fusion"""
-_LOOKED_UP = 160
+_LOOKED_UP = 100
 """passages in which the names are looked for"""
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
 """behind a title, to tell it from others: (1987 film)"""
-_WORD = re.compile(r"[^\W_]+")
-_NAMING = (EntityType.NAME, EntityType.QUOTATION)
+_WORD = re.compile(r"\w")
+_WHY = "about what the best passages name"
 
 
 def expand_named_entities(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """The hits with those about what the best three name; as they came where one of these is no collected fact."""
+    """The hits with those about what the best three name, as many as there were; as they came in other collections.
+
+    Those of the question's time and of the kinds of these three are looked for.
+    """
     seeds = hits[:_SEEDS]
-    if not (context.settings.entity_expansion_enabled and seeds and all(map(_is_fact, seeds))):
+    if not (context.settings.entity_expansion_enabled and seeds and all(_is_fact(hit.chunk) for hit in seeds)):
         return hits
     names = _names(seeds, context)
     if not names:
         return hits
-    found = context.vectors.search("\n".join(names), _LOOKED_UP, context.limits)
+    where = replace(context.limits_in_time, kinds=tuple(sorted({hit.chunk.kind for hit in seeds})))
     known = {hit.chunk.chunk_id: hit for hit in hits}
-    new = [one.chunk_id for one in found if one.chunk_id not in known]
-    chunks = catalog_reader.chunks(context.connection, new) | {key: hit.chunk for key, hit in known.items()}
+    new = [one.chunk_id for one in context.vectors.search("\n".join(names), _LOOKED_UP, where)]
+    read = catalog_reader.chunks(context.connection, [key for key in new if key not in known])
+    chunks = {key: hit.chunk for key, hit in known.items()} | {key: one for key, one in read.items() if _is_fact(one)}
     named = _by_names(chunks, names)
     ordered = _fuse(list(known), named)[: max(len(hits), context.limit)]
-    similarities = _similarities([key for key in ordered if key not in known], context)
+    added = [key for key in ordered if key not in known]
+    similarities = _similarities(added, where, context)
     scores = [hit.score for hit in hits]
     scores += [scores[-1]] * (len(ordered) - len(hits))
-    context.note("entities", f"{len(names)} names looked up, {sum(key not in known for key in ordered)} passages added")
+    context.note("entities", f"{len(names)} names looked up, {len(added)} passages added")
+    found = known | {key: Hit(chunks[key], 0.0, 0.0, similarity=similarities.get(key), why=_WHY) for key in added}
+    by_name = frozenset(named)
     return [
-        replace(known.get(key) or _named_hit(chunks[key], similarities), score=score)
-        for key, score in zip(ordered, scores, strict=True)
+        replace(found[key], score=score, by_name=key in by_name) for key, score in zip(ordered, scores, strict=True)
     ]
 
 
-def _is_fact(hit: Hit) -> bool:
-    kind = KINDS.get(hit.chunk.kind)
-    return kind is not None and kind.facts and hit.chunk.rag_source_type == kind.record_types[0].name
+def _is_fact(chunk: Chunk) -> bool:
+    kind = KINDS.get(chunk.kind)
+    return kind is not None and kind.facts and chunk.rag_source_type == kind.record_types[0].name
 
 
 def _names(seeds: Sequence[Hit], context: QueryContext) -> dict[str, float]:
     """What the passages name and the question does not -> how rare it is."""
-    asked = _comparable(context.search_text)
-    said = [
-        name
-        for hit in seeds
-        for name in (
-            _title(hit.chunk),
-            *(_comparable(one.text) for one in candidates(hit.chunk.text) if one.type in _NAMING),
-        )
+    texts = [
+        text for hit in seeds for text in (_title(hit.chunk), *(one.text for one in name_candidates(hit.chunk.text)))
     ]
-    return {
-        name: _rarity(name, context.frequencies) for name in dict.fromkeys(said) if name.strip() and name not in asked
-    }
+    said = list(dict.fromkeys(filter(None, map(_comparable, texts))))
+    asked = _held(_comparable(context.search_text), _automaton(said), said)
+    return {name: _rarity(name, context.frequencies) for name in said if name not in asked}
 
 
 def _by_names(chunks: Mapping[str, Chunk], names: Mapping[str, float]) -> list[str]:
     """The passages that hold a name, by the weight of all that they hold, the heaviest first."""
     titles = {key: _title(chunk) for key, chunk in chunks.items()}
-    borne = set(titles.values())
+    borne, listed = set(titles.values()), list(names)
+    automaton = _automaton(listed)
     weights: dict[str, float] = {}
     for key, chunk in chunks.items():
-        text = f"{titles[key]}{_comparable(chunk.text)}"
+        held = _held(f"{titles[key]}\n{_comparable(chunk.text)}", automaton, listed)
         weights[key] = sum(
-            rarity**2 * (_TITLE if name in borne else 1.0) * (_TITLE if name == titles[key] else 1.0)
-            for name, rarity in names.items()
-            if name in text
+            names[name] ** 2 * (_TITLE if name in borne else 1.0) * (_TITLE if name == titles[key] else 1.0)
+            for name in sorted(held)
         )
     return sorted((key for key, weight in weights.items() if weight), key=lambda key: (-weights[key], key))
+
+
+def _automaton(names: Sequence[str]) -> AhoCorasick:
+    return AhoCorasick(names, implementation=Implementation.ContiguousNFA)
+
+
+def _held(text: str, automaton: AhoCorasick, names: Sequence[str]) -> set[str]:
+    """The names that a text holds as whole words."""
+    return {
+        names[number]
+        for number, start, end in automaton.find_matches_as_indexes(text, overlapping=True)
+        if not _WORD.match(text[start - 1 : start]) and not _WORD.match(text[end : end + 1])
+    }
 
 
 def _fuse(found: Sequence[str], named: Sequence[str]) -> list[str]:
@@ -111,23 +126,17 @@ def _fuse(found: Sequence[str], named: Sequence[str]) -> list[str]:
     return [*first, *(key for key in sorted(scores, key=lambda key: -scores[key]) if key not in first)]
 
 
-def _similarities(chunk_ids: Sequence[str], context: QueryContext) -> dict[str, float]:
+def _similarities(chunk_ids: Sequence[str], where: ChunkFilter, context: QueryContext) -> dict[str, float]:
     if context.meaning is None or not chunk_ids:
         return {}
-    where = replace(context.limits, chunk_ids=tuple(chunk_ids))
+    where = replace(where, chunk_ids=tuple(chunk_ids))
     return {one.chunk_id: one.score for one in context.vectors.nearest(context.meaning, len(chunk_ids), where)}
 
 
-def _named_hit(chunk: Chunk, similarities: Mapping[str, float]) -> Hit:
-    why = "about what the best passages name"
-    return Hit(chunk, 0.0, 0.0, similarity=similarities.get(chunk.chunk_id), why=why)
-
-
 def _rarity(name: str, held: Frequencies) -> float:
-    """Inverse document frequency of the rarest word of a name."""
+    """That of the rarest word of a name."""
     words = [word for word in query_tokens(name).split() if word[0] != "~"]
-    documents = min((held.get(word, 1) for word in words), default=held.get("", 1))
-    return math.log1p((held.get("", 1) - documents + 0.5) / (documents + 0.5))
+    return idf(min((held.get(word, 1) for word in words), default=held.get("", 1)), held)
 
 
 def _title(chunk: Chunk) -> str:
@@ -135,5 +144,5 @@ def _title(chunk: Chunk) -> str:
 
 
 def _comparable(text: str) -> str:
-    """The words of a text, folded, between blanks."""
-    return f" {' '.join(_WORD.findall(fold(text)))} "
+    """The text in small letters, with one blank between words."""
+    return " ".join(text.lower().split())

@@ -74,12 +74,13 @@ def boost_channel(hits: list[Hit], context: QueryContext) -> list[Hit]:
 def score_coverage(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """Gives each hit its display score: the share of the question that it covers, by what the hit counts.
 
-    Searched by words alone, what holds none of them is dropped: sparse search also finds words that begin alike.
+    Searched by words alone, what holds none of them is dropped, unless it was found by a name: sparse search also finds
+    words that begin alike.
     """
     scored = [
         replace(hit, display_score=hit.weight * term_coverage(context.terms, passage_tokens(hit.chunk))) for hit in hits
     ]
-    return scored if context.meaning is not None else [hit for hit in scored if hit.display_score > 0]
+    return scored if context.meaning is not None else [hit for hit in scored if hit.display_score > 0 or hit.by_name]
 
 
 def _mentions_time(chunk: Chunk, when: TimeRange, zone: ZoneInfo) -> bool:
