@@ -361,7 +361,7 @@ class Settings(BaseModel):
         False, description="follow threads and attachments where a question asks for them; `relrag init` writes true"
     )
     entity_expansion_enabled: bool = Field(
-        True, description="in a collection of facts, look up what the best passages name; never in chats or mail"
+        True, description="where the best passages are facts under titles (kind jsonl), find what they name too"
     )
     intent_classifier: Literal["rules", "llm"] = Field(
         "rules",

@@ -5,7 +5,8 @@ her holds no word of the question. So the names in the best passages are looked 
 entities and passages, whose edges are read from the sparse index and the texts, since one hop needs no more. Names of
 the question itself are left out, for they were searched for. What both lists hold rises (reciprocal rank fusion,
 Cormack, Clarke and Buettcher 2009, https://doi.org/10.1145/1571941.1572114); the first passages stay where they are.
-It lives on titles and capitals and gains nothing in chats, so only kinds whose records are facts have it.
+It lives on titles and capitals and gains nothing in chats: only records under a title, of a kind
+that says that its records are facts, have it.
 """
 
 from __future__ import annotations
@@ -54,28 +55,30 @@ def expand_named_entities(hits: list[Hit], context: QueryContext) -> list[Hit]:
     names = _names(seeds, context)
     if not names:
         return hits
-    where = replace(context.limits_in_time, kinds=tuple(sorted({hit.chunk.kind for hit in seeds})))
     known = {hit.chunk.chunk_id: hit for hit in hits}
-    new = [one.chunk_id for one in context.vectors.search("\n".join(names), _LOOKED_UP, where)]
-    read = catalog_reader.chunks(context.connection, [key for key in new if key not in known])
-    chunks = {key: hit.chunk for key, hit in known.items()} | {key: one for key, one in read.items() if _is_fact(one)}
-    named = _by_names(chunks, names)
+    where = replace(context.limits_in_time, kinds=tuple(sorted({hit.chunk.kind for hit in seeds})))
+    found = [one.chunk_id for one in context.vectors.search("\n".join(names), _LOOKED_UP, where)]
+    read = catalog_reader.chunks(context.connection, [key for key in found if key not in known])
+    chunks = {key: hit.chunk for key, hit in known.items()} | read
+    named = _by_names({key: chunk for key, chunk in chunks.items() if _is_fact(chunk)}, names)
     ordered = _fuse(list(known), named)[: max(len(hits), context.limit)]
     added = [key for key in ordered if key not in known]
-    similarities = _similarities(added, where, context)
+    near = _similarities(added, where, context)
+    known |= {key: Hit(chunks[key], 0.0, 0.0, similarity=near.get(key), why=_WHY) for key in added}
     scores = [hit.score for hit in hits]
     scores += [scores[-1]] * (len(ordered) - len(hits))
     context.note("entities", f"{len(names)} names looked up, {len(added)} passages added")
-    found = known | {key: Hit(chunks[key], 0.0, 0.0, similarity=similarities.get(key), why=_WHY) for key in added}
     by_name = frozenset(named)
     return [
-        replace(found[key], score=score, by_name=key in by_name) for key, score in zip(ordered, scores, strict=True)
+        replace(known[key], score=score, by_name=key in by_name) for key, score in zip(ordered, scores, strict=True)
     ]
 
 
 def _is_fact(chunk: Chunk) -> bool:
     kind = KINDS.get(chunk.kind)
-    return kind is not None and kind.facts and chunk.rag_source_type == kind.record_types[0].name
+    return (
+        kind is not None and kind.facts and chunk.rag_source_type == kind.record_types[0].name and bool(chunk.subject)
+    )
 
 
 def _names(seeds: Sequence[Hit], context: QueryContext) -> dict[str, float]:

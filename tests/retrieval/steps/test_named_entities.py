@@ -24,7 +24,11 @@ def fact(number: int, title: str, text: str, **fields: str) -> Record:
 
 def fact_of(number: int, text: str, timestamp: str) -> Record:
     return record(
-        f"jsonl:wiki:{number}", text, timestamp, source="wiki", subject="Ermengarde of Tours" if number > 1 else ""
+        f"jsonl:wiki:{number}",
+        text,
+        timestamp,
+        source="wiki",
+        subject="Ermengarde of Tours" if number > 1 else "Lothair II",
     )
 
 
@@ -90,6 +94,15 @@ def test_what_they_say_of_the_question_counts(tmp_path: Path) -> None:
     with Archive.open(publish(tmp_path, facts)) as archive:
         found = next(hit for hit in archive.search(QUESTION).hits if hit.chunk.subject == "Ermengarde of Tours")
     assert found.display_score > 0.1
+
+
+def test_notes_without_a_title_are_left_as_they_are(tmp_path: Path) -> None:
+    notes = [
+        record("jsonl:wiki:1", LOTHAIR, source="wiki"),
+        record("jsonl:wiki:2", ERMENGARDE, source="wiki", subject="Ermengarde of Tours"),
+    ]
+    with Archive.open(publish(tmp_path, notes)) as archive:
+        assert [hit.chunk.asset_id for hit in archive.search(QUESTION).hits] == ["jsonl:wiki:1"]
 
 
 def test_a_setting_turns_it_off(tmp_path: Path) -> None:
