@@ -88,7 +88,7 @@ def _latin(
         named = None
     if named is not None:
         return KinPhrase(named.start, end, word.type, named, word.is_subject, word.is_plural)
-    following = by_start.get(end + 1)
+    following = by_start.get(end + 1) if text[end : end + 1] == " " else None
     if word.is_subject and following and not following.is_subject and not is_possessive(text, following):
         return KinPhrase(start, following.end, word.type, following, True, word.is_plural)  # manžel Věry
     return KinPhrase(start, end, word.type, "", word.is_subject, word.is_plural)

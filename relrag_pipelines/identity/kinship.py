@@ -54,7 +54,9 @@ COPULA = re.compile(
     rf"| היא|,? קוראים ל\w+) {_TITLE}",
     re.IGNORECASE,
 )
-_I_AM = re.compile(r"(?:\b(?:as|I am|I['’]m|jsem|jako)|(?<!\w)אני) (?:the )?$", re.IGNORECASE)
+_I_AM = re.compile(r"(?:\b(?:(?P<compares>as|jako)|I am|I['’]m|jsem)|(?<!\w)אני) (?:the )?$", re.IGNORECASE)
+_IS_WRITER = re.compile(r"\s*(?:[.;!)\n]|$)|,? (?:I\b|I['’]|ti\b|vám\b|jsem\b)", re.IGNORECASE)
+"""behind `as your landlord`: `as your brother said` compares"""
 _GREETING = re.compile(
     r"\s*(?:(?:hi|hey|hello|dear|dearest|ahoj|čau|milá|milý|drahá|drahý|dobrý den|היי|הי|שלום|בוקר טוב)[, ]+)?",
     re.IGNORECASE,
@@ -129,6 +131,7 @@ def _before(text: str, begin: int, phrase: KinPhrase, ends: Mapping[int, Mention
             yield StatedRelation(owner, phrase.type, one, one.start, phrase.end)
     said = _I_AM.search(text, begin, phrase.start)
     closed = re.match(r"(?![\w'’-]| [A-Z]\w)", text[phrase.end : phrase.end + 3])
+    closed = _IS_WRITER.match(text, phrase.end) if said and said["compares"] else closed
     if said and owner != "writer" and closed and not _is_doubted(text, text[begin : said.start()], phrase.end):
         yield StatedRelation(owner, phrase.type, "writer", said.start(), phrase.end)
 

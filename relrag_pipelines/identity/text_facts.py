@@ -121,10 +121,9 @@ def _value(predicate: str, matches: Iterable[re.Match[str]], day: date | None) -
     said = {name: value for match in matches for name, value in match.groupdict().items() if value}
     if "age" in said:
         years = int(said["age"])
-        born = _birthday(day, years) if day and 0 < years < _OLDEST else None
-        if predicate == "born" and day and (earliest := _birthday(day + timedelta(days=1), years + 1)):
-            return f"{earliest}/{born}" if born else None
-        return born
+        if day is None or not 0 < years < min(_OLDEST, day.year - 1):
+            return None
+        return _born_between(day, years) if predicate == "born" else _birthday(day, years)
     if "date" in said:
         return _iso(said["date"])
     return " ".join(next(iter(said.values())).split()) if said else None
@@ -135,6 +134,12 @@ def _birthday(day: date, years: int) -> str | None:
         return day.replace(year=day.year - years).isoformat()
     except ValueError:  # the 29th of February of a year that has none
         return None
+
+
+def _born_between(day: date, years: int) -> str:
+    """The first and the last day on which somebody was born who is so many years old on a day."""
+    day = day.replace(day=28) if (day.month, day.day) == (2, 29) else day
+    return f"{day.replace(year=day.year - years - 1) + timedelta(days=1)}/{day.replace(year=day.year - years)}"
 
 
 def _iso(said: str) -> str | None:

@@ -6,7 +6,8 @@ Such a note is a phrase without the name. With the card's name beside it, it is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from relrag_pipelines.identity.kinship import stated_relations
 from relrag_pipelines.identity.mentions import Mention, MentionFinder, certain_person
@@ -18,6 +19,12 @@ _MOST_WORDS = 5
 _PART = re.compile(r"[,;.\n]")
 _OF_CARD = re.compile(r"(?P<word>[^\W\d_]+): (?P<name>[^\W\d_]+(?: [^\W\d_]+)?)")
 """`boss: Dana`: who is that to whom the card is of"""
+
+
+def of_card(extra: Mapping[str, Any]) -> list[str]:
+    """The notes on a card; a jsonl file may say anything in their place."""
+    notes = extra.get("notes")
+    return [one for one in notes if isinstance(one, str)] if isinstance(notes, list) else []
 
 
 def relations(

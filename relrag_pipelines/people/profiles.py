@@ -108,7 +108,7 @@ def _card_facts(cards: Iterable[dict[str, Any]], found: Resolution) -> Iterator[
             if isinstance(predicate, str) and isinstance(value, str) and value:
                 quote = f"{predicate.replace('_', ' ')}: {value}"
                 yield PersonFact(person_id, predicate, value, 1.0, card["asset_id"], quote)
-        if note := card_notes.occupation(filter(_text, _list(card["extra"].get("notes")))):
+        if note := card_notes.occupation(card_notes.of_card(card["extra"])):
             yield PersonFact(person_id, "occupation", note, STATED, card["asset_id"], note)
 
 

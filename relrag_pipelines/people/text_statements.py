@@ -117,7 +117,7 @@ def _partners(texts: Sequence[Text], appearing: Appearing, found: Resolution) ->
 
 def _is_called(title: str, names: Sequence[WrittenName]) -> bool:
     said = set(parse(title).words)
-    return any(name.words and set(name.words) <= said for name in names)
+    return any(name.words and set(name.words) == said for name in names)
 
 
 def _speakers(one: Text, appearing: Appearing, partners: Mapping[str, int]) -> Speakers:

@@ -65,9 +65,16 @@ def connect(database: str = ":memory:", *, read_only: bool = False, **config: An
 def scratch() -> duckdb.DuckDBPyConnection:
     """A connection to DuckDB without a file, for tables that are registered and temporary ones: no other sees these.
 
-    All of a process are connections to one database, since it takes 20 ms to make one.
+    All of a process are connections to one database, since it takes 20 ms to make one; one that a fault has closed is
+    made again.
     """
-    return _in_memory().cursor()
+    try:
+        connection = _in_memory().cursor()
+        connection.execute("SELECT 1").fetchall()
+    except duckdb.Error:
+        _in_memory.cache_clear()
+        connection = _in_memory().cursor()
+    return connection
 
 
 @functools.cache

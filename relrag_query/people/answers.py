@@ -161,7 +161,7 @@ def _name(person_id: int, known: dict[int, IndexedPerson]) -> str:
 def _fact(predicate: str, person: IndexedPerson, facts: list[PersonFact], today: date) -> str:
     said = {fact.predicate: fact.value for fact in reversed(facts)}
     if predicate == "age":
-        years, born = possible_ages(said, today), said.get("birthday") or said.get("born")
+        years, born = possible_ages(said, today)
         return f"{person.name}: {years} years old (born {born})" if years else ""
     if predicate in ("phone", "email"):
         reached = [one["alias"] for one in person.aliases if one["kind"] == predicate]

@@ -99,15 +99,18 @@ def age(birthday: str, today: date, died: str = "") -> int | None:
     return end.year - born.year - ((end.month, end.day) < (born.month, born.day))
 
 
-def possible_ages(facts: Mapping[str, str], today: date) -> str:
-    """How old somebody is by `birthday`, or by the days between which he was `born`: `24 or 25`; else empty."""
-    birthday = facts.get("birthday", "")
+def possible_ages(facts: Mapping[str, str], today: date) -> tuple[str, str]:
+    """How old somebody is, `24 or 25`, and what that follows from: `birthday`, or the days between which he was `born`.
+
+    Both are empty where no year is known.
+    """
+    birthday, born = facts.get("birthday", ""), facts.get("born", "")
     of_year = [f"{birthday}-12-31", f"{birthday}-01-01"] if birthday.isdecimal() else []
-    for ends in ([birthday], of_year, facts.get("born", "").split("/")):
+    for said, ends in ((birthday, [birthday]), (birthday, of_year), (born, born.split("/"))):
         years = {one for end in ends if (one := age(end, today, facts.get("died", ""))) is not None}
         if years:
-            return " or ".join(map(str, sorted(years)))
-    return ""
+            return " or ".join(map(str, sorted(years))), said
+    return "", ""
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any]) -> list[dict[str, Any]]:

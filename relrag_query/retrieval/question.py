@@ -28,6 +28,10 @@ DateLike = str | date | None
 """`2024`, `2024-03`, `2024-03-15`, a date or a datetime with a zone"""
 
 
+_YEAR = 365 * 86_400
+"""seconds"""
+
+
 @dataclass(frozen=True)
 class Filters:
     """What a query is limited to, by the names of `Archive.search`."""
@@ -119,14 +123,16 @@ def _times(
 def _time(question: str, where: ChunkFilter, zone: ZoneInfo, connection: duckdb.DuckDBPyConnection) -> TimeRange | None:
     """The time that a question means: a month or a date without a year is the last one that the archive reaches.
 
-    What lies outside the sources and kinds that the question is limited to does not count.
+    What lies outside the sources and kinds that the question is limited to does not count. What only ends at a month
+    stays where records of the year before it are there: an archive some days old has all of these before March.
     """
     when = time_range(question, settings_module.now(), zone)
     bound = _bound(when)
     if when is None or when.relative or bound is None:
         return when
     newest = catalog_reader.newest(connection, int(settings_module.now().timestamp()), where.sources, where.kinds)
-    if newest is None or bound <= newest:
+    year = 0 if when.since is not None else _YEAR
+    if newest is None or bound <= newest + year:
         return when
     reached = time_range(question, datetime.fromtimestamp(newest, UTC), zone)
     last = _bound(reached)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relrag_pipelines.identity.kinship import stated_relations
-from relrag_pipelines.identity.mentions import MentionFinder
+from relrag_pipelines.identity.mentions import Mention, MentionFinder
 from relrag_pipelines.text import kinship
 from tests.identity.kinship_set import found
 
@@ -34,6 +34,30 @@ def test_where_the_words_are() -> None:
         "My wife, Dana",
     )
     assert stated_relations("My wife, Dana", []) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("As your landlord I raise the rent.", True),
+        ("As your landlord, I raise the rent.", True),
+        ("I write as your landlord.", True),
+        ("Píšu jako tvůj bratr.", True),
+        ("As your brother said, we leave at eight.", False),
+        ("Do it as your landlord told you.", False),
+        ("Jako tvůj bratr říkal, jedeme v osm.", False),
+    ],
+)
+def test_who_writes_as_somebody_is_no_comparison(text: str, says: bool) -> None:
+    assert [one.other for one in stated_relations(text, [])] == (["writer"] if says else [])
+
+
+def test_a_czech_name_on_the_next_line_is_not_whose_somebody_is() -> None:
+    finder = MentionFinder({1: ["Věra Malá"], 2: ["Petr Malý"]})
+    for joint, owner in ((" ", 1), ("\n", None), (",", None)):
+        text = f"Petr, manžel{joint}Věry, přijde."
+        said = stated_relations(text, finder.find(text))
+        assert [one.owner.person_ids[0] for one in said if isinstance(one.owner, Mention)] == ([owner] if owner else [])
 
 
 def test_a_long_text_without_sentences_is_read_in_linear_time() -> None:

@@ -91,3 +91,19 @@ def test_an_age_leaves_a_year_in_which_somebody_was_born() -> None:
     assert [(one.predicate, one.value) for one in facts] == [
         ("born", "1999-05-11/2000-05-10"), ("born", "1993-05-11/1994-05-10"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("day", "born"),
+    [
+        (date(2024, 2, 28), ["1999-03-01/2000-02-28"]),
+        (date(2024, 2, 29), ["1999-03-01/2000-02-28"]),
+        (date(2024, 3, 1), ["1999-03-02/2000-03-01"]),
+        (date(2025, 2, 28), ["2000-02-29/2001-02-28"]),
+        (date(9999, 12, 31), ["9975-01-01/9975-12-31"]),
+        (date(12, 3, 4), []),
+    ],
+)
+def test_so_it_does_at_the_edges_of_the_calendar(day: date, born: list[str]) -> None:
+    text = "Karen is 24."
+    assert [one.value for one in stated_facts(text, MentionFinder({1: ["Karen"]}).find(text), day)] == born

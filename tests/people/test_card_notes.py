@@ -71,3 +71,12 @@ def test_the_owners_own_card_says_nothing_of_him() -> None:
 
 def test_a_note_of_an_owner_nobody_knows_says_nothing_of_him() -> None:
     assert [*card_notes.relations(["sister"], "Dana Levi", DANA, None, FINDER)] == []
+
+
+@pytest.mark.parametrize("notes", [None, "vet", [1], [{"text": "vet"}], {"vet": 1}, [None]])
+def test_what_are_no_notes_is_passed_over(notes: object) -> None:
+    assert card_notes.of_card({"notes": notes}) == card_notes.of_card({}) == []
+
+
+def test_notes_are_read_beside_what_are_none() -> None:
+    assert card_notes.of_card({"notes": [1, "vet", None]}) == ["vet"]

@@ -79,10 +79,11 @@ def test_to_whom_a_text_is_written_is_known_in_a_chat_of_two_and_in_a_mail_to_on
         text("b", "your brother Will called", thread_id="group", subject="Petr Malý"),
         text("c", "ok", thread_id="group", subject="Petr Malý"),
         text("d", "your brother Will called", thread_id="other", subject="Hiking"),
+        text("g", "your brother Will called", thread_id="about", subject="Petr Malý birthday"),
         text("e", "As your landlord I write.\nYour cousin\nJana", "email", thread_id=None),
         text("f", "As your landlord I write.", "email", thread_id=None),
     ]
-    writers = {"a": 2, "b": 2, "c": 3, "d": 2, "e": 5, "f": 5}
+    writers = {"a": 2, "b": 2, "c": 3, "d": 2, "e": 5, "f": 5, "g": 2}
     made, _ = read(FINDER, "chat/2025-01", texts, Appearing({"e": [1, 5], "f": [1, 3, 5]}, writers, 1), FOUND)
     assert {(row.from_person_id, row.to_person_id, row.relationship_type, row.source_ref) for row in made} == {
         (1, 4, "sibling", "a"),

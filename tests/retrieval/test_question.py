@@ -67,6 +67,18 @@ def test_so_is_one_that_ends_the_time(archive: Archive, monkeypatch: pytest.Monk
     )
 
 
+def test_one_that_ends_the_time_stays_while_the_year_before_it_has_records(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy some days old lies before April as a whole: asked for what was before, none of it may be left out."""
+    monkeypatch.setenv("RELRAG_NOW", "2025-04-05T12:00:00+00:00")
+    with archive._reading() as connection:
+        when = archive._context(connection, "what did firing cost before April", Filters(), 8).time
+    zone = ZoneInfo(archive.settings.timezone)
+    assert when is not None
+    assert (when.until, when.newest) == (datetime(2025, 4, 1, tzinfo=zone).timestamp(), None)
+
+
 def test_only_the_sources_that_are_asked_count(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELRAG_NOW", "2026-11-24T12:00:00+00:00")
     zone = ZoneInfo(archive.settings.timezone)

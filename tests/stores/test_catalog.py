@@ -441,3 +441,10 @@ def test_connections_without_a_file_see_nothing_of_each_other() -> None:
             other.execute("FROM made")
     with catalog.scratch() as later, pytest.raises(duckdb.CatalogException):
         later.execute("FROM numbers")
+
+
+def test_a_scratch_database_that_a_fault_closed_is_made_again() -> None:
+    catalog.scratch().close()
+    catalog._in_memory().close()
+    with catalog.scratch() as connection:
+        assert connection.execute("SELECT 42").fetchall() == [(42,)]
