@@ -33,10 +33,17 @@ class Candidate:
 
     @property
     def text(self) -> str:
-        """What would be quoted."""
-        if not self.exchange:
-            return self.unit.quote
-        return "\n".join(f"{one.sender or ''}: {one.text}" for one in (self.unit, *self.exchange))
+        """What is weighed."""
+        return _spoken(self.unit, *self.exchange) if self.exchange else self.unit.quote
+
+    @property
+    def quote(self) -> str:
+        """What is quoted: behind an exchange that ends with a question also the reply.
+
+        It is not weighed: of the hard questions fewer had the right candidate among the first three (56.6 for 57.3 %).
+        """
+        last = (self.unit, *self.exchange)[-1]
+        return _spoken(self.unit, *self.exchange, last.reply) if self.exchange and last.reply else self.text
 
     @property
     def embedded_text(self) -> str:
@@ -57,11 +64,12 @@ def candidates(hits: Sequence[Hit]) -> list[Candidate]:
     return found
 
 
-def _exchange(turns: Sequence[QuotableSpan]) -> tuple[QuotableSpan, ...]:
-    """The turns behind the first that belong to it: a few short ones, soon after each other, and its reply.
+def _spoken(*turns: QuotableSpan) -> str:
+    return "\n".join(f"{one.sender or ''}: {one.text}" for one in turns)
 
-    If the last of them asks, its reply as well.
-    """
+
+def _exchange(turns: Sequence[QuotableSpan]) -> tuple[QuotableSpan, ...]:
+    """The turns behind the first that belong to it: a few short ones, soon after each other, and its reply."""
     first, size = turns[0], len(turns[0].text)
     follow: list[QuotableSpan] = []
     for last, turn in itertools.islice(itertools.pairwise(turns), _TURNS):
@@ -71,5 +79,4 @@ def _exchange(turns: Sequence[QuotableSpan]) -> tuple[QuotableSpan, ...]:
         follow.append(turn)
     if first.reply and all(turn.asset_id != first.reply.asset_id for turn in follow):
         follow = [first.reply]
-    last = (first, *follow)[-1]
-    return tuple([*follow, last.reply] if last.reply and last is not first else follow)
+    return tuple(follow)

@@ -105,7 +105,7 @@ def best(found: Sequence[Candidate], judged: Judgement) -> list[tuple[Candidate,
 
 def _sentence(one: Candidate, share: float, same: Sentence | None) -> Sentence:
     """A candidate as it is quoted: an exchange whole, and in place of the same sentence what is known of that."""
-    unit = replace(one.unit, text=one.text) if one.exchange else one.unit
+    unit = replace(one.unit, text=one.quote) if one.exchange else one.unit
     if same is None:
         return Sentence(unit, share)
     return same if same.replies or not one.exchange else replace(same, unit=unit, replies=True)

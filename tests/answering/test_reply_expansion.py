@@ -168,5 +168,5 @@ def test_what_is_quoted_ends_with_the_reply(tmp_path: Path, said: Sequence[str],
     config = publish(tmp_path, records, [window(records[:3]), window(records[3:])])
     with Archive.open(config) as archive, archive._reading() as connection:
         hits = pipeline.quotable(pipeline.answering_hits(archive._context(connection, question, Filters(), 8)))
-    whole = next(one.text for one in hits if one.unit.text == first)
+    whole = next(one.quote for one in hits if one.unit.text == first)
     assert whole.endswith(f"Petr: {second}\nEva: {replied}")
