@@ -2,6 +2,8 @@
 
 import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,25 @@ from tests import ROOT, archive
 # the same examples in every run; a busy machine is no fault of what is tested
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
+
+_MEMORY = Path("/dev/shm")  # noqa: S108 - the files in it are those of pytest's own folder, which is private
+_ROOM = 8 * 2**30
+"""bytes that a run may take; about half of them are used"""
+
+
+def pytest_configure() -> None:
+    """Puts temporary files into memory where there is room: the tests sync files to disk a hundred thousand times.
+
+    Processes of the run inherit it. TMPDIR, where it is set, is left as it is.
+    """
+    if "TMPDIR" not in os.environ and _MEMORY.is_dir() and _free_memory() > _ROOM:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
+
+
+def _free_memory() -> int:
+    """Bytes that files in memory may take: what the machine has available, and what the folder may hold of it."""
+    lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    return min(int(lines["MemAvailable"].split()[0]) * 1024, shutil.disk_usage(_MEMORY).free)
 
 
 _LONG = (

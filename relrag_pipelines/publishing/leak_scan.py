@@ -144,7 +144,8 @@ def _rows_of_file(path: Path, name: str, since: Mapping[str, int] | None) -> Ite
         yield from _grouped_rows("payloads of points", vectors.payloads(path.parent))
     elif path.parent.name != retired_generations.VECTORS and path.parent.parent.name != retired_generations.VECTORS:
         with path.open(encoding="utf-8", errors="replace") as lines:
-            yield from _grouped_rows(path.name, ({"line": line} for line in lines))
+            # NUL parts texts in a search, and a line that holds one is read by itself: databases are full of them
+            yield from _grouped_rows(path.name, ({"line": line.replace("\0", "\x01")} for line in lines))
 
 
 def _in_turn(batches: Iterable[pa.RecordBatch], table: str, source: str | None) -> Iterator[_Rows]:

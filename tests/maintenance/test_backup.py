@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import stat
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,9 +24,17 @@ from tests.make_home import rows
 
 
 @pytest.fixture(scope="module")
-def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def disk() -> Iterator[Path]:
+    """A folder on a disk: files in memory take up what was only reserved for them."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="relrag-test-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="module")
+def synced(disk: Path) -> Path:
     """An archive whose papers are retained, and one of which is gone."""
-    folder = tmp_path_factory.mktemp("synced")
+    folder = disk / "synced"
+    folder.mkdir()
     config = archive.make(folder)
     config.write_text(config.read_text().replace('path = "papers"', 'path = "papers"\nretain = true'))
     gone = folder / "papers" / "inventory 2024-03-01.md"
@@ -89,9 +99,10 @@ def test_months_that_were_redacted_and_not_checked_are_so_in_a_restored_home(con
     assert (audit_mark.is_unaudited(home, "chat"), audit_mark.is_unaudited(home, "notes")) == (True, False)
 
 
-def test_everything_goes_round_with_its_holes(config: Path, tmp_path: Path) -> None:
-    home, place, other = config.parent / ".relrag", tmp_path / "backup", tmp_path / "other"
-    assert backup(place, config, everything=True) == 0
+def test_everything_goes_round_with_its_holes(synced: Path, disk: Path) -> None:
+    home, place, other = synced / ".relrag", disk / "backup", disk / "other"
+    (synced / "test.keys").chmod(0o600)
+    assert backup(place, synced / "relrag.toml", everything=True) == 0
     assert restore(place, to=other) == 0
     contents = archive.contents(home)
     assert {name: data for name, (_, data) in archive.contents(other / ".relrag").items() if ".db" not in name} == {
