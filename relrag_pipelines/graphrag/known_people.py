@@ -13,6 +13,7 @@ from relrag_pipelines.graphrag.entity_candidates import EntityType, is_function_
 from relrag_pipelines.graphrag.entity_selection import Mention
 from relrag_pipelines.graphrag.words import is_title, normal_form
 from relrag_pipelines.text.analyzer import PREFIXED
+from relrag_pipelines.text.letter_case import lower
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’״\"][^\W\d_]+)*")
 _LONGEST = 3
@@ -33,10 +34,10 @@ class KnownPeople:
         if people is not None:
             self._add(people)
         for name in sorted(set(senders)):
-            lower = _lower(name)
-            if _is_name(lower) and lower not in self._keys:
-                self._keys[lower] = f"person:{lower}"
-                self.titles[f"person:{lower}"] = name
+            small = lower(name)
+            if _is_name(small) and small not in self._keys:
+                self._keys[small] = f"person:{small}"
+                self.titles[f"person:{small}"] = name
         self.words = self._words()
         """word of a name, compared -> whose it is; of several people None"""
         self._names = list(self._keys)
@@ -45,16 +46,16 @@ class KnownPeople:
 
     def key(self, name: str) -> str | None:
         """The key of the person that a name means; None where it is nobody's."""
-        return self._keys.get(_lower(plain_name(name)))
+        return self._keys.get(lower(plain_name(name)))
 
     def mentions(self, unit: int, text: str, headers: Iterable[str]) -> Iterator[Mention]:
         """People named in a text unit, and those that its headers name."""
         for name in headers:
             if key := self.key(name):
                 yield Mention(unit, key, EntityType.PERSON, name, -1)
-        lower = _lower(text)
-        for which, start, end in self._found.find_matches_as_indexes(lower):
-            if _stands_alone(lower, start, end):
+        small = lower(text)
+        for which, start, end in self._found.find_matches_as_indexes(small):
+            if _stands_alone(small, start, end):
                 yield Mention(unit, self._keys[self._names[which]], EntityType.PERSON, text[start:end], start)
 
     def _words(self) -> dict[str, str | None]:
@@ -69,14 +70,14 @@ class KnownPeople:
 
     def _add(self, people: pd.DataFrame) -> None:
         names = [(int(person), str(name)) for person, name in zip(people["person_id"], people["name"], strict=True)]
-        shown = Counter(_lower(name) for name in dict(reversed(names)).values())
+        shown = Counter(lower(name) for name in dict(reversed(names)).values())
         for person, name in names:
-            key, lower = f"person:{person}", _lower(name)
+            key, small = f"person:{person}", lower(name)
             if key not in self.titles:
-                self.titles[key] = name if shown[lower] == 1 else f"{name} ({person})"
+                self.titles[key] = name if shown[small] == 1 else f"{name} ({person})"
                 self.person_ids[key] = person
-            if _is_name(lower):
-                self._keys.setdefault(lower, key)
+            if _is_name(small):
+                self._keys.setdefault(small, key)
 
 
 def plain_name(sender: str) -> str:
@@ -85,8 +86,8 @@ def plain_name(sender: str) -> str:
     return "" if "@" in name or not any(map(str.isalpha, name)) or name.startswith("<") else name
 
 
-def _is_name(lower: str) -> bool:
-    return len(lower) > 1 and any(map(str.isalpha, lower)) and "@" not in lower and not is_function_word(lower)
+def _is_name(small: str) -> bool:
+    return len(small) > 1 and any(map(str.isalpha, small)) and "@" not in small and not is_function_word(small)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -95,13 +96,3 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     if start and text[start - 1] in PREFIXED and "א" <= text[start] <= "ת":
         start -= 1
     return not start or not (text[start - 1].isalnum() or text[start - 1] == "_")
-
-
-def _lower(text: str) -> str:
-    """In small letters, each in its place: the small form of some letters is longer."""
-    lower = text.lower()
-    return (
-        lower
-        if len(lower) == len(text)
-        else "".join(small if len(small := mark.lower()) == 1 else mark for mark in text)
-    )

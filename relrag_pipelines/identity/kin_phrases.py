@@ -11,6 +11,7 @@ from ahocorasick_rs import AhoCorasick, Implementation
 
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.text import kinship
+from relrag_pipelines.text.letter_case import lower
 from relrag_pipelines.text.names.czech_forms import possessives
 
 Speaker = Literal["writer", "reader"]
@@ -167,7 +168,7 @@ def _one_of(words: Iterable[str]) -> str:
 @functools.lru_cache(1)  # asked of a text for strangers, for relationships and for facts
 def _places(text: str) -> tuple[tuple[int, int, str], ...]:
     """Where the words stand that name a relative, with what Hebrew writes before them, the longest first; and which."""
-    said = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    said = lower(text)
     found: list[tuple[int, int, str]] = []
     hits = sorted(_automaton().find_matches_as_indexes(said, overlapping=True), key=lambda one: (one[1], -one[2]))
     for _, start, end in hits:

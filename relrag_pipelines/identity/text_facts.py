@@ -20,8 +20,6 @@ from relrag_pipelines.text.fact_phrases import INTRODUCER, Template
 
 _REST = re.compile(r"[^.!?\n]*[.!?\n]?")
 _OLDEST = 120
-_LONGEST = 120
-"""characters of a quote at most"""
 
 
 class TextualFact(NamedTuple):
@@ -91,7 +89,8 @@ def _fitting(
 ) -> Iterator[tuple[dict[str, Mention], list[re.Match[str]]]]:
     first, *others = template.parts
     if not template.names:
-        yield from (({}, [match]) for match in first.finditer(text))
+        for begin, end in fact_phrases.stretches(text):
+            yield from (({}, [match]) for match in first.finditer(text, begin, end))
         return
     for place in range(len(mentions) - len(template.names) + 1):
         named = mentions[place : place + len(template.names)]

@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 from ahocorasick_rs import AhoCorasick, Implementation
 
 from relrag_pipelines.text import kinship
+from relrag_pipelines.text.letter_case import lower
 from relrag_pipelines.text.names.tables import before_family_names
 
 LANGUAGES = ("en", "cs", "he")
 INTRODUCER = "introducer"
 """the predicate whose value is somebody: who brought two together"""
+_AROUND = 100
+"""characters before and behind a piece of a pattern, within which all of it stands"""
 _NAMES = re.compile(r"\{(name|other)\}")
 _NUMBER = r"(?P<number><PHONE_NUMBER[^<>]*>|\+?\d[\d ()/-]{5,}\d)"
 _NAMED_NUMBER = re.compile(r"[^\W\d_][^\d<\n]{1,40} (?:<PHONE_NUMBER|\+?\d[\d ()/-]{5,}\d)")
@@ -53,10 +56,21 @@ def of_introductions() -> tuple[Template, ...]:
     return tuple(one for one in templates() if one.predicate == INTRODUCER)
 
 
-@functools.lru_cache(1)  # asked of a text for facts, then for introductions
 def may_state(text: str) -> bool:
     """Whether a text holds a piece of some pattern: most hold none, and need no closer look."""
-    return bool(_cues().find_matches_as_indexes(text.lower())) or _NAMED_NUMBER.match(text) is not None
+    return bool(stretches(text)) or _NAMED_NUMBER.match(text) is not None
+
+
+@functools.lru_cache(1)  # asked of a text for facts, then for introductions, and by each pattern
+def stretches(text: str) -> tuple[tuple[int, int], ...]:
+    """Begin and end of the parts of a text in which a pattern may fit: around a piece of one; none in most texts."""
+    found: list[tuple[int, int]] = []
+    for _, start, end in _cues().find_matches_as_indexes(lower(text)):
+        begin = max(0, start - _AROUND)
+        if found and begin <= found[-1][1]:
+            begin = found.pop()[0]
+        found.append((begin, min(len(text), end + _AROUND)))
+    return tuple(found)
 
 
 @functools.cache
