@@ -144,8 +144,7 @@ def _rows_of_file(path: Path, name: str, since: Mapping[str, int] | None) -> Ite
         yield from _grouped_rows("payloads of points", vectors.payloads(path.parent))
     elif path.parent.name != retired_generations.VECTORS and path.parent.parent.name != retired_generations.VECTORS:
         with path.open(encoding="utf-8", errors="replace") as lines:
-            # NUL parts texts in a search, and a line that holds one is read by itself: databases are full of them
-            yield from _grouped_rows(path.name, ({"line": line.replace("\0", "\x01")} for line in lines))
+            yield from _line_rows(path.name, lines)
 
 
 def _in_turn(batches: Iterable[pa.RecordBatch], table: str, source: str | None) -> Iterator[_Rows]:
@@ -165,6 +164,16 @@ def _grouped_rows(table: str, rows: Iterator[Mapping[str, Any]]) -> Iterator[_Ro
         columns = {name: held for name, held in columns.items() if any(one is not None for one in held)}
         said = pa.array([list(nested_text.texts(row)) for row in some], pa.list_(pa.string()))
         yield _Rows(table, done, pa.table({**columns, "said": said}))
+
+
+def _line_rows(name: str, lines: Iterator[str]) -> Iterator[_Rows]:
+    """The lines of a file that is none of these; of a database's journal too, which holds as many as a long text."""
+    for done in itertools.count(0, _BATCH):
+        # NUL parts texts in a search, and a line that holds one is read by itself: databases are full of them
+        said = [[*nested_text.texts(line.replace("\0", "\x01"))] for line in itertools.islice(lines, _BATCH)]
+        if not said:
+            return
+        yield _Rows(name, done, pa.table({"said": pa.array(said, pa.list_(pa.string()))}))
 
 
 def _text(value: Any) -> str | None:
