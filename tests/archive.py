@@ -105,9 +105,10 @@ def home(folder: Path) -> Path:
 def sync(config: Path) -> Workspace:
     """What `relrag sync` does, without Dagster, which most of its time goes into; returns the workspace."""
     made = replace(workspace(config), listings={})
-    for unfinished in plans.build_plan(made).unfinished:
+    plan = plans.build_plan(made)
+    for unfinished in plan.unfinished:
         archive_tables.drop(made.home, whole_archive.stage_named(unfinished, made.settings).tables)
-    for one in plans.build_plan(made).exports:
+    for one in plan.exports:
         ingest(made, made.settings.source(one.source))
     rebuild(made)
     assert plans.build_plan(workspace(config)).empty
@@ -120,12 +121,15 @@ def rebuild(made: Workspace) -> list[str]:
         for source, name in run:
             (stage,) = [stage for stage in monthly.STAGES if stage.name == name]
             monthly.run(made, made.settings.source(source), stage, month_range.month_range(first, last))
-    for one in plans.build_plan(made).archive:
+    plan = plans.build_plan(made)
+    for one in plan.archive:
         whole_archive.run(made, whole_archive.stage_named(one.stage, made.settings))
-    if plans.build_plan(made).outdated:
+    if plan.archive or plan.outdated:  # what a stage makes may be what was published
+        plan = plans.build_plan(made)
+    if plan.outdated:
         publish.build(made)
         publish.publish(made)
-    for graph in plans.build_plan(made).graphs:
+    for graph in plans.build_plan(made).graphs if made.settings.graphrag.method != "off" else ():
         graph_build.run(made, graph.collection)
     return []
 

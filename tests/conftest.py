@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -26,6 +27,9 @@ def pytest_configure() -> None:
 
     Processes of the run inherit it. TMPDIR, where it is set, is left as it is.
     """
+    # each of the processes that tests start would compile this project anew
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     if "TMPDIR" not in os.environ and _MEMORY.is_dir() and _free_memory() > _ROOM:
         os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
 
