@@ -8,6 +8,7 @@ stages/leak_rules.py.
 from __future__ import annotations
 
 import itertools
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -29,6 +30,7 @@ from relrag_pipelines.stores import catalog, lake, retired_generations, vectors
 from relrag_pipelines.workspace import Workspace
 
 _BATCH = 4_096
+_NULS = re.compile(rb"\0+")
 _NAMES = ("asset_id", "chunk_id", "src_asset_ref", "asset_ref", "source_ref", "person_id", "location", "id", "rowid")
 """columns that name a row, the most telling first"""
 _ORIGIN = ("source", "rag_source_type")
@@ -143,7 +145,7 @@ def _rows_of_file(path: Path, name: str, since: Mapping[str, int] | None) -> Ite
     elif path.name in vectors.PACKED and path.parent.name == retired_generations.VECTORS:
         yield from _grouped_rows("payloads of points", vectors.payloads(path.parent))
     elif path.parent.name != retired_generations.VECTORS and path.parent.parent.name != retired_generations.VECTORS:
-        with path.open(encoding="utf-8", errors="replace") as lines:
+        with path.open("rb") as lines:
             yield from _line_rows(path.name, lines)
 
 
@@ -166,11 +168,14 @@ def _grouped_rows(table: str, rows: Iterator[Mapping[str, Any]]) -> Iterator[_Ro
         yield _Rows(table, done, pa.table({**columns, "said": said}))
 
 
-def _line_rows(name: str, lines: Iterator[str]) -> Iterator[_Rows]:
-    """The lines of a file that is none of these; of a database's journal too, which holds as many as a long text."""
+def _line_rows(name: str, lines: Iterable[bytes]) -> Iterator[_Rows]:
+    """The lines of a file that is none of these, such as a database's journal or the engine's files.
+
+    Most of the bytes of these are NUL, which parts texts and stands in none: of many in a row one mark stays.
+    """
+    texts = (_NULS.sub(b"\x01", line).decode("utf-8", "replace") for line in lines)
     for done in itertools.count(0, _BATCH):
-        # NUL parts texts in a search, and a line that holds one is read by itself: databases are full of them
-        said = [[*nested_text.texts(line.replace("\0", "\x01"))] for line in itertools.islice(lines, _BATCH)]
+        said = [[*nested_text.texts(text)] for text in itertools.islice(texts, _BATCH)]
         if not said:
             return
         yield _Rows(name, done, pa.table({"said": pa.array(said, pa.list_(pa.string()))}))

@@ -108,6 +108,12 @@ def test_a_value_in_a_payload_is_found(workspace: Workspace, monkeypatch: pytest
     assert {(one.table, one.entity) for one in seen.leaks} == {("payloads of points", "PHONE_NUMBER")}
 
 
+def test_a_value_between_the_empty_bytes_of_an_engines_file_is_found(workspace: Workspace) -> None:
+    page = current(workspace) / "page_0.dat"
+    page.write_bytes(b"\0" * 4_000_000 + f"said\0{PLANTED}\0\0\0\n".encode() + b"\0" * 4_000_000)
+    assert found(leak_scan.scan_home(workspace)) == [("page_0.dat", "row 1", "PHONE_NUMBER")]
+
+
 def test_binary_columns_and_events_are_decoded(workspace: Workspace) -> None:
     table = pa.table(
         {"id": ["a", "b"], "packed": [zlib.compress(PLANTED.encode()), f"x {PLANTED}".encode("utf-16-le")]}
