@@ -209,7 +209,7 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
         return hits, replace(by_words, confidence="none")
     across = QueryIntent.CROSS_CHANNEL in context.intents
     records = not _RECORDS.isdisjoint(context.intents)
-    return hits, closest.weigh(by_words, found, judged, most, across=across, records=records)
+    return hits, closest.weigh(by_words, found, judged, most, across=across, records=records, terms=context.terms)
 
 
 def _shown(
@@ -274,7 +274,7 @@ def _located(context: QueryContext, listed: list[CitedSource]) -> list[CitedSour
 
 def _quotes(context: QueryContext, evidence: ExtractiveAnswer, sources: list[CitedSource]) -> list[Quote]:
     units = [unit for sentence in evidence.sentences for unit in (sentence.unit, *sentence.also)]
-    return make_quotes(evidence.sentences, sources, quoted_places.locate(units, context.connection))
+    return make_quotes(evidence.sentences, sources, quoted_places.locate(units, context.connection), _zone(context))
 
 
 def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from relrag_pipelines.settings import Settings
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, Sentence
@@ -61,6 +63,13 @@ class Quote:
     """numbers of the sources that say it"""
     place: QuotedPlace = field(default_factory=QuotedPlace)
     """where in the first of these it stands"""
+    superseded_on: str = ""
+    """the day when what replaces it was said, by the owner's clock; empty where it holds"""
+
+    @property
+    def marked_text(self) -> str:
+        """The sentence, which says so where it no longer holds."""
+        return f"{self.text.rstrip()} (superseded on {self.superseded_on})" if self.superseded_on else self.text
 
 
 @dataclass
@@ -102,7 +111,7 @@ class Answer:
             return "The archive does not hold an answer to this."
         if self.written:
             return self.written.text
-        return "\n".join(f"{one.text} {''.join(f'[{number}]' for number in one.sources)}" for one in self.quotes)
+        return "\n".join(f"{one.marked_text} {''.join(f'[{number}]' for number in one.sources)}" for one in self.quotes)
 
 
 def main_record(source: CitedSource) -> str:
@@ -119,7 +128,7 @@ def nearest_hits(hits: list[Hit]) -> list[Hit]:
 
 
 def make_quotes(
-    sentences: Sequence[Sentence], sources: Sequence[CitedSource], places: Sequence[QuotedPlace]
+    sentences: Sequence[Sentence], sources: Sequence[CitedSource], places: Sequence[QuotedPlace], zone: ZoneInfo
 ) -> list[Quote]:
     """The sentences with the numbers of the sources that say them; tells each source where it is quoted.
 
@@ -136,7 +145,8 @@ def make_quotes(
                 source.places.append(place)
         numbers = list(dict.fromkeys(source.number for source, _ in told if source))
         unit = sentence.unit
-        quote = Quote(unit.quote, unit.sender, unit.ts, numbers, told[0][1])
+        day = "" if sentence.superseded is None else str(datetime.fromtimestamp(sentence.superseded, zone).date())
+        quote = Quote(unit.quote, unit.sender, unit.ts, numbers, told[0][1], day)
         if not any((one.text, one.sources) == (quote.text, quote.sources) for one in quotes):
             quotes.append(quote)  # two items of a list are quoted with the whole list
     return [one for one in quotes if one.sources] or quotes

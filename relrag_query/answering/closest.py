@@ -14,9 +14,10 @@ import numpy as np
 
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.confidence import NEXT, Judgement
+from relrag_query.answering.corrections import corrections, with_corrections
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.answering.sentence_split import QuotableSpan, expects_reply, is_question
-from relrag_query.retrieval.term_coverage import tokens
+from relrag_query.retrieval.term_coverage import Term, tokens
 
 _UNLIKELY = 0.01
 """a sentence of a passage with a smaller share than this is not quoted beside what answers"""
@@ -38,23 +39,32 @@ def weigh(
     *,
     across: bool = False,
     records: bool = False,
+    terms: Sequence[Term] = (),
 ) -> ExtractiveAnswer:
     """The answer where it is sure, else the closest passages, else nothing.
 
     A question that goes `across` channels is answered in order of time, by all that was found for it; one that asks for
     `records`, a thread or an attachment, has no sentence that could be wrong.
     """
-    if answer.sentences and (records or not judged.by_meaning):
+    if answer.sentences and records:
         return answer
+    if answer.sentences and not judged.by_meaning:
+        return replace(answer, sentences=with_corrections(answer.sentences, found, terms)[:most])
     if judged.sure and judged.by_meaning:
-        return _answer(answer, found, judged, most, across=across)
+        return _answer(answer, found, judged, most, terms, across=across)
     if not judged.worth_showing:
         return replace(answer, sentences=[], confidence="none")
-    return replace(answer, sentences=_closest(found, judged)[:most], confidence="unsure", least=1.0)
+    return replace(answer, sentences=_closest(found, judged, terms)[:most], confidence="unsure", least=1.0)
 
 
 def _answer(
-    answer: ExtractiveAnswer, found: Sequence[Candidate], judged: Judgement, most: int, *, across: bool
+    answer: ExtractiveAnswer,
+    found: Sequence[Candidate],
+    judged: Judgement,
+    most: int,
+    terms: Sequence[Term],
+    *,
+    across: bool,
 ) -> ExtractiveAnswer:
     """The best candidates, then the other sentences of passages that may answer."""
     chosen = best(found, judged)
@@ -67,7 +77,7 @@ def _answer(
             kept = [sentence if other is same[0] else other for other in kept if other not in same[1:]]
         else:
             first.append(sentence)
-    sentences = [*first, *kept][:most]
+    sentences = with_corrections([*first, *kept], found, terms)[:most]
     if across:
         sentences.sort(key=lambda one: one.unit.ts or 0)
     quoted = {id(hit) for one in sentences for hit in one.hits}
@@ -117,19 +127,19 @@ def _within(unit: QuotableSpan, one: Candidate) -> bool:
     return one.unit.hit is unit.hit and 2 * len(said & tokens(one.text)) >= len(said)
 
 
-def _closest(found: Sequence[Candidate], judged: Judgement) -> list[Sentence]:
+def _closest(found: Sequence[Candidate], judged: Judgement, terms: Sequence[Term]) -> list[Sentence]:
     """The likeliest of each record; before one that is superseded, what replaces it."""
     best: dict[str, Sentence] = {}
-    ranked = sorted(zip(found, judged.shares, strict=True), key=lambda pair: -pair[1])
+    ranked = sorted(zip(found, judged.shares.tolist(), strict=True), key=lambda pair: -pair[1])
     for one, likely in ranked:
+        chain = corrections(one.unit, found, terms)
         newer = one.unit.hit.superseded_by and one.unit.hit.superseded_by.chunk.chunk_id
-        first = next(
-            (pair for pair in ranked if pair[0].unit.hit.chunk.chunk_id == newer),
-            (one, likely),
-        )
-        for other, share in (first, (one, likely)):
+        newest = [other for other, _ in ranked if chain and other.unit is chain[-1]]
+        newest += [other for other, _ in ranked if other.unit.hit.chunk.chunk_id == newer]
+        for other in (*newest[:1], one):
+            since = chain[0].ts if chain and other is one else None
             quoted = replace(other.unit, text=_passage(other, found), behind=())
-            best.setdefault(other.unit.hit.chunk.asset_id, Sentence(quoted, float(share)))
+            best.setdefault(other.unit.hit.chunk.asset_id, Sentence(quoted, likely, superseded=since))
         if len(best) >= CLOSEST:
             break
     return list(best.values())[:CLOSEST]

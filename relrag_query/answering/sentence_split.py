@@ -49,7 +49,8 @@ _ITEM = re.compile(r"\n[ \t]*- +")
 _YAML_MARKS = re.compile(r"(?<=[:,] )[\"'\[]|[\"'\]]+(?=,|$)", re.MULTILINE)
 """around values of front matter"""
 _MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
-_OF_OTHERS = frozenset({"quoted", "forwarded", "forward_headers"})
+OF_OTHERS = frozenset({"quoted", "forwarded", "forward_headers"})
+"""sections of a mail that somebody else wrote"""
 _SPEAKER = re.compile(r"[^\W\d_][^:\n]{0,39}: ")
 _ASKED = re.compile(r"[?؟]\W*$")
 
@@ -93,7 +94,7 @@ def quotable_spans(hit: Hit) -> list[QuotableSpan]:
     texts = list(
         _headed(split(_MARKS.sub("", chunk.text) if chunk.section == "quoted" else _readable_head(chunk.text)))
     )
-    sender = None if chunk.section in _OF_OTHERS else chunk.from_
+    sender = None if chunk.section in OF_OTHERS else chunk.from_
     return [
         QuotableSpan(text, hit, sender, chunk.ts, chunk.asset_id, tuple(texts[place + 1 : place + 5]))
         for place, text in enumerate(texts)

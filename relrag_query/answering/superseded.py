@@ -23,20 +23,19 @@ _HEAD = 1000
 """characters in which a record says that it replaces another"""
 _VERSION = re.compile(r"(?<![^\W_])v(?:er(?:sion|ze)?)?[ ._-]?\d{1,2}(?![^\W_])|\(\d{1,2}\)|\d+", re.IGNORECASE)
 _SUBJECT = re.compile(r"^(?:(?:re|fw|fwd|aw|odp|תגובה|העברה)\s*:\s*)+", re.IGNORECASE)
-_VALUES = (
-    # amounts, of at least three digits or with two behind the point
-    re.compile(
-        r"(?<![\w.,:/-])\d{1,3}(?:[ .,\u00a0]\d{3})+(?:[.,]\d{2})?(?![\w/-])|(?<![\w.,:/-])\d{3,6}(?![\w.,:/-]\d)"
-    ),
-    # hours
-    re.compile(r"(?<![\d.:])\d{1,2}[:.]\d{2}(?!\d|[.:]\d)"),
-    # days, by number or by month
-    re.compile(
-        r"(?<!\d)\d{1,2}[./] ?\d{1,2}\.?(?:[./ ]?\d{2,4})?(?!\d)|(?<!\d)\d{1,2}(?:st|nd|rd|th|\.)? (?=[^\W\d_]{3,})"
-    ),
+_AMOUNT = re.compile(
+    r"(?<![\w.,:/-])\d{1,3}(?:[ .,\u00a0]\d{3})+(?:[.,]\d{2})?(?![\w/-])|(?<![\w.,:/-])\d{3,6}(?![\w.,:/-]\d)"
 )
+"""of at least three digits or with two behind the point"""
+PERCENTAGE = re.compile(r"(?<![\w.,])\d{1,3}(?:[.,]\d+)?(?=[ \u00a0]?%)")
+HOUR = re.compile(r"(?<![\d.:])\d{1,2}[:.]\d{2}(?!\d|[.:]\d)")
+DAY = re.compile(
+    r"(?<!\d)\d{1,2}[./] ?\d{1,2}\.?(?:[./ ]?\d{2,4})?(?!\d)|(?<!\d)\d{1,2}(?:st|nd|rd|th|\.)? (?=[^\W\d_]{3,})"
+)
+"""by number or by month"""
+_VALUES = (_AMOUNT, PERCENTAGE, HOUR, DAY)
 """values by sort"""
-_NEGOTIABLE = _VALUES[:2]
+_NEGOTIABLE = (_AMOUNT, PERCENTAGE, HOUR)
 
 
 def mark_superseded(hits: list[Hit], context: QueryContext) -> list[Hit]:
@@ -69,32 +68,32 @@ def _replaces(new: Hit, old: Hit) -> bool:
     return (
         old.chunk.asset_id != new.chunk.asset_id
         and (old.chunk.ts or 0) < (new.chunk.ts or 0)
-        and _same_matter(new, old)
+        and same_matter(new, old)
         and (
-            (_says_so(new, old) and differ(new.chunk.text, old.chunk.text))
+            (says_so(new, old) and differ(new.chunk.text, old.chunk.text))
             or (_same_thread(new, old) and agrees_on_another(new.chunk.text, old.chunk.text))
         )
     )
 
 
 def agrees_on_another(new: str, old: str) -> bool:
-    """Whether a newer text agrees, in a sentence with an amount or an hour that the older one has not."""
+    """Whether a newer text agrees, in a sentence with an amount, a share or an hour that the older one has not."""
     agrees = load_phrases().text.agrees
     return any(agrees.search(bare(said)) and differ(said, old, _NEGOTIABLE) for said in split(new))
 
 
 def agrees(text: str) -> bool:
-    """Whether a text agrees on an amount or an hour."""
+    """Whether a text agrees on an amount, a share or an hour."""
     said = load_phrases().text.agrees.search(bare(text)) is not None
     return said and any(sort.search(text) for sort in _NEGOTIABLE)
 
 
 def amounts(text: str) -> set[str]:
     """The amounts that a text names, as digits."""
-    return {re.sub(r"\W", "", value) for value in _VALUES[0].findall(text)}
+    return {re.sub(r"\W", "", value) for value in _AMOUNT.findall(text)}
 
 
-def _same_matter(new: Hit, old: Hit) -> bool:
+def same_matter(new: Hit, old: Hit) -> bool:
     """Whether they are of one conversation, or of one file under versions of its name."""
     if _same_thread(new, old):
         return True
@@ -115,7 +114,8 @@ def _stem(name: str | None) -> str:
     return " ".join(words) if len(words) > 1 else ""
 
 
-def _says_so(new: Hit, old: Hit) -> bool:
+def says_so(new: Hit, old: Hit) -> bool:
+    """Whether the head of a newer record says that it replaces something, and that of the older one does not."""
     chunk = new.chunk
     head = f"{chunk.file_name or ''}\n{chunk.subject or ''}\n{chunk.text[:_HEAD]}".replace("_", " ")
     said = load_phrases().text.supersedes.search(bare(head)) is not None

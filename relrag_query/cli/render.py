@@ -57,7 +57,7 @@ def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, t
 
 def _quoted(quote: Quote) -> str:
     numbers = "".join(f"[{number}]" for number in quote.sources)
-    return safe(f"{quote.text.rstrip()} {numbers}".rstrip())
+    return safe(f"{quote.marked_text.rstrip()} {numbers}".rstrip())
 
 
 def _not_found(answer: Answer, zone: ZoneInfo) -> Iterator[str]:

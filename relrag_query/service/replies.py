@@ -100,6 +100,7 @@ class QuoteReply(BaseModel, serialize_by_alias=True):
     sources: list[int]
     page: int | None = Field(description="page of its first source on which it stands")
     second: float | None = Field(description="where in the recording it is said, seconds")
+    superseded_on: str | None = Field(description="the day when what replaces it was said, where it no longer holds")
 
 
 class SourceReply(HitReply, serialize_by_alias=True):
@@ -192,6 +193,7 @@ def _quote_reply(quote: Quote, zone: ZoneInfo) -> QuoteReply:
         sources=quote.sources,
         page=quote.place.page,
         second=quote.place.second,
+        superseded_on=quote.superseded_on or None,
     )
 
 

@@ -149,6 +149,8 @@ class TextPhrases:
     """a word of a question for what somebody asked; then a question is the answer"""
     supersedes: Pattern
     """says that something replaces what was before"""
+    anew: Pattern
+    """says beside a value that it holds from now on"""
     agrees: Pattern
     """says that what was negotiated is agreed"""
     promotes: Pattern
