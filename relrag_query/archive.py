@@ -26,7 +26,8 @@ from relrag_pipelines.stores.generations import Generation
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
-from relrag_query.people import pending, references
+from relrag_query.people import later_statements, references
+from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
 from relrag_query.people.relationship_search import RelationshipVectors
@@ -197,8 +198,8 @@ class Archive:
 
     def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
         if self._clients:  # what the owner says of people is for none of them
-            return People(connection, pending.Pending())
-        return People(connection, pending.read(self.settings, self.generation.manifest.get("journal", 0)))
+            return People(connection, LaterStatements())
+        return People(connection, later_statements.read(self.settings, self.generation.manifest.get("journal", 0)))
 
     def _people_or_why(self, connection: duckdb.DuckDBPyConnection) -> tuple[People, str]:
         """The people, and why without what was said of them since the generation, where that cannot be read."""
@@ -206,7 +207,7 @@ class Archive:
             return self._people(connection), ""
         except JournalError as error:
             why = f"What you said of people since the last sync is left out: {error}."
-            return People(connection, pending.Pending()), why
+            return People(connection, LaterStatements()), why
 
     def record(self, asset_id: str) -> Record | None:
         """The record of that id; None where the archive has none."""

@@ -15,7 +15,7 @@ from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answ
 from relrag_query.answering.generative import GeneratedAnswer, generate
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.token_budget import trim_to_budget
-from relrag_query.people import answers, questions, reached, writers
+from relrag_query.people import answers, identifier_owner, questions, writers
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
 from relrag_query.results import (
@@ -135,7 +135,7 @@ def _asked_of_people(context: QueryContext, people: People) -> PeopleQuestion | 
         store = context.settings.key_store
         return store.load().pseudonym(kind, normalised) if store.exists() else ""
 
-    return reached.read(context.question, people, keyed) or questions.read(context.question, people)
+    return identifier_owner.read(context.question, people, keyed) or questions.read(context.question, people)
 
 
 def _of_people(

@@ -35,7 +35,7 @@ class IndexedPerson:
     """alias, script, kind, keyed, stated: rows of person_aliases"""
 
     @functools.cached_property
-    def resolved(self) -> ResolvedPerson:
+    def resolved_person(self) -> ResolvedPerson:
         """As names are compared."""
         claims = tuple(Claim(one["kind"], one["alias"], one["keyed"], False) for one in self.aliases)
         entry = NamingEntry("", "", any(one["stated"] for one in self.aliases), claims, None, 0)

@@ -19,10 +19,8 @@ class KinWord(NamedTuple):
     """relationship type"""
     word: str
     """as the file of its language has it, without accents"""
-    mine: bool = False
+    says_my: bool = False
     """the word itself says `my`: אשתי"""
-    of: bool = False
-    """the word itself says `his` or `her`, of whom is named behind it: אשתו של דוד"""
 
 
 def kin_words(question: str) -> list[KinWord]:
@@ -32,7 +30,7 @@ def kin_words(question: str) -> list[KinWord]:
         group = match.lastgroup or ""
         word = match[group].casefold()
         type_, base = _words()[group][word]
-        found.append(KinWord(match.start(), match.end(), type_, base, group == "mine", group == "of"))
+        found.append(KinWord(match.start(), match.end(), type_, base, group == "mine"))
     return found
 
 

@@ -80,7 +80,7 @@ def traffic(connection: duckdb.DuckDBPyConnection, people: People, person_id: in
     chats = [one.name for one in RECORD_TYPES.values() if one.chat]
     apart = [*chats, *(one.name for one in RECORD_TYPES.values() if one.about_people)]
     rows = connection.execute(_RECORDS, {"ids": ids, "apart": apart}).fetchall()
-    merged = people.pending.merged
+    merged = people.statements.survivors
     who = {"person": people.survivor(person_id), "owner": people.owner, "chats": chats}
     rows += connection.execute(_CHATS, who | {"former": [*merged], "survivors": [*merged.values()]}).fetchall()
     found: dict[tuple[int, str], Traffic] = {}

@@ -65,8 +65,8 @@ def test_a_name_of_one_consonant_is_found_in_the_other_script(config: Path, type
 
 def test_a_word_that_is_a_name_in_hebrew_names_nobody(config: Path) -> None:
     with Archive.open(config) as opened, opened.people() as people:
-        assert people.bearing("is it your hour or mine, all right") == {}
-        assert people.bearing("Or is it mine") == {}
+        assert people.name_bearers("is it your hour or mine, all right") == {}
+        assert people.name_bearers("Or is it mine") == {}
 
 
 def test_a_spouse_on_one_card_is_that_both_ways(config: Path) -> None:

@@ -61,7 +61,7 @@ def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = 
     """Prints pairs that may be one person, the surest first; returns the exit code."""
     with Archive.open(config) as archive, archive.people() as people:
         known = people.every()
-    found = suggest({one: person.resolved for one, person in known.items()})[:limit]
+    found = suggest({one: person.resolved_person for one, person in known.items()})[:limit]
     if as_json:
         names = [[known[one.person_id].name, known[one.other_id].name] for one in found]
         return _json([one._asdict() | {"names": told} for one, told in zip(found, names, strict=True)])

@@ -117,7 +117,7 @@ def statement_in_words(
     """What was stated, and of whom; `then` has what people were called before they were merged."""
 
     def named(*ids: int) -> list[str]:
-        known, own = people.known(ids), {**then, **people.names_in_index(ids)}
+        known, own = people.by_id(ids), {**then, **people.names_in_index(ids)}
         return [_name_then(one, own.get(one), known.get(people.survivor(one))) for one in ids]
 
     match said:
