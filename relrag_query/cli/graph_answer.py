@@ -6,16 +6,20 @@ from typing import Any
 
 from relrag_query.display.inert_text import safe
 from relrag_query.graphrag.answer import GraphAnswer
-from relrag_query.graphrag.service import Answered
+from relrag_query.graphrag.service import TracedAnswer
 
 
-def as_text(found: Answered) -> str:
+def as_text(found: TracedAnswer) -> str:
     """The answer, and of a question about everything what it was understood to be about."""
     lines = found.answer.text.splitlines()
     if scope := _scope(found.answer):
         lines = [scope, "", *lines]
     if found.answer.model:
-        invented = f"; {found.answer.invented} citations of nothing taken out" if found.answer.invented else ""
+        invented = (
+            f"; {found.answer.invented_citations} citations of nothing taken out"
+            if found.answer.invented_citations
+            else ""
+        )
         lines += ["", f"Written by {found.answer.model} at {found.answer.host}{invented}."]
     if found.answer.note:
         lines += ["", f"note: {found.answer.note}"]

@@ -81,7 +81,7 @@ class Corpus:
         return known[1]
 
     @functools.cached_property
-    def folded(self) -> list[str]:
+    def folded_texts(self) -> list[str]:
         """The texts as words are compared."""
         return [fold(text) for text in self.texts]
 

@@ -44,7 +44,7 @@ class Support:
 
     def scores(self, texts: Sequence[str]) -> list[float]:
         """Okapi BM25 of each text, with document frequencies among these texts; at least 0."""
-        found = [self.matches(_folded(text)) for text in texts]
+        found = [self.matches(_cached_fold(text)) for text in texts]
         frequency = Counter(word for one in found for word in one)
         usual = sum(map(len, texts)) / len(texts) if texts else 1
         weight = {word: math.log1p((len(texts) - count + 0.5) / (count + 0.5)) for word, count in frequency.items()}
@@ -111,5 +111,5 @@ def stem(word: str) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _folded(text: str) -> str:
+def _cached_fold(text: str) -> str:
     return fold(text)

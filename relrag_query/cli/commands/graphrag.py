@@ -54,7 +54,7 @@ def _redacted(index: Index) -> Index:
         config = settings_module.find_config()
     except SettingsError:
         return index
-    return collections.redacted(settings_module.load(config), index)
+    return collections.redact_if_stale(settings_module.load(config), index)
 
 
 def query(
@@ -108,7 +108,7 @@ def remove(name: str, config: Path | None = None) -> int:
 
 def listing(config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints all indexes that can be queried; returns the exit code."""
-    known = collections.named(settings_module.load(config))
+    known = collections.list_indexes(settings_module.load(config))
     if as_json:
         told = [{"name": one.name, "index_path": str(one.folder or ""), "own": one.own} for one in known]
         print(json.dumps(told, indent=1, ensure_ascii=False))
