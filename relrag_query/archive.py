@@ -32,7 +32,7 @@ from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
 from relrag_query.people.relationship_search import RelationshipVectors
 from relrag_query.results import Answer, Results
-from relrag_query.retrieval import catalog_reader, client_scope, redacted_views
+from relrag_query.retrieval import catalog_reader, client_generation, redacted_views
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
@@ -53,7 +53,7 @@ class Archive:
         self._vectors = vectors.open(generation.path / "vectors")
         held.callback(self._vectors.close)
         if clients:
-            scoped = client_scope.limit(clients, self._catalog, self._vectors, generation, settings)
+            scoped = client_generation.limit(clients, self._catalog, self._vectors, generation, settings)
             self._vectors, self.generation, self.settings = scoped
         redacted_views.redact(self._catalog, settings, generation)
         self._readers = Readers(self._catalog, lambda: self._held.close())

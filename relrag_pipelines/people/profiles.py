@@ -177,7 +177,7 @@ def by_name(
         for person_id, person in sorted(found.people.items())
         for entry in person.entries
         for claim in entry.names
-        if (kind := kinship.type_in_name(parse(name := claim.value).words) or _remarked(name))
+        if (kind := kinship.type_in_name(parse(name := claim.value).words) or _kin_in_remark(name))
     ]
     refs = dict(connection.execute(_FIRST, {"entries": [entry.entry for _, entry, _, _ in told]}).fetchall())
     facts: dict[tuple[int, str], PersonFact] = {}
@@ -199,10 +199,10 @@ def by_name(
     return [*facts.values()], relationships
 
 
-def _remarked(name: str) -> str | None:
+def _kin_in_remark(name: str) -> str | None:
     """What somebody is by a remark beside the name: `Dougal (electrician)`."""
     remark = re.search(r"\(([^()]+)\)", name)
-    kinds = kinship.types_named(remark[1]) if remark else frozenset()
+    kinds = kinship.types_of_word(remark[1]) if remark else frozenset()
     return next(iter(kinds)) if len(kinds) == 1 else None
 
 

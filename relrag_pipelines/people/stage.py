@@ -97,13 +97,13 @@ def people(workspace: Workspace, entries: list[NamingEntry], said: Iterable[Entr
     said = list(said)
     least, name = workspace.settings.person_unnamed_after, workspace.settings.owner
 
-    keyed = functools.partial(_keyed, workspace)
+    keyed = functools.partial(_pseudonym, workspace)
     found = resolve(entries, said, keyed, least, name)
     owner = lookup.owner(found.people, name) if name else None
     card = None
     if owner is None and parse(name).words and not lookup.candidates(found.people, name):
         card = NamingEntry("", _OWNER, True, (Claim("name", name, keyed(name), False),), None, 0)
-    elif alone := lookup.given_alone(found.people, name):
+    elif alone := lookup.owner_and_namesake(found.people, name):
         card = _owner_card(found, *alone)
     if card:
         found = resolve([*entries, card], said, keyed, least, name)
@@ -133,10 +133,10 @@ def read_people(workspace: Workspace, *more: Statement) -> tuple[Resolution, Cal
     with lake_months.connect("identifiers", files) as connection:
         said = holding(journal.entries(home))
         found, _ = people(workspace, _entries(connection), number_statements(said, more))
-    return found, functools.partial(_keyed, workspace)
+    return found, functools.partial(_pseudonym, workspace)
 
 
-def _keyed(workspace: Workspace, name: str) -> str:
+def _pseudonym(workspace: Workspace, name: str) -> str:
     return workspace.keys.pseudonym(PERSON, name)
 
 

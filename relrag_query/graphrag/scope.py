@@ -18,7 +18,7 @@ from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.text.analyzer import PREFIXED, fold
-from relrag_pipelines.text.kinship import types_named, words_for
+from relrag_pipelines.text.kinship import types_of_word, words_for
 from relrag_query.graphrag.corpus import PERSON, Corpus
 from relrag_query.graphrag.support import Support, beginnings
 from relrag_query.understanding.phrases import bare, load_phrases
@@ -113,7 +113,7 @@ def _find_by_name(word: str, corpus: Corpus, relatives: Relatives) -> tuple[set[
 
 def _types(word: str) -> frozenset[str]:
     """The relationships that a word names: of a family all kin."""
-    return KIN if load_phrases().intent.family.search(bare(word)) else types_named(word)
+    return KIN if load_phrases().intent.family.search(bare(word)) else types_of_word(word)
 
 
 def _find_by_text(word: str, corpus: Corpus) -> tuple[set[int], list[str]]:

@@ -39,7 +39,7 @@ class IndexedPerson:
         """As names are compared."""
         claims = tuple(Claim(one["kind"], one["alias"], one["keyed"], False) for one in self.aliases)
         entry = NamingEntry("", "", any(one["stated"] for one in self.aliases), claims, None, 0)
-        return ResolvedPerson(self.person_id, self.name, [entry], [], sorted(entry.written))
+        return ResolvedPerson(self.person_id, self.name, [entry], [], sorted(entry.written_names))
 
 
 def is_number(typed: str) -> bool:

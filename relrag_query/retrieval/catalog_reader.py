@@ -51,7 +51,7 @@ _OF_FILE = """
     SELECT file_name, any_value(asset_id) FROM indexed_records WHERE file_name IN (SELECT unnest($names))
     GROUP BY file_name HAVING count(*) = 1
 """
-_NAMED_BY = """
+_BY_NAME = """
     SELECT asset_id, name FROM (
         SELECT asset_id, lower(file_name) AS name FROM indexed_records WHERE lower(file_name) IN (SELECT unnest($files))
         UNION ALL
@@ -205,7 +205,7 @@ def by_name(connection: Connection, hashes: Sequence[str], files: Sequence[str])
     return list(dict.fromkeys([*found, *(known[name] for name in files if name in known)]))
 
 
-def named_by(
+def refs_by_name(
     connection: Connection, files: Sequence[str], numbers: Sequence[str], subjects: Sequence[str]
 ) -> list[str]:
     """The records with these names of files, reference numbers and subjects, where exactly one has it; by id."""
@@ -214,7 +214,7 @@ def named_by(
         "subjects": [subject.strip().lower() for subject in subjects],
         "numbers": list(numbers),
     }
-    return list(dict.fromkeys(ref for ref, _ in connection.execute(_NAMED_BY, values).fetchall()))
+    return list(dict.fromkeys(ref for ref, _ in connection.execute(_BY_NAME, values).fetchall()))
 
 
 def frequencies(connection: Connection) -> dict[str, int]:
@@ -222,7 +222,7 @@ def frequencies(connection: Connection) -> dict[str, int]:
     return dict(connection.execute("FROM terms").fetchall())
 
 
-def has_to_do_with(connection: duckdb.DuckDBPyConnection, chunk_id: str, person_ids: Sequence[int]) -> bool:
+def concerns(connection: duckdb.DuckDBPyConnection, chunk_id: str, person_ids: Sequence[int]) -> bool:
     """Whether one of these people wrote, received, took part in or is named in a passage."""
     return bool(
         connection.execute(

@@ -54,7 +54,7 @@ def convex_fusion(
     meanings: Sequence[ScoredPoint],
 ) -> list[FusedHit]:
     """One list of two, ranked by all scores that are known of their passages: `words` and `meanings`."""
-    by_words = _normalised(words)
+    by_words = _normalise(words)
     cosines = {hit.chunk_id: hit.score for hit in meanings}
     nearest = max([0.0, *cosines.values()])
     ranks = [{hit.chunk_id: rank for rank, hit in enumerate(hits, 1)} for hits in (sparse, dense)]
@@ -72,6 +72,6 @@ def _missing(there: Sequence[ScoredPoint], elsewhere: Sequence[ScoredPoint]) -> 
     return tuple(hit.chunk_id for hit in there if hit.chunk_id not in known)
 
 
-def _normalised(hits: Sequence[ScoredPoint]) -> dict[str, float]:
+def _normalise(hits: Sequence[ScoredPoint]) -> dict[str, float]:
     best = max((hit.score for hit in hits), default=0.0)
     return {hit.chunk_id: max(0.0, hit.score / best) if best > 0 else 0.0 for hit in hits}

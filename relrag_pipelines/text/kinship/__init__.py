@@ -140,7 +140,7 @@ def type_in_name(words: Sequence[str]) -> str | None:
     return None
 
 
-def types_named(word: str) -> frozenset[str]:
+def types_of_word(word: str) -> frozenset[str]:
     """The relationship types that a word of any language and case may mean; Hebrew may write letters before it."""
     known = plain(word)
     stripped = [known[place:] for place in (1, 2) if known[:place].strip(PREFIXED) == "" and len(known) > place + 1]
