@@ -232,7 +232,7 @@ class Archive:
     def chunks_of(self, asset_id: str) -> list[Chunk]:
         """The passages of a record or chat window, in order."""
         with self._reading() as connection:
-            return catalog_reader.of_assets(connection, [asset_id])
+            return catalog_reader.asset_chunks(connection, [asset_id])
 
     def thread(self, thread_id: str, limit: int = 100, offset: int = 0) -> list[Member]:
         """The records of a thread, newest first."""

@@ -133,13 +133,13 @@ def _words() -> Mapping[str, list[_Word]]:
         add(word, _Word(kind, "en"))
         add(word.replace("-", " "), _Word(kind, "en"))
         add(f"{word}s", _Word(kind, "en", is_plural=True))
-    for word, meant in kinship.asked_forms("en").items():
+    for word, meant in kinship.question_forms("en").items():
         add(word, _Word(english[meant], "en", is_plural=word not in ("hubby", "baby")))
     for word, kind in czech.items():
         add(word, _Word(kind, "cs", True))
     for word, kind in kinship.czech_cases().items():
         add(word, _Word(kind, "cs", False))
-    for word, meant in kinship.asked_forms("cs").items():
+    for word, meant in kinship.question_forms("cs").items():
         add(word, _Word(czech[meant], "cs", True, is_plural=True))
     for word, kind in hebrew.items():
         add(word, _Word(kind, "he"))

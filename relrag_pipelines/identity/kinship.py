@@ -48,7 +48,7 @@ _ALONE = re.compile(r"\s*(?:[.;!)\n]|$|, (?!and (?!I\b|me\b)|or |a |nebo ))")
 """what stands behind a name that a comma sets apart: no further name, else it is one of a list"""
 _QUOTED = re.compile('["“”„«»]')
 _REPORTED = re.compile(r"(?:\b(?:says?|said|wrote|writes|řekl|řekla|píše|napsal|napsala)|(?:אמר|אמרה|כתב|כתבה)) ?:")
-APPOSED = re.compile(rf"(?:(?P<apart>,? \(|, )| ){_TITLE}", re.IGNORECASE)
+APPOSITION = re.compile(rf"(?:(?P<apart>,? \(|, )| ){_TITLE}", re.IGNORECASE)
 COPULA = re.compile(
     r"(?:(?:['’]s name)? (?:is|was|are|were|will be)(?: called| named)?|, called| je| bude|,? se jmenuje| הוא"
     rf"| היא|,? קוראים ל\w+) {_TITLE}",
@@ -64,7 +64,7 @@ _GREETING = re.compile(
 _CALLED = frozenset({"parent", "grandparent", "sibling", "aunt_or_uncle", "sibling_in_law", "parent_in_law"})
 """what somebody may be called instead of by name"""
 _CALL = re.compile(r"(?: (?:dear|darling|יקרה|יקר|אהובה|אהוב|שלי|moje|milá))?(?:,|!)(?= ?\n| ?$| [^\W\d_])")
-LISTED = re.compile(r"(?:,| and| a| i) | ו")
+LIST_JOINT = re.compile(r"(?:,| and| a| i) | ו")
 """how a name is joined to a word for a relative in apposition, by a verb, and to a name before it"""
 
 
@@ -95,7 +95,7 @@ def _name_after_phrase(
     """`my brother Petr`, `my brother is Petr`, `Petr and his wife Dana`, `my sons, Petr and Jan`."""
     owner = _owner(text, phrase, ends)
     before = text[begin : phrase.start]
-    match = APPOSED.match(text, phrase.end)
+    match = APPOSITION.match(text, phrase.end)
     one = begins.get(match.end()) if match else None
     if owner is None or _DENIED.search(before):
         return
@@ -171,7 +171,7 @@ def _explicit_owner(owner: Mention | str) -> End | None:
 def _listed_names(text: str, one: Mention, begins: Mapping[int, Mention]) -> Iterator[Mention]:
     """Who is named behind somebody in a list."""
     following: Mention | None = one
-    while following and (match := LISTED.match(text, following.end)):
+    while following and (match := LIST_JOINT.match(text, following.end)):
         following = begins.get(match.end())
         if following:
             yield following

@@ -57,7 +57,7 @@ def given_forms(names: Iterable[str]) -> list[GivenForm]:
     return [GivenForm(*one) for one in sorted(found)]
 
 
-def asked_forms(text: str, *, sounds: bool, is_name: bool = False) -> set[str]:
+def question_forms(text: str, *, sounds: bool, is_name: bool = False) -> set[str]:
     """The forms under which the tables have names that a text may hold; with `sounds` in any script and spelling.
 
     With `is_name` the text is a name, and each word a part of it: so may `Or` be, which is none in a sentence.

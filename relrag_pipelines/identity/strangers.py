@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from relrag_pipelines.identity.kin_phrases import KinPhrase, kin_phrases
-from relrag_pipelines.identity.kinship import APPOSED, COPULA, LISTED
+from relrag_pipelines.identity.kinship import APPOSITION, COPULA, LIST_JOINT
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.text import fact_phrases, kinship, stopwords
 from relrag_pipelines.text.names import tables
@@ -46,11 +46,11 @@ def with_strangers(text: str, mentions: Sequence[Mention]) -> list[Mention]:
 
 def _adjacent_names(text: str, phrase: KinPhrase) -> Iterator[Mention]:
     """The names that stand beside a phrase, where somebody's name may stand."""
-    for joint in (APPOSED, COPULA):
+    for joint in (APPOSITION, COPULA):
         place = joint.match(text, phrase.end)
         while place and (one := _name_at(text, place.end(), capital=bool(phrase.owner) and place.re is not COPULA)):
             yield one
-            place = LISTED.match(text, one.end) if phrase.is_plural else None
+            place = LIST_JOINT.match(text, one.end) if phrase.is_plural else None
     before = _BEFORE.search(text, max(0, phrase.start - _LONGEST), phrase.start)
     if before and is_given(before["name"]):
         yield Mention(before.start("name"), before.end("name"), (), False)

@@ -21,7 +21,7 @@ _OF_CARD = re.compile(r"(?P<word>[^\W\d_]+): (?P<name>[^\W\d_]+(?: [^\W\d_]+)?)"
 """`boss: Dana`: who is that to whom the card is of"""
 
 
-def of_card(extra: Mapping[str, Any]) -> list[str]:
+def read(extra: Mapping[str, Any]) -> list[str]:
     """The notes on a card; a jsonl file may say anything in their place."""
     notes = extra.get("notes")
     return [one for one in notes if isinstance(one, str)] if isinstance(notes, list) else []

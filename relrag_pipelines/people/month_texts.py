@@ -198,7 +198,7 @@ def _of_cards(
         held_by = holders.get(ref, set())
         if name and len(held_by) == 1:
             (person_id,) = held_by
-            notes = card_notes.of_card(orjson.loads(card["extra"])) if '"notes"' in card["extra"] else []
+            notes = card_notes.read(orjson.loads(card["extra"])) if '"notes"' in card["extra"] else []
             for one, other, kind, quote in card_notes.relations(notes, name, person_id, owner, named):
                 key = (month, one, other, kind, ref)
                 found.setdefault(key, TextRelationship(*key, quote, card["client_id"]))

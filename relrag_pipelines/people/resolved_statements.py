@@ -88,9 +88,9 @@ class _Names:
         mentions = self._finder.find(name)
         if len(mentions) != 1 or not _is_title(name[: mentions[0].start]) or name[mentions[0].end :].strip():
             return None  # such as `Petr's wife`
-        return certain_person(mentions[0]._replace(is_word=False), self._here(row))
+        return certain_person(mentions[0]._replace(is_word=False), self._participants(row))
 
-    def _here(self, row: Mapping[str, Any]) -> Collection[int]:
+    def _participants(self, row: Mapping[str, Any]) -> Collection[int]:
         refs: Iterable[str] = (row["asset_id"], *row["among"])
         return {one for ref in refs for one in self._present.get(ref, ())}
 

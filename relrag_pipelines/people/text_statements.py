@@ -19,7 +19,7 @@ from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
-STATED = 0.8
+STATED_CONFIDENCE = 0.8
 """confidence in what a text states in words that a pattern knows"""
 _CHANGING = frozenset({"lives_in", "works_at", "phone"})
 """predicates whose value is another one later: it is known to hold from the day on which it was said"""
@@ -63,14 +63,14 @@ class Speakers(NamedTuple):
     writer: int | None
     reader: int | None
     """None where it is for several"""
-    here: Collection[int]
+    participants: Collection[int]
     """who takes part"""
 
     def who(self, end: End, *, is_name: bool = False) -> int | None:
         """Who that is; None where it is not certain. `is_name`: it stands where a common word cannot stand."""
         if not isinstance(end, Mention):
             return self.writer if end == "writer" else self.reader
-        return certain_person(end._replace(is_word=end.is_word and not is_name), self.here)
+        return certain_person(end._replace(is_word=end.is_word and not is_name), self.participants)
 
 
 def read(
@@ -94,7 +94,7 @@ def read(
             relations.setdefault(key, TextRelationship(*key, quote, one.client_id))
         for person_id, predicate, value, quote in _facts(one, mentions, related, speakers, found):
             since = one.day.isoformat() if one.day and predicate in _CHANGING else None
-            made = TextFact(lake_month, person_id, predicate, value, STATED, one.asset_id, quote, since)
+            made = TextFact(lake_month, person_id, predicate, value, STATED_CONFIDENCE, one.asset_id, quote, since)
             facts.setdefault((lake_month, one.asset_id, person_id, predicate, value), made)
     for from_id, to_id, type_, one in _titles(texts, people):
         key = (lake_month, from_id, to_id, type_, one.asset_id)
@@ -138,7 +138,7 @@ def _relations(
     people: RecordPeople,
     found: Resolution,
 ) -> Iterator[tuple[int, int, str, str]]:
-    writer, here = speakers.writer, speakers.here
+    writer, here = speakers.writer, speakers.participants
     for said in related:
         owner, other = speakers.who(said.owner), speakers.who(said.other, is_name=True)
         if owner is not None and other is not None and owner != other:

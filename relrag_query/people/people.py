@@ -13,7 +13,7 @@ import duckdb
 from relrag_pipelines.identity import lookup, statement_overlay
 from relrag_pipelines.identity.journal_statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.identity.mentions import MentionFinder
-from relrag_pipelines.identity.name_forms import asked_forms
+from relrag_pipelines.identity.name_forms import question_forms
 from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
@@ -77,7 +77,7 @@ class People:
             SELECT person_id FROM person_names SEMI JOIN givens USING (form) WHERE rank IN ('given', 'family')
             UNION SELECT person_id FROM person_names SEMI JOIN asked USING (form)
             """,
-            {"words": sorted(asked_forms(text, sounds=sounds, is_name=is_name))},
+            {"words": sorted(question_forms(text, sounds=sounds, is_name=is_name))},
         ).fetchall()
         return self.by_id(one for (one,) in rows)
 

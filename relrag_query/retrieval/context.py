@@ -35,7 +35,7 @@ class QueryContext:
     question: str
     search_text: str
     """the question without its relative time phrase, with pseudonyms beside the personal data that they stand for"""
-    redacted: str
+    redacted_text: str
     """the same as it would stand in the index: what may be sent to a service"""
     terms: list[Term]
     intents: list[QueryIntent]

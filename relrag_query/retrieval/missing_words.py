@@ -18,7 +18,7 @@ def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
 
 def unmatched_terms(context: QueryContext, hits: list[Hit]) -> list[Term]:
     """The words that are rare and stand in none of the hits."""
-    rare = [one for one in context.terms if not (one.light or one.known(context.frequencies))]
+    rare = [one for one in context.terms if not (one.light or one.occurs_in(context.frequencies))]
     if any(one.is_time for one in rare) and context.vectors.count(context.limits_in_time):
         rare = [one for one in rare if not one.is_time]
     held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in drop_context(hits))) if rare else frozenset()

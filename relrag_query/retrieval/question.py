@@ -78,7 +78,7 @@ def read_question(
     embedded_text = "\n".join(redacted)
     meaning, why = embed(embedded_text)
     context = QueryContext(
-        question=questions[0], search_text="\n".join(dict.fromkeys([*topics, *redacted])), redacted=redacted[0],
+        question=questions[0], search_text="\n".join(dict.fromkeys([*topics, *redacted])), redacted_text=redacted[0],
         terms=_terms(topics, redacted, times, frequencies), intents=intents, assets=assets,
         channels=_channels(questions), time=next(filter(None, times), None), latest=latest, limits=where,
         limit=max(limit, MIN_CANDIDATES), settings=settings, connection=connection, vectors=store,

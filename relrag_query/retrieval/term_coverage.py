@@ -88,9 +88,9 @@ class Term:
         """The tokens, the surest first: `found` is asked for each sentence that could be quoted."""
         return sorted(self.tokens.items(), key=lambda one: -one[1])
 
-    def known(self, held: Frequencies) -> bool:
+    def occurs_in(self, frequencies: Frequencies) -> bool:
         """Whether the archive holds the word, not just a part of a code."""
-        return any(held.get(token) for token, sure in self.tokens.items() if sure > PART)
+        return any(frequencies.get(token) for token, sure in self.tokens.items() if sure > PART)
 
 
 @dataclass

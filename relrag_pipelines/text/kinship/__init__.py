@@ -56,7 +56,7 @@ def types_of(language: str, part: str = "") -> Mapping[str, str]:
 
 
 @functools.cache
-def asked_forms(language: str, part: str = "asked") -> Mapping[str, str]:
+def question_forms(language: str, part: str = "asked") -> Mapping[str, str]:
     """Form that questions are read for -> the word of the file that it is of; `asked_mine` has those that say `my`."""
     return MappingProxyType(dict(_table(language).get(part, {})))
 
@@ -210,7 +210,7 @@ def _forms() -> AhoCorasick:
 def _nominatives() -> set[str]:
     said = [types_of(language) for language in ("en", "cs", "he")]
     said += [types_of("he", part) for part in ("mine", "yours", "of")]
-    plurals = {*asked_forms("en"), *asked_forms("cs"), *(f"{word}s" for word in types_of("en"))}
+    plurals = {*question_forms("en"), *question_forms("cs"), *(f"{word}s" for word in types_of("en"))}
     return plurals | {word for table in said for word in table}
 
 

@@ -93,7 +93,7 @@ def _existing_hits(found: list[FusedHit], types: frozenset[str], context: QueryC
 
 def _ranks(found: FusedHit) -> str:
     """How a hit was found, for the trace."""
-    return f"rank {found.by_words or '-'} by words, {found.by_meaning or '-'} by meaning"
+    return f"rank {found.lexical_rank or '-'} by words, {found.semantic_rank or '-'} by meaning"
 
 
 def _order_by_forms(hits: Iterator[Hit], context: QueryContext) -> Iterator[Hit]:

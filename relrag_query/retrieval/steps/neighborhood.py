@@ -211,7 +211,7 @@ def _window(ref: str, context: QueryContext) -> str:
 
 def _first_chunks(refs: Sequence[str], context: QueryContext) -> list[Chunk]:
     """The first passage of each record."""
-    found = catalog_reader.of_assets(context.connection, refs) if refs else []
+    found = catalog_reader.asset_chunks(context.connection, refs) if refs else []
     return [chunk for chunk in found if chunk.chunk_index == 0]
 
 

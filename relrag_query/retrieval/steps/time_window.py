@@ -33,7 +33,7 @@ def expand_context(hits: list[Hit], context: QueryContext) -> list[Hit]:
     present = {hit.chunk.chunk_id for hit in hits}
     lowest = min(hit.score for hit in hits)
     added: list[Hit] = []
-    for chunk in catalog_reader.of_spans(context.connection, spans):
+    for chunk in catalog_reader.overlapping_windows(context.connection, spans):
         new = tuple(ref for ref in chunk.members if ref not in known)
         if new and chunk.chunk_id not in present and context.allows(chunk):
             known |= set(new)
