@@ -1,4 +1,4 @@
-"""What the rules of what was forgotten name, so that no later sync brings it back; they are stored by rule_file.py."""
+"""Matches records against the rules of erasure, so that no later sync brings them back."""
 
 from __future__ import annotations
 

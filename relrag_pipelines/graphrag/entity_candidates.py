@@ -1,4 +1,4 @@
-"""What in a text may name something: capitalised and quoted spans, numbers, file names, words with a meaning.
+"""Finds what may be an entity in a text: capitalised and quoted spans, numbers, file names, words with a meaning.
 
 No model is asked and no language assumed. entity_selection.py decides over all texts together which become entities.
 """

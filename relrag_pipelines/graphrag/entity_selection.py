@@ -1,4 +1,4 @@
-"""Which candidates are entities, decided by how they are used in all texts together.
+"""Decides which candidates are entities, by how they are used in all texts together.
 
 - A capital counts where the word is written with one within sentences at least as often as without.
 - A word is a term where it is used as a noun (nouns.py) and tells texts apart: it is not everywhere.

@@ -1,4 +1,4 @@
-"""What holds in every index: no id leads nowhere, titles and numbers are unique, every entity has a community."""
+"""Checks an index: every id exists, titles and numbers are unique, every entity has a community."""
 
 from __future__ import annotations
 

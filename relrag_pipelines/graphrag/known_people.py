@@ -1,4 +1,4 @@
-"""Where people of the archive are named: in texts, and as senders and recipients."""
+"""Finds people of the archive in texts, and as senders and recipients."""
 
 from __future__ import annotations
 

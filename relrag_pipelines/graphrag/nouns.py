@@ -1,4 +1,4 @@
-"""Which words are nouns, told by how they are used, without a model.
+"""Tells which words are nouns by how they are used, without a model.
 
 A noun stands behind an article, a possessive or a preposition (the boiler, v kotli, של הדוד), a verb behind a pronoun
 or an auxiliary; which words these are is all that is known of a language (words/). How often a word does either is

@@ -1,4 +1,4 @@
-"""What the owner says of recorded calls: which there are, in which state, and what is said of them.
+"""The owner's review of recorded calls: list them, approve transcripts, swap speakers.
 
 A word goes to the journal (journal/call_approvals.py) and holds from the next sync on: the unit is marked
 as changed before the word is written, so that a kill between the two costs a second reading and no word.

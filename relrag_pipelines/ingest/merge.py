@@ -1,4 +1,4 @@
-"""What an export changes: which earlier records of a source go, which stay, and the months that are written anew.
+"""Merges what was read into a source's private records: which earlier ones go or stay, which months are rewritten.
 
 A unit's earlier records are replaced by what it holds now, as far as it says to speak of them (its coverage); a unit
 that was not read to its end keeps its earlier ones. Before the first month is written the touched units are marked

@@ -1,4 +1,4 @@
-"""Which source reads a file that several could: folders of sources may overlap, and a file is read by one of them.
+"""Decides which source reads a file that several could read: their folders may overlap, but each file is read once.
 
 That is the source whose path is the file itself; else the first in the order of KINDS that recognises the file, of one
 kind the one with the deepest folder. What no kind recognises is read, to say what is wrong with it, by the source with

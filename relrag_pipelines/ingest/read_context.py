@@ -1,4 +1,4 @@
-"""What the connector of a source is given, what decides how it reads, and the scan of a source on those terms."""
+"""The context in which a source is read: what its connector gets, the fingerprint of that, and its scan."""
 
 from __future__ import annotations
 

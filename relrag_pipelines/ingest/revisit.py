@@ -1,4 +1,4 @@
-"""What of the private records no longer fits files that are as they were: dates, and what newer files say.
+"""Finds records to read again or to drop although their file is unchanged: by its date, or by what newer files say.
 
 A record to come lies in the first month until its time has come; a date that a file has from the disk alone follows
 that; and a record of a retained file that is gone gives way to that of a file that is there.

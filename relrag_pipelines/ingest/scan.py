@@ -1,4 +1,4 @@
-"""How the units of a source differ from what was read of them, and why they are to be read again."""
+"""Compares the files of a source with what was read of them, and says which have to be read again, and why."""
 
 from __future__ import annotations
 

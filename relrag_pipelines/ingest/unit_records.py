@@ -1,4 +1,4 @@
-"""What one unit of a source holds: its connector's records, finished, sorted into months and hashed.
+"""The records of one unit: read by its connector, completed, sorted into months and hashed.
 
 The connector knows what it reads; here follow ids, months, hashes and locations, and what the owner had forgotten is
 left out. What replaces a unit's earlier records, and which months are written, is decided in ingest.py.

@@ -1,4 +1,4 @@
-"""Which units of a source are read: those that changed, and from where those that have only grown."""
+"""Decides which units of a source are read: those that changed, of copies one, of grown ones only the new part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no source reads: files in their folders, and sources that are stored and no longer in relrag.toml.
+"""Files that no source reads, and sources that are stored although relrag.toml no longer has them.
 
 Left aside is what belongs to something that is read (media of a chat, files of a saved page, indexes of mailboxes),
 what is hidden, what a source excludes, and repositories, whose own kinds count what they leave out.

@@ -1,4 +1,4 @@
-"""What the owner has said of calls, as it stands in the journal."""
+"""Approvals of calls, as the owner's journal has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the owner states, entry by entry: private/journal.jsonl, from which alone it can be known.
+"""The owner's statements, entry by entry: private/journal.jsonl. Nothing else holds them.
 
 Entries are appended under the writer's lock, on disk when that returns; entry_kinds.py declares what one may say.
 Readers take them in order, or from the number that a generation's MANIFEST names. Only forgetting rewrites the file, as

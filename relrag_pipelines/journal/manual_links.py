@@ -1,4 +1,4 @@
-"""What the owner has said of relations, as it stands in the journal. Of each relation the last word counts."""
+"""Links that the owner added or removed, as the journal has them; the last entry about a link counts."""
 
 from __future__ import annotations
 

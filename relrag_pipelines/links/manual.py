@@ -1,4 +1,4 @@
-"""What the owner, or a program on the owner's behalf, says of relations and asks about them.
+"""Add, remove and list links between records, for the owner or a program on the owner's behalf.
 
 A catalog is made anew by every sync and never edited. So a word is kept in the journal: it outlives every sync,
 counts for more than what was read, and holds from the next sync on. `config` names a relrag.toml, else the nearest one

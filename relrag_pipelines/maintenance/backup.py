@@ -1,4 +1,4 @@
-"""Copies what of an archive cannot be made again, or all of it, and puts it back.
+"""Copies what cannot be rebuilt of an archive, or all of it, and restores it.
 
 What that is stands in `inventory.PARTS` and is asked there: a later part that the owner alone can give says so there,
 and is in every backup. Records of a source that retains are in it too: the files that they were made of may be gone.

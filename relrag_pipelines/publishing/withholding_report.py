@@ -1,4 +1,4 @@
-"""What the search for replaced values found before a generation is published, in figures."""
+"""Figures about the rows that were left out of a generation because they held a replaced value."""
 
 from __future__ import annotations
 

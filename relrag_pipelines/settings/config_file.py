@@ -1,4 +1,4 @@
-"""relrag.toml and the environment, read into settings: where the file is found, and what is said of what is wrong."""
+"""Reads relrag.toml and the environment into settings, and says what is wrong with them."""
 
 from __future__ import annotations
 

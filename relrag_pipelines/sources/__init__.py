@@ -1,4 +1,4 @@
-"""What a connector is given; the table of kinds is in kinds.py.
+"""What every connector is given. The table of kinds is in kinds.py.
 
 A connector is one module of this folder with one function, `read(unit, reading)`, a generator of records and
 failures. It streams: it never holds more than one item. It yields a Failure for what it cannot read and goes on; it

@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line with the universal fields; the door for any source that has no kind of its own.
+"""JSON Lines: one object per line with the universal fields, for sources that have no kind of their own.
 
 | field | type | meaning |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""What a kind of source declares of itself and of the records that it reads.
+"""What a kind of source declares about itself and its records.
 
 Redaction, chunking, estimates, search, display and answers ask here; none of them knows a kind or a type by its name.
 """

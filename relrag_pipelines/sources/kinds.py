@@ -1,4 +1,4 @@
-"""The table of kinds: a row declares all that is known of a kind outside of its module."""
+"""The table of kinds. Everything that other modules know of a kind is in its row."""
 
 from __future__ import annotations
 

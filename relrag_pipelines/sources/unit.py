@@ -1,4 +1,4 @@
-"""What a source consists of: units, as a lister names them and as a connector opens them. None is opened here.
+"""Units, of which a source consists: a lister names them, a connector opens them.
 
 A lister is a function `units(place)` that returns a Listing. Most units are files; one that is none, such as a
 repository or what a service lists, is a UnitRef, an id with a version. A lister may say where its next listing goes on,

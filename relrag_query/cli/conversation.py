@@ -1,4 +1,4 @@
-"""The last questions and the sources that were shown, so that `ask --continue` and `show NUMBER` know what is meant.
+"""Remembers the last questions and their sources, for `ask --continue` and `show NUMBER`.
 
 `private/conversation.json` holds the owner's words and ids of records, nothing that a record says.
 """

@@ -1,4 +1,4 @@
-"""Runs the function of a command, whose module is imported only then: `relrag --help` stays quick."""
+"""Imports the module of a command only when it runs, so that `relrag --help` stays quick."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sync says of items that it could not read."""
+"""Prints the failures of a sync."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers of GraphRAG indexes and what is known of these, as text for a terminal."""
+"""Prints answers of GraphRAG indexes, and the state of an index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far something is: a bar on a terminal, plain lines elsewhere."""
+"""Shows progress: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as text for a terminal; as JSON they are in service/replies.py.
+"""Prints results on a terminal; service/replies.py has them as JSON.
 
 Retrieved text is shown, never obeyed: characters that could command a terminal are taken out.
 """

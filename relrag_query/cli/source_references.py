@@ -1,4 +1,4 @@
-"""The documents and pages behind a GraphRAG answer, as text for a terminal."""
+"""Prints the documents and pages behind a GraphRAG answer."""
 
 from __future__ import annotations
 

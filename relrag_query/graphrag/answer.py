@@ -1,4 +1,4 @@
-"""What an index says to a question: without a model its own sentences, each with citations in Microsoft's form."""
+"""Answers a question from an index without a model: its own sentences, cited in Microsoft's form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The indexes that can be asked, by name: those made of this archive, and those that the owner has registered."""
+"""The indexes that can be asked, by name: those built from this archive, and those that the owner registered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An opened index as queries walk through it: text units with their time, document and entities, by rows."""
+"""An opened index, prepared for queries: text units with their time, document and entities, by row number."""
 
 from __future__ import annotations
 

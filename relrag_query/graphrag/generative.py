@@ -1,4 +1,4 @@
-"""Answers that a language model writes from an index: what it is given, and what of its citations is kept.
+"""Has a language model write an answer from an index, and checks its citations.
 
 Local and basic: the records found, as Microsoft's search builds its context, within a budget of tokens. Global: the
 reports of the communities that the question is about, in batches of that size; from each the model takes points with a

@@ -1,4 +1,4 @@
-"""A GraphRAG index whose texts nobody has redacted by the policies of now, redacted as it is opened."""
+"""Redacts a GraphRAG index as it is opened, if its texts were not redacted under the current policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which text units of an index a question is about: its time, and the words that are left of it.
+"""Selects the text units that a question is about, by its time and its words.
 
 `what did the family discuss most in 2024` leaves `family` and the year. A word stands for the documents and people that
 are called so, else for the passages that hold it; one that names a role (the landlord) also for the person beside whom

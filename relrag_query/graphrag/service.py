@@ -1,4 +1,4 @@
-"""Questions to an index by its name, as the command line and other programs ask them."""
+"""Asks an index by its name, for the command line and other programs."""
 
 from __future__ import annotations
 

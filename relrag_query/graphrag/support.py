@@ -1,4 +1,4 @@
-"""How well a passage supports the sentence that cites it, and which of its words to quote.
+"""Rates how well a passage supports the sentence that cites it, and chooses the words to quote.
 
 Words are compared by their beginnings, accents aside, so that inflected forms meet in any language without a model.
 """

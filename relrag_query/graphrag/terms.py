@@ -1,4 +1,4 @@
-"""What text units speak of: their entities but people, and other nouns, with how much each tells of them."""
+"""The terms of text units, which are entities other than people, and nouns, with how much each tells about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a part of an index is about, without a model: themes, each with its people, time, figures and sentences.
+"""Describes part of an index without a model, as themes: people, time, figures and sentences.
 
 A theme grows from the entity that tells most of the text units that are asked about, with those that stand mostly
 beside it. Themes are taken one after another, each for text units that no earlier one has, so that they differ.

@@ -1,4 +1,4 @@
-"""From the citations of an answer to the documents and pages behind them.
+"""Traces the citations of an answer to documents and pages.
 
 A report leads to the records that its own text cites within its community, else to the text units of the community,
 else to those of the community's entities. An entity or relationship leads to its text units, a claim and a source to

@@ -1,4 +1,4 @@
-"""Whose a telephone number or an e-mail address is; both are looked up by their keyed value, redacted or not."""
+"""Finds whose a phone number or an e-mail address is, by its keyed value, redacted or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody with the names that he is known by, and the error where a name does not tell who is meant."""
+"""A person with all names, and the error for a name that does not tell who is meant."""
 
 from __future__ import annotations
 

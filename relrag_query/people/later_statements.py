@@ -1,4 +1,4 @@
-"""What the owner said of people after a generation was made: readers lay it over what they read.
+"""Statements that the owner made after a generation was published; readers overlay them.
 
 A merge, a fact, a relationship and a note count at once. A split, and the undoing of what the generation knows already,
 take another look at all records: they count from the next sync on.

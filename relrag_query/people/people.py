@@ -1,4 +1,4 @@
-"""Who is who in a generation, and what is known of them, with what the owner said since."""
+"""The people of a generation: who is who, and what is known about them, later statements included."""
 
 from __future__ import annotations
 

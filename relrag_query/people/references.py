@@ -1,4 +1,4 @@
-"""Whom a question means: by name, in any script, or by what they are to somebody, step by step.
+"""Resolves whom a question means: by name, in any script, or by relation, step by step.
 
 Nothing is guessed: where it is not certain who is meant there are several, and where nobody is known to be it, nobody.
 """

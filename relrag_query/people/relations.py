@@ -1,4 +1,4 @@
-"""What people are to one another, and the same seen from the other end."""
+"""What people are to one another, seen from either end."""
 
 from __future__ import annotations
 

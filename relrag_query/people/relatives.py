@@ -1,4 +1,4 @@
-"""Whom a word for a relative means: `my brother`, `the wife of Dana`, `her architect`; one step of a question."""
+"""Resolves a word for a relative: `my brother`, `the wife of Dana`, `her architect`; one step of a question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who writes to whom, how often, since when and by which channel: what records show, apart from what is stated."""
+"""Who writes to whom: how often, since when and by which channel, as records show."""
 
 from __future__ import annotations
 

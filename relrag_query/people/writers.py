@@ -1,4 +1,4 @@
-"""Who wrote what a query found, as a person and not as the name that happens to stand there."""
+"""Resolves who wrote a hit: the person, not just the name in the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the steps of a query hand to each other: passages with the score that ranks them and the one that shows them."""
+"""Hits, which the steps of a query pass on: a passage, the score that ranks it and the score that shows it."""
 
 from __future__ import annotations
 

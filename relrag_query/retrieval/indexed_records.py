@@ -1,4 +1,4 @@
-"""What is personal data now in the records of an open catalog, which were indexed under older policies."""
+"""Finds what is personal data under the current policies in records that were indexed under older ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question asks for, and of which generation: the context that all steps of a query share."""
+"""Understands a question, and makes the context that all steps of a query share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GraphRAG indexes for many callers: each opened once, and held only while its files are those that were opened."""
+"""GraphRAG indexes for many callers: each is opened once, and again when its files change."""
 
 from __future__ import annotations
 

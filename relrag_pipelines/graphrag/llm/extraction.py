@@ -1,4 +1,4 @@
-"""What a language model finds in texts: entities, relationships, claims.
+"""Has a language model extract entities, relationships and claims from texts.
 
 What it names has to stand in the text.
 """

@@ -1,4 +1,4 @@
-"""Who was called and when, by the name of the recording.
+"""Who was called and when, from the name of the recording.
 
 A pattern is a name without its suffix in which `{...}` stands for a part; blanks and underscores are alike, case does
 not count. Parts: {name}, {phone}, {who} (either of the two), {yyyy}, {yy}, {mm}, {dd}, {HH}, {MM}, {SS}, {any}.

@@ -1,4 +1,4 @@
-"""Source code: the tracked files of git repositories, and of folders that are none.
+"""Source code: the tracked files of git repositories, and files in other folders.
 
 A file is a unit. Each function, method and class of it is a record, a class without its methods and inner classes; what
 stands outside of them is the record of the file. So every line stands in one record. Languages without a grammar

@@ -1,4 +1,4 @@
-"""Which files are source code, and for the languages with a grammar, which nodes of its tree are what.
+"""Programming languages: the files of each, and which nodes of its syntax tree are functions, classes and comments.
 
 The grammars are tree-sitter's, one wheel a language; a language without one is read as lines.
 """

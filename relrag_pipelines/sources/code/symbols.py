@@ -1,4 +1,4 @@
-"""The functions, methods and classes of a source file, found in the tree that tree-sitter makes of it.
+"""The functions, methods and classes of a source file, from its tree-sitter syntax tree.
 
 A tree is made of anything: where the syntax is wrong the nodes around are still told apart. What stands inside a
 function belongs to it. Names are as written; a method that is defined outside of its class (Go, C++, Rust) is one of

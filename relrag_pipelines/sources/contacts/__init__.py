@@ -1,4 +1,4 @@
-"""Contacts: vCard files, a record a card and one for each relation between two of them.
+"""Contacts: vCard files. One record per card, and one for each relation between two people.
 
 A card is known by its UID, else by the keyed hash of its names, phones and addresses. `X-RELRAG-PERSON-ID` pins the id
 of the person. Names in all scripts, phones and addresses stand in `people`, from which the identifiers are made;

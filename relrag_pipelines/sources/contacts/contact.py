@@ -1,4 +1,4 @@
-"""What a card says of a person: names, ways to reach them, facts, relations."""
+"""The person on a card: names, phones and addresses, facts, relations."""
 
 from __future__ import annotations
 

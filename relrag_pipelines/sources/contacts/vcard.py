@@ -1,4 +1,4 @@
-"""vCard 2.1, 3.0 (RFC 2426) and 4.0 (RFC 6350) as properties, a card at a time.
+"""Parses vCard 2.1, 3.0 (RFC 2426) and 4.0 (RFC 6350) into properties, card by card.
 
 Lines are unfolded and decoded one by one; pictures, sounds and keys are passed over, however long. What is no property
 is counted, and the rest of the card is kept.

@@ -1,4 +1,4 @@
-"""What is read out of a document, in every format alike, and the rules that all formats share."""
+"""The text and properties that every document reader returns, and the rules that all formats share."""
 
 from __future__ import annotations
 

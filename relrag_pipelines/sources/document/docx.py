@@ -1,4 +1,4 @@
-"""DOCX (ECMA-376): what Word writes, read straight from the zip, because real files name parts that are not there.
+"""DOCX (ECMA-376), read straight from the zip, since real files name parts that are missing.
 
 Headers stand in front of the text, footers, notes and comments behind it. What a tracked change struck out is left
 out. Headings carry the `#` of Markdown, list items a `-`.

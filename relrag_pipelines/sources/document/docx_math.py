@@ -1,4 +1,4 @@
-"""Office Math (OMML, ECMA-376 part 1, chapter 22.1) as one line of plain text.
+"""Office Math (OMML, ECMA-376 part 1, chapter 22.1) as plain text on one line.
 
 Fractions become `(a)/(b)`, powers `a^b`, indices `a_b`, roots `√(a)`, sums `∑_(i=1)^n`: nothing that is printed is
 lost, operators and brackets that the format leaves implicit are written out.

@@ -1,4 +1,4 @@
-"""A page of a PDF as a picture: the quote marked, and of a redacted page nothing but the words its redacted text has.
+"""A page of a PDF as a picture with the quote marked; of a redacted page only the words in its redacted text are shown.
 
 A word is left to be seen if it stands in the redacted text too: one with a digit or an @ in the same order, any other
 anywhere. Its letters are copied onto a blank page. Pictures, drawings, patterns, letters without Unicode, notes and

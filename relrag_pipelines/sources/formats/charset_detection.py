@@ -1,4 +1,4 @@
-"""Text out of bytes whose charset nobody wrote down.
+"""Decodes text whose charset is not declared.
 
 The order of evidence: a byte order mark, UTF-8 (which other charsets hardly ever satisfy by accident), what the file
 itself declares, and last a guess. charset_normalizer gives the guesses; it measures noise and letter frequencies,

@@ -1,4 +1,4 @@
-"""git run on a repository without the repository's say.
+"""Runs git on a repository so that the repository's own configuration has no effect.
 
 A repository is untrusted input: its config can name programs that git would start. `git()` therefore runs with hooks,
 file monitors, pagers, external diffs, signature checks, replaced objects and every transport switched off, and with no

@@ -1,4 +1,4 @@
-"""Git repositories below a source's path: where they are, what they hold, and what in them git would wait for."""
+"""Git repositories below a source's path: where they are, what they contain, and what git would fetch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTML read by tokens, as the tokenisation of the HTML standard has them, without a tree.
+"""HTML as text, read token by token as the HTML standard defines them, without a tree.
 
 The trees of the standard grow with the square of hostile input and more (17 KB took lexbor 4 s, and libxml2 looks for
 every end tag through all open elements), and pages and mails come from strangers. Time and memory here are proportional

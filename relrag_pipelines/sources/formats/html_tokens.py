@@ -1,4 +1,4 @@
-"""The tokens of HTML, as its standard cuts them, and what elements mean for the text around them."""
+"""Tokens of HTML, as its standard defines them, and what each element means for the text around it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of the universal fields as JSON gives them, checked and converted.
+"""The universal fields in JSON, checked and converted.
 
 A reader takes one value that is not null and returns what the record holds, or raises WrongValueError, which tells
 the type that was found and the one that is wanted, never the value.

@@ -1,4 +1,4 @@
-"""Zip archives that may be hostile: opened, checked, and streamed member by member; nothing is ever unpacked to disk.
+"""Zip archives that may be hostile: checked, and streamed member by member; nothing is unpacked to disk.
 
 What makes an archive as a whole untrustworthy (no zip, cut off, expands beyond the limits) raises Refused. What
 makes one entry so (a path out of its folder, a link, encryption, a second entry of the same name) leaves that entry

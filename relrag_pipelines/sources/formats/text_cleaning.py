@@ -1,4 +1,4 @@
-"""Text as all connectors store it."""
+"""Cleans text in the same way for all connectors."""
 
 from __future__ import annotations
 

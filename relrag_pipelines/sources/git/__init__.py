@@ -1,4 +1,4 @@
-"""Commits: of local git repositories, and of logs that git printed into a file (.gitlog).
+"""Commits of local git repositories, and of saved logs (.gitlog).
 
 A repository is one unit; its branches and tags are its version, so that one that has not changed is recognised
 without its log, and of one that has only grown the new commits are read. History that was rewritten is a repository

@@ -1,4 +1,4 @@
-"""Which commits of a repository are new, where the others say what they said before: then only the new ones are read.
+"""Finds the new commits of a repository that has only grown, so that only these are read.
 
 A commit's record names its branch, its tags and the commits that its message refers to. All these can change while the
 commit does not: a merge brings it onto the main branch, a tag is put on it, a later commit takes the same short hash.

@@ -1,4 +1,4 @@
-"""The format of `git log` that is read: fields and paths end in NUL, which no message, name or path can hold.
+"""The format of `git log` that is read; fields and paths end in NUL, which no message, name or path can contain.
 
 A commit is an empty field, `commit <hash>`, parents, decorations (full ref names), author name, address and time
 (`<seconds> <zone>`), the same of the committer, the message; then for every file a status and its path, of a renamed or

@@ -1,4 +1,4 @@
-"""What a collection of points is here, be it in a folder or on a server, and what is asked of it."""
+"""A collection of an older system, in a folder or on a server, and what is asked of it."""
 
 from __future__ import annotations
 

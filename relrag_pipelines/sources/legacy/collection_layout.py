@@ -1,4 +1,4 @@
-"""How the points of a collection belong together, which no point tells alone: parts, attachments, repetitions."""
+"""How the points of a collection belong together: parts, attachments, repetitions; no point alone tells."""
 
 from __future__ import annotations
 

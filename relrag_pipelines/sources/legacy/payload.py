@@ -1,4 +1,4 @@
-"""What the payload of one point says: ids, relations, universal fields, people and text. Pure.
+"""Reads the payload of one point: ids, relations, universal fields, people and text. Pure.
 
 Two older systems wrote such payloads. One has `source`, `source_id`, `chat_id`, `sender`, `message` and, for what is
 cut into several points, `chunk_index`; its points come from LlamaIndex, with the text in `_node_content` too. The other

@@ -1,4 +1,4 @@
-"""Values of a payload as they are read: names in snake case, the text, times, numbers."""
+"""Normalises the values of a payload: names in snake case, text, times, numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is attached to a mail: one record each, with the text that the document readers find in it."""
+"""The attachments of a mail: one record each, with the text that the document readers find in it."""
 
 from __future__ import annotations
 

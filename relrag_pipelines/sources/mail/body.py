@@ -1,4 +1,4 @@
-"""What of a mail is its text, and what is attached to it."""
+"""Which parts of a mail are its text, and which are attachments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a mail was sent to many, or by a program: lists, newsletters, notices, automatic answers.
+"""Recognises mail sent to many or by a program: lists, newsletters, notifications, automatic replies.
 
 After RFC 2369 (List-Unsubscribe and others), RFC 2919 (List-Id), RFC 3834 (Auto-Submitted), RFC 8058, and what senders
 write by custom: Precedence, Feedback-ID, marks of campaigns.

@@ -1,4 +1,4 @@
-"""Bytes of a mail as text: by the charset it names, where that is one and fits, else by what the bytes tell."""
+"""Decodes the bytes of a mail: by the declared charset if it is valid and fits, else by detection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers of a mail: words, parameters, addresses, dates and ids, as they are written and as they are mistaken.
+"""Parses mail headers, valid or not: words, parameters, addresses, dates and ids.
 
 Formats: RFC 5322 (addresses, dates, ids), RFC 2047 (encoded words), RFC 2231 (parameters), RFC 6532 (raw UTF-8).
 """

@@ -1,4 +1,4 @@
-"""Lines that introduce an earlier message: dividers, headers, who wrote it and when."""
+"""Recognises lines that introduce a quoted message: dividers, headers, `On Monday Jana wrote:`."""
 
 from __future__ import annotations
 

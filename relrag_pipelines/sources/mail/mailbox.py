@@ -1,4 +1,4 @@
-"""Mails one by one out of a file: a mailbox (mbox in all its forms), or a file that is one mail (.eml, .msg, Maildir).
+"""Reads a file mail by mail: an mbox in any of its forms, or a single mail (.eml, .msg, Maildir).
 
 A mailbox is streamed: no more than one mail of it is held. Its mails are told apart by their `From ` line; those of the
 mboxcl forms by Content-Length, where what follows bears it out. Formats: RFC 4155 and, for the forms, mbox(5).

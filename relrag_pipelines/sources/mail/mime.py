@@ -1,4 +1,4 @@
-"""The parts of a mail: headers as bytes, and where each body lies.
+"""The MIME parts of a mail: headers as bytes, and where each body begins and ends.
 
 One pass over the bytes, without a copy: a part knows its place in the mail, and is decoded only when it is asked for.
 What is broken is read as well as it can be and noted in `defects`. Format: RFC 5322 and RFC 2045 to 2047.

@@ -1,4 +1,4 @@
-"""A mail as records: itself, then what is attached to it, messages within it included.
+"""A mail as records: the mail, then its attachments, attached messages included.
 
 | field of `extra` | meaning |
 |---|---|

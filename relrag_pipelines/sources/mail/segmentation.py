@@ -1,4 +1,4 @@
-"""The parts of a mail's text: what its author wrote, the history below it, signature, disclaimer, what is passed on.
+"""Splits a mail's text into what its author wrote, quoted history, signature, disclaimer and forwarded mail.
 
 Read line by line, and precise rather than greedy: a line that only looks like a mark stays what the author wrote. Marks
 are known in the languages of `phrases`. Every pattern is matched against a bounded piece of one line or a few.

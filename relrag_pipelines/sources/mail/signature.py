@@ -1,4 +1,4 @@
-"""Signatures and disclaimers at the end of what the author of a mail wrote."""
+"""Finds signatures and disclaimers at the end of what the author of a mail wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations from the ids that mails name: Gmail's thread id, else References and In-Reply-To, never the subject.
+"""Threads of mails, by Gmail's thread id, else by References and In-Reply-To, never by subject.
 
 After Jamie Zawinski's message threading (jwz.org/doc/threading.html): a mail that is mentioned but absent holds its
 place, so that answers to it meet. Other than there, threads are joined by union-find, so the order of the mails does

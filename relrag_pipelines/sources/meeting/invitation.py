@@ -1,4 +1,4 @@
-"""The invitation beside a meeting (.ics): its title, when it is, who takes part, and its UID."""
+"""The invitation to a meeting (.ics): title, time, participants and UID."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Years and days of the calendars in which phones write dates, as days of the Gregorian one.
+"""Converts years and days of the calendars that phones use to the Gregorian calendar.
 
 iOS writes dates by the calendar that is set under Language & Region. Which one that is, the date itself tells: by a
 word for the era (`R6/6/13`, `6/13/2567 BE`, `民國113/6/13`, `٧/١٢/١٤٤٥ هـ`), else by a year that no chat can be of.

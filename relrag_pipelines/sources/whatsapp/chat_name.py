@@ -1,4 +1,4 @@
-"""The name of a chat, which stands only in the names of exported files and folders, in the phone's language."""
+"""The name of a chat, from the name of its exported file or folder, which is in the phone's language."""
 
 from __future__ import annotations
 

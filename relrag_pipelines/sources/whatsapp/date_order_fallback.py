@@ -1,4 +1,4 @@
-"""The order of day and month where a chat's own dates do not tell it.
+"""The order of day and month, where a chat's own dates do not tell.
 
 First what other chats of the source say whose dates do tell: those whose messages begin alike, else all of them, where
 they agree. Then the phone's own habits: the word for the half of the day, the language of a note or of the file's name.

@@ -1,4 +1,4 @@
-"""What three numbers mean as a date, and what all dates of a chat say about the order of day and month."""
+"""Reads three numbers as a date, and tells the order of day and month from all dates of a chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first pass over a chat: its charset, the form of its messages, the order of day and month."""
+"""The first pass over a chat: finds its charset, message format, and order of day and month."""
 
 from __future__ import annotations
 

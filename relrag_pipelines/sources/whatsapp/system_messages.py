@@ -1,4 +1,4 @@
-"""What WhatsApp itself writes into a message: notes on media, on edited and deleted messages, notices of its own.
+"""Recognises WhatsApp's own words in a message: notes on media, on edits and deletions, and notices.
 
 All of it is in the language of the phone and nothing in it is documented. Before such a note iOS puts a left-to-right
 mark, which nobody types: behind that mark the shape of a note is enough, in any language.

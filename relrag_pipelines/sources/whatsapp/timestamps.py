@@ -1,4 +1,4 @@
-"""How a message begins in an export: its date and time, written as the phone's language and clock have it.
+"""Parses the beginning of a message: date and time in the phone's language, calendar and clock.
 
 There is no specification. Four styles are known: `[date, time] name: text` (iOS), `date, time - name: text`
 (Android), and `date time: name: text` and `date time name: text` of older versions. Within one export all messages

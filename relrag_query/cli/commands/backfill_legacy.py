@@ -1,4 +1,4 @@
-"""`relrag backfill legacy`: what an older system left in Qdrant, taken in and given relrag's fields."""
+"""`relrag backfill legacy`: indexes an older system's Qdrant collection, and writes relrag's fields into it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`relrag backup` and `relrag restore`: what cannot be made again, kept elsewhere and put back."""
+"""`relrag backup` and `relrag restore`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`relrag calls`: recorded calls and their states; what the owner says of them."""
+"""`relrag calls`: lists recorded calls, approves transcripts, swaps speakers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`relrag doctor`: what is wrong with this machine, this folder and this configuration, and what to do about it.
+"""`relrag doctor`: finds what is wrong with this machine, folder and configuration, and says what to do.
 
 It changes nothing, and prints no key and no text of the archive. The exit code is 2 if something prevents a sync, else
 0: a warning is for the owner to judge.

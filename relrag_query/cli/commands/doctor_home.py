@@ -1,4 +1,4 @@
-"""What `relrag doctor` looks at in a home: keys, vectors, room, writer, generation, runs."""
+"""The checks of `relrag doctor` in a home: keys, vectors, disk space, writer, generation, runs."""
 
 from __future__ import annotations
 

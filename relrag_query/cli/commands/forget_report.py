@@ -1,4 +1,4 @@
-"""What `relrag forget` shows: what goes, what stays although it says the same, and what the search of all files saw."""
+"""What `relrag forget` prints: what goes, what stays although it says the same, what the search of all files found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`relrag graphrag`: what GraphRAG indexes say, and where they have it from."""
+"""`relrag graphrag`: asks GraphRAG indexes, and traces their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`relrag init`: look into a folder, recognise exports, show the plan and write relrag.toml."""
+"""`relrag init`: finds exports in a folder, shows the plan and writes relrag.toml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`relrag people`: who is who, what is known of them, and what the owner says of them."""
+"""`relrag people`: who is who, what is known about them, and the owner's statements."""
 
 from __future__ import annotations
 

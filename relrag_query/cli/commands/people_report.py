@@ -1,4 +1,4 @@
-"""A person and what was stated, as `relrag people` prints them."""
+"""Prints a person and statements, for `relrag people`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`relrag pii`: how much was replaced, what would be found in a text and why, and the key of pseudonyms."""
+"""`relrag pii`: counts what was replaced, tests a text, and manages the keys of pseudonyms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""relrag plan: what the next sync will do, and why."""
+"""`relrag plan`: what the next sync will do, and why."""
 
 from __future__ import annotations
 

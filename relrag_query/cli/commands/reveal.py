@@ -1,4 +1,4 @@
-"""`relrag reveal`: what a pseudonym stands for, or a record as it was before it was redacted; asked for by name."""
+"""`relrag reveal`: shows what a pseudonym stands for, or a record before redaction, and records who asked."""
 
 from __future__ import annotations
 

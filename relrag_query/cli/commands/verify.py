@@ -1,4 +1,4 @@
-"""`relrag verify`: read everything that is stored again, name what differs, and on demand make it again."""
+"""`relrag verify`: reads everything stored again, names what differs, and rebuilds it on request."""
 
 from __future__ import annotations
 

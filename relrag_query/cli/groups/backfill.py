@@ -1,4 +1,4 @@
-"""`relrag backfill`: months of a source made again, and the collections of older systems given relrag's fields."""
+"""`relrag backfill`: months of a source, and the collections of older systems."""
 
 from __future__ import annotations
 

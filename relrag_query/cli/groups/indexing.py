@@ -1,4 +1,4 @@
-"""What makes the index and looks after it: `init`, `sync`, `plan`, `backfill`, `forget`, `status` and more."""
+"""Commands that build an archive and look after it: `init`, `sync`, `plan`, `forget`, `status` and more."""
 
 from __future__ import annotations
 

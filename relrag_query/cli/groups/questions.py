@@ -1,4 +1,4 @@
-"""Questions and records: `ask`, `search`, `explore`, `show`, `thread`, `reveal`, `eval`."""
+"""Commands that ask an archive: `ask`, `search`, `explore`, `show`, `thread`, `reveal`, `eval`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What serves an archive: `ui`, `serve`, `mcp`."""
+"""Commands that serve an archive: `ui`, `serve`, `mcp`."""
 
 from __future__ import annotations
 

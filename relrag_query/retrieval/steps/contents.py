@@ -1,4 +1,4 @@
-"""What a hit holds beside its passage: the messages of a chat window, and what only a kind of record has."""
+"""Loads what a hit holds beside its passage: the messages of a chat window, and the fields of its kind."""
 
 from __future__ import annotations
 

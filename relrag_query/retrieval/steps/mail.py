@@ -1,4 +1,4 @@
-"""What is known of the hits that are mail, or attached to it: whether it was sent to many, and under which labels."""
+"""Loads what matters of hits that are mail: whether they were sent to many, and their labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transcript is made of."""
+"""The parts of a transcript: cues, with time, speaker and text."""
 
 from __future__ import annotations
 

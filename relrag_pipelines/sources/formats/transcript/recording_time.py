@@ -1,4 +1,4 @@
-"""When something was recorded, by the name of its file."""
+"""When something was recorded, from the name of its file."""
 
 from __future__ import annotations
 

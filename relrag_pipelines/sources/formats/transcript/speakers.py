@@ -1,4 +1,4 @@
-"""`Name: text`: a speaker where the name stands there again or is known to take part, else words with a colon.
+"""Tells speakers in lines such as `Name: text` from other words before a colon.
 
 Zoom writes captions so, and people minutes.
 """

@@ -1,4 +1,4 @@
-"""Compound files, in which Outlook keeps a saved mail: storages and streams within one file.
+"""Compound files, the container of .msg: storages and streams within one file.
 
 The format is MS-CFB. olefile, the library for it, walks the directory recursively, compares each stream with all
 before it and finds names one by one: minutes for a hostile file of 10 MB. Here every sector and every entry of the

@@ -1,4 +1,4 @@
-"""A mail as Outlook keeps it, in properties, as the parts that a mail has elsewhere.
+"""Turns the MAPI properties of a mail into the parts of an ordinary one.
 
 Its headers are those it came with, where they are kept; what they do not say is told from the properties. Properties:
 MS-OXPROPS, their types: MS-OXCDATA.

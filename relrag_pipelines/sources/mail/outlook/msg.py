@@ -1,4 +1,4 @@
-"""A mail that Outlook saved as a file of its own (.msg): its properties out of the compound file that holds them.
+"""Reads a mail that Outlook saved as .msg: its properties, from a compound file.
 
 The format is MS-OXMSG: properties of fixed length stand in one stream, each other one in a stream named by its number
 and type; recipients, attachments, and messages that are attached have storages of their own. python-oxmsg, the

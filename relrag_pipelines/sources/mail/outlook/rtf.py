@@ -1,4 +1,4 @@
-"""Rich text as Outlook keeps the body of a mail: unpacked (MS-OXRTFCP), and as the HTML or the text that it stands for.
+"""RTF bodies of Outlook mails: decompressed (MS-OXRTFCP), and turned back into the HTML or text that they encapsulate.
 
 Most of it is HTML in disguise (MS-OXRTFEX): what was HTML stands in groups of their own, and what only rich text needs
 is marked to be left out. striprtf, the permissive library for text, shows neither the HTML nor its absence, and reads

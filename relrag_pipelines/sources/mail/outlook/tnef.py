@@ -1,4 +1,4 @@
-"""What Outlook packs into winmail.dat: the files and messages that are attached, and the text of the mail.
+"""winmail.dat (TNEF): the attached files and messages, and the text of the mail.
 
 The format is MS-OXTNEF, its properties are those of `mapi_properties`. tnefparse, the library for it, is LGPL and reads
 far more than is needed here.
