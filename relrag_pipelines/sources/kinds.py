@@ -252,5 +252,5 @@ COMMIT_REF = next(f"{kind.name}:" for kind in KINDS.values() if kind.repositorie
 
 
 def record_type(name: str) -> RecordType:
-    """What is known of a type of records; of one that no kind declares only its name."""
+    """The declaration of a type of records; for an undeclared one only its name."""
     return RECORD_TYPES.get(name) or RecordType(name)

@@ -10,7 +10,7 @@ from relrag_query.graphrag.service import TracedAnswer
 
 
 def as_text(found: TracedAnswer) -> str:
-    """The answer, and of a question about everything what it was understood to be about."""
+    """The answer as text; to a question about everything also how it was understood."""
     lines = found.answer.text.splitlines()
     if scope := _scope(found.answer):
         lines = [scope, "", *lines]
@@ -27,7 +27,7 @@ def as_text(found: TracedAnswer) -> str:
 
 
 def status_text(told: dict[str, Any]) -> str:
-    """What `relrag graphrag status` says."""
+    """The output of `relrag graphrag status`."""
     lines = [
         f"{told['name']}: GraphRAG {told['schema_version']}",
         f"  index path: {told['index_path']}",

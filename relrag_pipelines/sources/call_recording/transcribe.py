@@ -36,7 +36,7 @@ def transcript_of(audio: Path, kept: Path, model: str, limits: Limits) -> Transc
 
 
 def vtt(cues: list[Cue], language: str | None) -> str:
-    """Cues as WebVTT, which a person can read and mend."""
+    """Cues as WebVTT, which a person can read and correct."""
     head = f"WEBVTT\nLanguage: {language}\n" if language else "WEBVTT\n"
     return "\n".join([head, *(f"{_time(cue.start)} --> {_time(cue.end)}\n{cue.text}\n" for cue in cues)])
 
@@ -52,7 +52,7 @@ def _transcribe(audio: Path, model: str) -> tuple[list[Cue], str | None]:
 
 
 def lacks(folder: Path) -> str:
-    """What is missing to use the model in that folder, and what to do; empty where nothing is."""
+    """What is missing for using the model in that folder, and what to do; empty if nothing is."""
     if missing := [name for name in _NEEDED if not (folder / name).is_file()]:
         return f"transcription_model has no {', '.join(missing)}; name the folder of a faster-whisper model"
     try:

@@ -127,7 +127,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
 
 
 def records(text: str, language: str, unit: Unit, reading: ReadContext) -> Iterator[Record]:
-    """The record of the file, where anything stands outside of all definitions, then one for each of these."""
+    """A record for what is outside all definitions, if there is anything, then one per definition."""
     source = text.encode()
     module = _module(unit)
     found: list[Symbol] = []
@@ -147,7 +147,7 @@ def records(text: str, language: str, unit: Unit, reading: ReadContext) -> Itera
 
 
 class _File:
-    """What the records of one file have in common."""
+    """What all records of one file share."""
 
     def __init__(self, unit: Unit, reading: ReadContext, language: str, package: str, functions: int) -> None:
         self._unit, self._language, self._functions = unit, language, functions
@@ -214,7 +214,7 @@ def text_outside_nested(source: bytes, spans: Sequence[tuple[int, int]]) -> list
 
 
 def is_generated(data: bytes) -> bool:
-    """Whether a file says in its first comments that a program made it, or has lines that nobody writes."""
+    """Whether the first comments of a file say that a program made it, or its lines are longer than people write."""
     head = data[:_HEAD]
     if len(data) > _LONG_LINES and len(data) / (data.count(b"\n") + 1) > _LONG_LINES:
         return b"\0" not in head
@@ -228,7 +228,7 @@ def is_generated(data: bytes) -> bool:
 def _candidates(
     root: Path, excluded: Excluded, left_out: Counter[str], follow_links: bool
 ) -> Iterator[tuple[Path, Path]]:
-    """Files that might be source code, and the repository or folder whose rules they are under."""
+    """Files that might be source code, with the repository or folder whose ignore rules apply to them."""
     for folder, names in git_repository.walk(root, excluded, follow_links):
         if not follow_links and git_repository.linked_from_outside(folder, root):
             yield folder / ".git", root

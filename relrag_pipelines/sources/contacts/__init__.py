@@ -27,7 +27,7 @@ _HEAD = 4096
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The cards in the order of the file, then their relations; each behind the failures of its card."""
+    """The cards in file order, then their relations, each preceded by the failures of its card."""
     seen: Counter[str] = Counter()
     known: dict[str, tuple[str, int | None]] = {}
     related: list[tuple[str, Contact]] = []
@@ -111,7 +111,7 @@ def _contact(native: str, found: Contact, card: VCard, unit: Unit) -> Record:
 
 
 def _text(found: Contact) -> str:
-    """Names, notes, and a line for each fact, so that a question about it finds it."""
+    """Names, notes, and a line per fact, so that questions about a fact find it."""
     lines = [f"{found.name} ({', '.join(found.aliases)})" if found.aliases else found.name, *found.notes]
     lines += [f"{predicate.replace('_', ' ')}: {value}" for predicate, value in found.facts]
     lines += [f"address: {one}" for one in found.addresses if ("lives_in", one) not in found.facts]

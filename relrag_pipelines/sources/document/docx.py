@@ -98,7 +98,7 @@ def _check_size(archive: zipfile.ZipFile, packed: int, max_ratio: int, max_bytes
 
 @dataclass
 class _Package:
-    """The XML parts of a document; one that is missing reads as empty, one that is broken as far as it goes."""
+    """The XML parts of a document; a missing part reads as empty, a broken one as far as it goes."""
 
     archive: zipfile.ZipFile
     failures: list[Failure] = field(default_factory=list)

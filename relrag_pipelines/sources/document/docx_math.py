@@ -39,7 +39,7 @@ def _bracket(element: etree._Element, name: str) -> str:
 
 
 def _property(element: etree._Element, properties: str, name: str, default: str) -> str:
-    """A character from the properties; one that is there without a value means none."""
+    """A character from the properties; a property without a value means none."""
     found = element.find(f"{MATH}{properties}/{MATH}{name}")
     return default if found is None else found.get(f"{MATH}val", "")
 

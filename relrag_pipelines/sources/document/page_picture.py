@@ -90,7 +90,7 @@ def page_picture(data: bytes, number: int, quote: str = "", redacted: str | None
 
 
 def unseen(words: list[str], redacted: str) -> list[int]:
-    """Places of the words that do not stand in the redacted text."""
+    """Positions of the words that are not in the redacted text."""
     known = [_plain(match) for match in _WORD.findall(redacted)]
     given = [_plain(word) for word in words]
     in_order: set[int] = set()
@@ -114,7 +114,7 @@ def _open(data: bytes) -> pypdfium2.PdfDocument:
 
 
 def _keep_text(page: pypdfium2.PdfPage) -> None:
-    """Takes everything else from the page, within forms too: an image may lie behind letters that may be seen."""
+    """Removes everything but text from the page, in forms too: an image may show text behind visible letters."""
     kept = (pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM)
     for found in list(page.get_objects(max_depth=_DEPTH)):
         if found.type not in kept:
@@ -158,7 +158,7 @@ class _Boxes:
 
 
 def _find_quote(words: list[tuple[str, int, int]], quote: str) -> tuple[list[int], float]:
-    """Places of the words that a quote is found in, and the share of its words that these are."""
+    """Positions of the words that match a quote, and the share of its words that match."""
     wanted = [plain for word in _WORD.findall(quote) if (plain := _plain(word))]
     given = [_plain(word) for word, _, _ in words]
     if not wanted:
@@ -191,7 +191,7 @@ def _clip(pixels: np.ndarray[Any, Any], box: Rectangle) -> np.ndarray[Any, Any]:
 
 
 def _paint(pixels: np.ndarray[Any, Any], boxes: list[Rectangle], colour: np.ndarray[Any, Any]) -> None:
-    """Colours an area as a marker pen does; each pixel once, though the boxes of letters overlap."""
+    """Highlights an area as a marker pen does; each pixel once, though the boxes of letters overlap."""
     area = np.zeros(pixels.shape[:2], bool)
     for box in boxes:
         _clip(area, box)[...] = True
@@ -199,7 +199,7 @@ def _paint(pixels: np.ndarray[Any, Any], boxes: list[Rectangle], colour: np.ndar
 
 
 def _blank_but(pixels: np.ndarray[Any, Any], boxes: list[Rectangle]) -> None:
-    """Leaves nothing of the picture outside these boxes."""
+    """Blanks the picture outside these boxes."""
     seen = np.zeros(pixels.shape[:2], bool)
     for box in boxes:
         _clip(seen, box)[...] = True

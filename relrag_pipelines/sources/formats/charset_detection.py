@@ -73,7 +73,7 @@ _EAST_ASIAN = {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK", "IDEOGRAPHIC"
 
 
 class CharsetError(Exception):
-    """The bytes are no text (`fault` binary) or in no charset that can be told (`fault` charset)."""
+    """The bytes are not text (`fault` binary), or their charset cannot be told (`fault` charset)."""
 
     def __init__(self, fault: str, found: str) -> None:
         super().__init__(found)
@@ -82,7 +82,7 @@ class CharsetError(Exception):
 
 @dataclass(frozen=True)
 class DecodedText:
-    """Text and the charset it was read by."""
+    """Text, and the charset that decoded it."""
 
     text: str
     charset: str
@@ -188,7 +188,7 @@ def _guess(data: bytes) -> DecodedText:
 
 
 def _telling_lines(data: bytes) -> bytes:
-    """Lines with bytes beyond ASCII: the others fit every charset."""
+    """Lines with non-ASCII bytes; the others fit every charset."""
     size, lines = 0, []
     for line in data.splitlines(keepends=True):
         if not line.isascii():

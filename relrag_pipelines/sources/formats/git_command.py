@@ -50,7 +50,7 @@ _FAULTS = (
 
 
 class RepositoryError(Exception):
-    """Git cannot read a repository: a fault word, and what was found and what to do, without any of git's words."""
+    """Git cannot read a repository. It has a fault word, what was found and what to do, but no words of git's."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)

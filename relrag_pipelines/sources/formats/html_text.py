@@ -88,7 +88,7 @@ class HtmlTextReader:
             self.out.append(breaks)
 
     def void(self, name: str, attributes: str) -> None:
-        """A tag of an element that holds nothing."""
+        """A tag of an element that has no content."""
         if name == "br":
             self.out.append(KEPT_LINE if self.preformatted else "\n")
         elif name == "hr":
@@ -97,10 +97,10 @@ class HtmlTextReader:
             self.out.append(one_line(attribute(attributes, "alt")))
 
     def raw(self, name: str, text: str) -> None:
-        """What a script, style, title or the like holds; it is no text of the page."""
+        """The content of a script, style, title or the like, which is not text of the page."""
 
     def no_data(self) -> None:
-        """Something was seen that tables of data do not hold."""
+        """Notes that something was seen that tables of data do not contain."""
         if self.tables:
             self.tables[-1].data = False
 

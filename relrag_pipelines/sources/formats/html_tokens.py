@@ -47,7 +47,7 @@ def attribute(attributes: str, name: str) -> str:
 
 
 def shown_address(href: str) -> str:
-    """The address of a link as it is shown behind its text; empty for one that leads nowhere outside the page."""
+    """The address of a link to be shown after its text; empty unless it is of the web or of mail."""
     address = href.strip()
     if not re.match(r"https?://|mailto:", address, re.IGNORECASE):
         return ""

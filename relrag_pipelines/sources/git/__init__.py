@@ -74,7 +74,7 @@ def recognise(file: Path) -> bool:
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The commits of a unit, newest first, and failures for what of it could not be read."""
+    """The commits of a unit, newest first, and failures for what could not be read of it."""
     try:
         yield from _read_repository(unit) if unit.version else _read_file(unit)
     except (RepositoryError, LogError) as error:

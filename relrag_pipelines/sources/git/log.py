@@ -45,7 +45,7 @@ _MOVED = {"R": "renamed", "C": "copied"}
 
 
 class LogError(Exception):
-    """Bytes that are no such log, or end before their time; `fault` is `not_a_log` or `truncated`."""
+    """Bytes that are not such a log (`not_a_log`) or end too early (`truncated`); `fault` says which."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
@@ -132,7 +132,7 @@ class Log:
 
 
 def _files(tokens: Iterator[str]) -> tuple[list[dict[str, str]], str | None]:
-    """The files of a commit, and the token behind them."""
+    """The files of a commit, and the token after them."""
     files: list[dict[str, str]] = []
     for token in tokens:
         token = token.lstrip("\n")

@@ -44,7 +44,7 @@ _KNOWN_BY = re.compile(
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The record of a meeting, and failures for what of it could not be read."""
+    """The record of a meeting, and failures for what could not be read of it."""
     suffix = unit.file.suffix.lower()
     invited: Invitation | None = None
     for file in unit.companions[:1]:

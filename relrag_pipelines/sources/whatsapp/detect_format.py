@@ -47,7 +47,7 @@ class Charset:
 
 @dataclass(frozen=True)
 class FormatGuess:
-    """What must be known of a whole chat before its first message can be read."""
+    """What must be known about a chat before its first message can be read."""
 
     charset: Charset
     form: MessageFormat
@@ -65,7 +65,7 @@ class FormatGuess:
 
 
 def detect_format(opener: OpenStream, title: str) -> FormatGuess | Failure:
-    """One pass over the chat."""
+    """Finds the format in one pass over the chat."""
     try:
         charset = declared_charset(opener)
         try:

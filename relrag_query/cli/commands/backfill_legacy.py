@@ -63,7 +63,7 @@ def backfill_legacy(
 
 
 def _what_is_sent(source: Source) -> str:
-    """What leaves this machine, in a line."""
+    """Says what leaves this machine, in one line."""
     said = "ids of their records, their own fields under relrag's names, numbers of people"
     return f"{source.name}: into the points of {source.collection} at {source.url} go {said}; nothing else is sent"
 

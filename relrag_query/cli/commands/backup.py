@@ -40,7 +40,7 @@ def backup(place: Path, config: Path | None = None, *, everything: bool = False,
 
 
 def restore(place: Path, *, to: Path | None = None, keys: Path | None = None, force: bool = False) -> int:
-    """Checks a backup and puts it back; returns the exit code."""
+    """Checks a backup and restores it; returns the exit code."""
     place, folder = place.expanduser().resolve(), (to or Path()).expanduser().resolve()
     manifest, written = backups.restore(place, folder, keys=keys and keys.expanduser().resolve(), force=force)
     made = datetime.fromisoformat(manifest["made_at"])

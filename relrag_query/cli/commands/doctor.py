@@ -41,7 +41,7 @@ _MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyar
 
 
 def doctor(config: Path | None = None) -> int:
-    """Prints one finding a line; returns the exit code."""
+    """Prints the findings, one per line; returns the exit code."""
     worst = 0
     warnings = 0
     for finding in examine(config):
@@ -56,7 +56,7 @@ def doctor(config: Path | None = None) -> int:
 
 
 def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
-    """Everything that is looked at, the machine first."""
+    """Checks everything, the machine first."""
     yield from _machine(environ)
     try:
         settings = settings_module.load(config, environ)

@@ -31,7 +31,7 @@ class UnknownMethod(RelragError):
 
 
 class AnswerUnreadable(RelragError):
-    """The text to be traced could not be read."""
+    """The answer to be traced could not be read."""
 
 
 def trace(
@@ -49,7 +49,7 @@ def trace(
 
 
 def _redacted(index: Index) -> Index:
-    """The index by the policies of the archive in charge; as it is where there is none."""
+    """The index redacted by the policies of the archive in charge; unchanged if there is none."""
     try:
         config = settings_module.find_config()
     except SettingsError:
@@ -122,7 +122,7 @@ def listing(config: Path | None = None, *, as_json: bool = False) -> int:
 
 
 def status(name: str, config: Path | None = None, *, as_json: bool = False) -> int:
-    """Prints where an index lies, what it holds and what is wrong with it; returns the exit code."""
+    """Prints where an index is, what it contains and what is wrong with it; returns the exit code."""
     settings = settings_module.load(config)
     found, index = collections.load(settings, name)
     made = graph_indexes.current_info(settings.home_path, name) if found.own else None

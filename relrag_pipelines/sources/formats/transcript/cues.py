@@ -20,7 +20,7 @@ class Cue(NamedTuple):
 
 @dataclass
 class Transcript:
-    """What a file says."""
+    """The contents of a transcript file."""
 
     cues: list[Cue]
     language: str | None = None
@@ -30,7 +30,7 @@ class Transcript:
 
 
 class TranscriptError(Exception):
-    """A file that is no transcript: a fault word, and what was found and what to do."""
+    """A file that is not a transcript. It has a fault word, what was found and what to do."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)

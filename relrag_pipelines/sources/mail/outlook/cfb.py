@@ -25,7 +25,7 @@ _STORAGE, _STREAM, _ROOT = 1, 2, 5
 
 
 class CompoundError(Exception):
-    """The bytes are no compound file, or damaged; the message says what was found."""
+    """The bytes are not a compound file, or are damaged; the message says what was found."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Stream:
 
 @dataclass
 class Storage:
-    """What a storage holds, by name."""
+    """The contents of a storage, by name."""
 
     streams: dict[str, Stream] = field(default_factory=dict)
     storages: dict[str, Storage] = field(default_factory=dict)

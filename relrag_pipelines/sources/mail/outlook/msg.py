@@ -28,7 +28,7 @@ _METHOD_MESSAGE = 5
 
 
 def parse(data: bytes, depth: int = 0) -> Part:
-    """The mail in a .msg file, `depth` parts deep within another. Raises CompoundError where it is none, or damaged."""
+    """The mail in a .msg file, nested `depth` parts deep. Raises CompoundError if it is not one, or damaged."""
     file = Compound(data)
     if _FIXED not in file.root.streams:
         raise CompoundError("it is a compound file without a mail in it")
