@@ -118,7 +118,7 @@ def is_function_word(word: str) -> bool:
 
 @functools.lru_cache(maxsize=2**16)
 def says_nothing(word: str) -> bool:
-    """Whether a word, compared, is a function word or one of everyday talk."""
+    """Whether a word, compared, is a function word or an everyday word."""
     return is_function_word(word) or is_everyday(word)
 
 

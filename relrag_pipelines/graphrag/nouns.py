@@ -56,7 +56,7 @@ class Nouns:
         self._likely = self._likelihoods(*self._uses(terms))
 
     def key(self, word: str) -> str:
-        """What the forms of a word share; the word itself where no text has it as a term."""
+        """The key that all forms of a word share; the word itself if no text has it as a term."""
         word = normal_form(word)
         return self._keys.get(word, word)
 

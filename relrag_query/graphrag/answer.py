@@ -103,7 +103,7 @@ def ask(
 def retrieve(
     question: str, corpus: Corpus, method: Method, now: datetime, zone: ZoneInfo, matches: SemanticMatches = _NO_MATCHES
 ) -> ContextRecords:
-    """The records that a question is about: text units by words and meaning; local: also what these and it name."""
+    """The records for a question: text units by words and meaning; for local search also what these name."""
     support = Support(question)
     within = _units_in_time(question, corpus, now, zone)
     scores = support.scores([corpus.texts[unit] for unit in within])

@@ -18,7 +18,7 @@ class CitedStatementReply(BaseModel):
 
 
 class ThemeReply(BaseModel):
-    """One thing that is talked about."""
+    """A subject that text units speak of."""
 
     title: str
     community: int | None = Field(description="number of the community that it is part of")

@@ -111,7 +111,7 @@ def _citation(found: re.Match[str], sentence: str) -> Citation:
 
 
 def _parts(text: str) -> list[str]:
-    """What commas, semicolons and spaces keep apart, without `+more`."""
+    """The parts between commas, semicolons and spaces, without `+more`."""
     return [part for part in _BETWEEN.split(_MORE.sub(" ", text)) if part]
 
 

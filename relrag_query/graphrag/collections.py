@@ -18,7 +18,7 @@ from relrag_query.graphrag.index import Index, IndexMissing, open_index
 
 
 class CollectionError(RelragError):
-    """A name stands for no index, or cannot be given to one; the message names those that there are."""
+    """No index has that name, or the name cannot be given; the message lists the existing ones."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def add(settings: Settings, name: str, folder: Path) -> Index:
 
 
 def redact_if_stale(settings: Settings, index: Index, policy: str | None = None) -> Index:
-    """The index as the policies of now have it.
+    """The index redacted by the current policies.
 
     `policy` is the hash of those that an index of this archive was redacted by, with its passages; None for one from
     elsewhere, which nobody has redacted.
@@ -127,7 +127,7 @@ def remove(settings: Settings, name: str) -> None:
 
 
 def problems(one: NamedIndex) -> Iterator[str]:
-    """What is wrong with an index that is named, for `list`."""
+    """What is wrong with a named index, for `list`."""
     if one.folder is None:
         yield "not made yet; run `relrag sync`"
     elif not one.folder.exists():

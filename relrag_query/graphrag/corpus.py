@@ -82,7 +82,7 @@ class Corpus:
 
     @functools.cached_property
     def folded_texts(self) -> list[str]:
-        """The texts as words are compared."""
+        """The texts, folded for comparison."""
         return [fold(text) for text in self.texts]
 
     @functools.cached_property
@@ -120,7 +120,7 @@ class Corpus:
         ]
 
     def entities_of_person(self, person_id: int) -> list[int]:
-        """The rows of entities that a person of the archive is."""
+        """The rows of the entities that stand for a person of the archive."""
         return self._people.get(person_id, [])
 
     @functools.cached_property

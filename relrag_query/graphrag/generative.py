@@ -206,7 +206,7 @@ _LINK = ("source", "target", "description")
 
 
 def drop_invented(text: str, sent: set[Reference]) -> tuple[str, int]:
-    """The text with citations of records that were given only, and how many were not."""
+    """The text without citations of records that the model was not given, and how many there were."""
     parts: list[str] = []
     behind = invented = 0
     for one in parse(text):
@@ -219,7 +219,7 @@ def drop_invented(text: str, sent: set[Reference]) -> tuple[str, int]:
 
 
 def inert(text: str) -> str:
-    """Text that cannot close what delimits it."""
+    """Text that cannot close its own delimiters."""
     return re.sub(r"<(?=\s*/?\s*data\b)", "‹", text, flags=re.IGNORECASE)
 
 

@@ -164,7 +164,7 @@ def open_index(folder: Path, *, whole: bool = False) -> Index:
 
 
 def state(folder: Path) -> State:
-    """What tells whether the files of an opened index are still those: name, inode, size and time of change."""
+    """What changes when the files of an opened index change: names, inodes, sizes and times."""
     found = [(path.name, path.stat()) for path in _parquet(folder)]
     return tuple((name, one.st_ino, one.st_size, one.st_mtime_ns) for name, one in found)
 
@@ -217,7 +217,7 @@ def _former_names(table: _Table, column: str) -> list[str]:
 
 
 def _substitute(column: str, frame: pd.DataFrame) -> pd.Series[Any]:
-    """What stands for a column that a file does not have: before 1.0 the position was the number."""
+    """The values for a column that a file lacks: before 1.0 the position was the number."""
     if column == "human_readable_id":
         return pd.Series(np.arange(len(frame)), index=frame.index)
     return pd.Series([None] * len(frame), index=frame.index, dtype=object)

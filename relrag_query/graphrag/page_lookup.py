@@ -26,7 +26,7 @@ BatchLookup = Callable[[Sequence[str]], Sequence[dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Page:
-    """Where a text unit stands."""
+    """The document and pages of a text unit."""
 
     document: str
     number: int | None

@@ -99,7 +99,7 @@ def words_of(question: str) -> list[str]:
 
 
 def _find_by_name(word: str, corpus: Corpus, relatives: Relatives) -> tuple[set[int], list[str]]:
-    """The text units of documents and people that are called so or are so related to the owner, and these people."""
+    """The text units of documents and people of that name or relation to the owner, and these people."""
     is_meant, types = _matcher(word), _types(word)
     titled = {unit for unit, title in enumerate(corpus.documents) if is_meant(fold(title))}
     meant = {row for type_ in types for person in relatives.get(type_, ()) for row in corpus.entities_of_person(person)}
@@ -112,7 +112,7 @@ def _find_by_name(word: str, corpus: Corpus, relatives: Relatives) -> tuple[set[
 
 
 def _types(word: str) -> frozenset[str]:
-    """The relationships that a word names: of a family all kin."""
+    """The relationship types that a word names; for a family all of kin."""
     return KIN if load_phrases().intent.family.search(bare(word)) else types_of_word(word)
 
 

@@ -31,12 +31,12 @@ _NEAREST_ENTITIES = 10
 
 
 class QuestionEmpty(RelragError):
-    """Nothing was asked."""
+    """The question is empty."""
 
 
 @dataclass(frozen=True)
 class TracedAnswer:
-    """An answer, and where it has it from."""
+    """An answer, and the trace of its citations."""
 
     answer: GraphAnswer
     index: Index
@@ -82,7 +82,7 @@ def global_query(settings: Settings, collection: str, query_: str, *, include_so
 
 
 def _write(settings: Settings, corpus: Corpus, quoted: GraphAnswer) -> GraphAnswer:
-    """The answer as the configured model writes it; the quoted one where there is none, or it fails."""
+    """The answer as the configured model writes it; the quoted one if there is no model, or it fails."""
     if settings.answerer == "extractive" or quoted.text == NOTHING:
         return quoted
     try:
@@ -103,7 +103,7 @@ def _source(one: Source) -> dict[str, Any]:
 
 
 def _relatives(archive: Archive) -> dict[str, set[int]]:
-    """By relationship type the people whom the owner of the archive is related to."""
+    """The people to whom the owner of the archive is related, by relationship type."""
     found: dict[str, set[int]] = {}
     with archive.people() as people:
         for one in people.relationships([people.owner]) if people.owner is not None else ():
@@ -139,7 +139,7 @@ def _vector_matches(corpus: Corpus, question: str, archive: Archive) -> Semantic
 
 
 def nearest(corpus: Corpus, question: str, archive: Archive) -> tuple[list[int], list[int]]:
-    """Entities and relationships of an index that a redacted question is near to, by their vectors."""
+    """Entities and relationships of an index nearest to a redacted question, by their vectors."""
     meaning, _ = archive.meaning(question)
     if meaning is None:
         return [], []

@@ -101,7 +101,7 @@ def _saturate(count: int, length: float) -> float:
 
 
 def beginnings(text: str) -> list[str]:
-    """Of the words that are no function words."""
+    """The beginnings of the words, function words left out."""
     return [stem(word) for word in _WORD.findall(fold(text)) if word not in _FUNCTION_WORDS]
 
 

@@ -32,7 +32,7 @@ _WORD = re.compile(r"(?<![\w-])[^\W\d_]+(?:['’״\"-][^\W\d_]+)*(?!\w|-\d)")
 
 @dataclass(frozen=True)
 class Term:
-    """An entity, or another noun, and where it stands in the text units that are asked about."""
+    """An entity or another noun, and where it occurs in the text units asked about."""
 
     key: str
     title: str
@@ -47,7 +47,7 @@ class Term:
     """its row, where it is one"""
 
     def worth(self, units: Set[int]) -> tuple[float, str]:
-        """How much it tells of text units; the title breaks ties."""
+        """How much it tells about text units; the title breaks ties."""
         return len(self.units & units) * self.rarity * (_PAPER + (1 - _PAPER) * self.conversation_share), self.title
 
     def stands_in(self, said: str) -> bool:

@@ -45,7 +45,7 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True)
 class Theme:
-    """One thing that is talked about."""
+    """A subject that text units speak of."""
 
     title: str
     community: int

@@ -21,7 +21,7 @@ PER_REFERENCE = 5
 
 
 class State(StrEnum):
-    """What became of a cited number."""
+    """The result of looking up a cited number."""
 
     RESOLVED = "resolved"
     OUTSIDE = "outside"
@@ -96,7 +96,7 @@ def trace(answer: str, index: Index, question: str = "", chunks: BatchLookup | N
 
 
 def resolve(reference: Reference, index: Index) -> Resolution:
-    """What a number that an answer cites stands for."""
+    """Looks up a number that an answer cites."""
     if reference.dataset == Dataset.REPORTS:
         return _report(reference, index)
     row = index.row(reference.dataset, reference.number)

@@ -190,5 +190,5 @@ def _line(text: str) -> str:
 
 
 def _inert(text: str) -> str:
-    """Text that cannot close what delimits it."""
+    """Text that cannot close its own delimiters."""
     return re.sub(r"<(?=\s*/?\s*(?:passages?|descriptions)\b)", "‹", text, flags=re.IGNORECASE)
