@@ -391,9 +391,9 @@ def test_what_somebody_said_leads_to_their_records_and_no_further(archive: Archi
 
 
 def test_what_leaves_nothing_to_look_at_is_refused(archive: Archive) -> None:
-    with pytest.raises(ArchiveError, match=r"^nothing lies from 2026 to 2025; name the earlier one first$"):
+    with pytest.raises(ArchiveError, match=r"^2026 is later than 2025; give the earlier time first$"):
         archive.ask("the pump", since="2026", until="2025")
-    with pytest.raises(ArchiveError, match=r"^a limit of -1 leaves nothing; name 1 or more$"):
+    with pytest.raises(ArchiveError, match=r"^the limit is -1; give 1 or more$"):
         archive.search("the pump", limit=-1)
     assert archive.search("čerpadlo", since="2025", until="2025").hits
 

@@ -105,7 +105,7 @@ def check(place: Path, keys: Path | None = None) -> dict[str, Any]:
     try:
         manifest = sealed_json.read(place / _MANIFEST)
     except (FileNotFoundError, NotADirectoryError):
-        raise BackupError(f"{place} is no backup, or one that was not finished: it has no {_MANIFEST}") from None
+        raise BackupError(f"{place} is not a backup, or not a finished one: it has no {_MANIFEST}") from None
     except sealed_json.UnusableFile as unusable:
         raise BackupError(f"{place / _MANIFEST} {unusable.found}; use another backup") from None
     where = {name: place / name for name in manifest["files"]}

@@ -132,7 +132,7 @@ def _databases(home: Path) -> Iterator[tuple[str, str]]:
         except sqlite3.Error:
             sound = False
         if not sound:
-            yield path.relative_to(home).as_posix(), "is no sound database"
+            yield path.relative_to(home).as_posix(), "is a damaged database"
 
 
 def _text(path: Path) -> str:

@@ -58,7 +58,7 @@ def find_config(start: Path | None = None, environ: Mapping[str, str] = os.envir
     if named := environ.get("RELRAG_CONFIG"):
         path = Path(named).expanduser().resolve()
         if not path.is_file():
-            raise SettingsError(f"RELRAG_CONFIG names {path}, which is no file")
+            raise SettingsError(f"RELRAG_CONFIG names {path}, which is not a file")
         return path
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):

@@ -145,11 +145,11 @@ def _parse_with_halves(line: bytes) -> Any:
         if "\\u" in text:
             return orjson.loads(_SURROGATES.sub("\ufffd", json.dumps(json.loads(text), ensure_ascii=False)))
     except UnicodeDecodeError as error:
-        why = f"byte {error.start + 1} of the line is no UTF-8; save the file as UTF-8"
+        why = f"byte {error.start + 1} of the line is not UTF-8; save the file as UTF-8"
         raise _BadLineError("charset", why) from None
     except (ValueError, RecursionError):
         pass
-    raise _BadLineError("not_json", "the line is no JSON; write one whole object a line, without line breaks in it")
+    raise _BadLineError("not_json", "the line is not JSON; write one whole object per line, without line breaks in it")
 
 
 def _record(item: Json, unit: Unit, reading: ReadContext, faults: list[tuple[str, str]]) -> Record:

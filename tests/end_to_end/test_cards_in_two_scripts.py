@@ -79,7 +79,7 @@ def test_a_spouse_on_one_card_is_that_both_ways(config: Path) -> None:
 
 
 def test_a_misspelt_type_is_refused_and_any_other_word_is_one(config: Path) -> None:
-    with pytest.raises(PeopleError, match=r'^"freind" is no type that relrag knows; did you mean friend\?$'):
+    with pytest.raises(PeopleError, match=r'^"freind" is not a type that relrag knows; did you mean friend\?$'):
         statements.create_relationship("Leah Katz", "Noa", "freind", config=config)
     for free in ("choir partner", "sitter", "oncle", "step_brother", "other", "cousine"):
         said = statements.create_relationship("Leah Katz", "Noa", free, config=config)

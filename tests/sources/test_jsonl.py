@@ -170,9 +170,9 @@ def test_keys_that_are_not_known_are_kept(read: Read) -> None:
 @pytest.mark.parametrize(
     ("line", "fault", "told"),
     [
-        (b'{"id": "a", "text": ', "not_json", "no JSON"),
-        (b'{"id": "a", "n": NaN}', "not_json", "no JSON"),
-        (b'{"id": "a", "n": 1e999}', "not_json", "no JSON"),
+        (b'{"id": "a", "text": ', "not_json", "not JSON"),
+        (b'{"id": "a", "n": NaN}', "not_json", "not JSON"),
+        (b'{"id": "a", "n": 1e999}', "not_json", "not JSON"),
         (b'["a", "b"]', "not_object", "found a list"),
         (b'"a"', "not_object", "found a string"),
         (b"null", "not_object", "found null"),
@@ -182,10 +182,10 @@ def test_keys_that_are_not_known_are_kept(read: Read) -> None:
         (b'{"id": 1.5}', "wrong_type", "id: found a number, wanted a string"),
         (b'{"id": true}', "wrong_type", "id: found true or false, wanted a string"),
         (b'{"id": "first"}', "duplicate_id", "an earlier line has the same id"),
-        (b'{"id": "a", "text": "\xff"}', "charset", "byte 22 of the line is no UTF-8"),
+        (b'{"id": "a", "text": "\xff"}', "charset", "byte 22 of the line is not UTF-8"),
         (b'{"id": "a", "x": ' + b"[" * 300 + b"]" * 300 + b"}", "too_deep", "250 levels"),
-        (b"[" * 100_000, "not_json", "no JSON"),
-        (b"[" * 100_000 + b'"\\u0041"', "not_json", "no JSON"),
+        (b"[" * 100_000, "not_json", "not JSON"),
+        (b"[" * 100_000 + b'"\\u0041"', "not_json", "not JSON"),
     ],
 )
 def test_lines_that_are_no_record(read: Read, line: bytes, fault: str, told: str) -> None:

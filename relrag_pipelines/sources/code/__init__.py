@@ -114,7 +114,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
         decoded = decode(data)
     except CharsetError as error:
         if error.fault == "binary":
-            yield Failure("", "binary", "left out: it is no text")
+            yield Failure("", "binary", "left out: it is not text")
         else:
             yield Failure("", error.fault, f"{error}; save it as UTF-8", whole_unit=True)
         return

@@ -75,14 +75,14 @@ def _faults(card: VCard, found: Contact) -> Iterator[Failure]:
         why = "the card has no END:VCARD, the file may be cut off; what was read is kept, and nothing is deleted"
         yield Failure(place, "no_end", why, whole_unit=card.is_truncated)
     if card.bad_lines:
-        why = f"{card.bad_lines} lines of the card are no properties (NAME:value); the others were read"
+        why = f"{card.bad_lines} lines of the card are not properties (NAME:value); the others were read"
         yield Failure(place, "bad_line", why)
     if card.guessed_values:
         count = card.guessed_values
         why = f"{count} values of the card are not in UTF-8 and were read by a guess; save the file as UTF-8"
         yield Failure(place, "charset", why)
     if found.bad:
-        why = f"{', '.join(dict.fromkeys(found.bad))} is no whole number of its range and is left out"
+        why = f"{', '.join(dict.fromkeys(found.bad))} is not a whole number in its range and is left out"
         yield Failure(place, "bad_value", why)
     if found.is_nobody:
         yield Failure(place, "no_name", "the card has no name, phone or address, so it is left out")

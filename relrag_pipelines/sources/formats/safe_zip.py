@@ -214,7 +214,7 @@ def _no_zip(stream: BinaryIO, error: Exception) -> ZipRejected:
         return ZipRejected("empty", "the file is empty; export it again")
     if start == b"PK\3\4":
         return ZipRejected("truncated", "it begins as a zip archive but its end is missing or damaged; copy it again")
-    return ZipRejected("not_a_zip", f"it is no zip archive ({type(error).__name__}); export or pack it again")
+    return ZipRejected("not_a_zip", f"it is not a zip archive ({type(error).__name__}); export or pack it again")
 
 
 def _damaged_member(name: str, found: str) -> ZipRejected:

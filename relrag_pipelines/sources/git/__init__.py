@@ -204,5 +204,5 @@ def _rank(ref: str) -> tuple[int, str]:
 
 def _warnings(log: Log) -> Iterator[Failure]:
     if log.guessed_fields:
-        why = f"{log.guessed_fields} fields are no UTF-8 and were read as windows-1252; check them if it matters"
+        why = f"{log.guessed_fields} fields are not UTF-8 and were read as windows-1252; check them if it matters"
         yield Failure("", "charset", why)

@@ -90,7 +90,7 @@ class Log:
                 continue
             begin = _BEGIN.fullmatch(token)
             if not begin:
-                raise LogError("not_a_log", "it is no log in the format that is read; save it as docs/git.md says")
+                raise LogError("not_a_log", "it is not a log in the expected format; save it as docs/git.md says")
             fields = list(itertools.islice(tokens, _FIELDS))
             if len(fields) < _FIELDS:
                 raise _truncation_error()

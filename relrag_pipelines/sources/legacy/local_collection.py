@@ -166,7 +166,7 @@ class LocalCollection:
             with closing(sqlite3.connect(f"{self.file.absolute().as_uri()}?mode={mode}", uri=True)) as database:
                 yield database
         except sqlite3.Error as error:
-            why = "is in use by another program" if "locked" in str(error) else "is no collection of qdrant-client"
+            why = "is in use by another program" if "locked" in str(error) else "is not a collection of qdrant-client"
             raise CollectionError(f"{self._said} {why}") from None
 
 

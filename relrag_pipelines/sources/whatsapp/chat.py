@@ -122,9 +122,9 @@ def _thread(chat: Chat, reading: ReadContext) -> str:
 
 def _warnings(chat: Chat, known: FormatGuess) -> Iterator[Failure]:
     if known.charset.errors == "replace":
-        yield Failure(chat.member, "charset", "some bytes are no UTF-8 and read as \ufffd; export the chat again")
+        yield Failure(chat.member, "charset", "some bytes are not UTF-8 and are read as \ufffd; export the chat again")
     elif not known.charset.name.startswith("utf"):
-        found = f"it is no UTF-8 and was read as {known.charset.name}"
+        found = f"it is not UTF-8 and was read as {known.charset.name}"
         yield Failure(chat.member, "charset", f"{found}; save it as UTF-8")
     if known.stray_text:
         found = f"{known.lines_before} lines before the first message were not read"

@@ -159,7 +159,7 @@ def _other_charset(opener: OpenStream) -> Charset:
         return Charset("utf-8", "replace")
     guess = decode(b"".join(telling)[:SAMPLE])
     if guess.rivals:
-        raise CharsetError("charset", f"no UTF-8, and as well {guess.charset} as {' or '.join(guess.rivals)}")
+        raise CharsetError("charset", f"not UTF-8, and could be {guess.charset} as well as {' or '.join(guess.rivals)}")
     return Charset(guess.charset)
 
 

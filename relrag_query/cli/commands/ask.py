@@ -118,9 +118,9 @@ def _print_hint(text: str) -> None:
     from relrag_pipelines.pii import pseudonyms
 
     if pseudonyms.all_in(text):
-        print("\nWhat stands in <...> is hidden; with --reveal, `relrag ask` shows it and notes who asked and why.")
+        print("\nValues in <...> are hidden; `relrag ask --reveal` shows them, and records who asked and why.")
     elif pseudonyms.TYPE.search(text):
-        print("\nWhat stands in <...> is hidden; `relrag reveal ID` shows a record as it was (ids: --show-sources).")
+        print("\nValues in <...> are hidden; `relrag reveal ID` shows a record before redaction (ids: --show-sources).")
 
 
 def _words(text: str) -> str:

@@ -75,7 +75,7 @@ def _chosen(workspace: Workspace, names: list[str] | None) -> list[Source]:
     known = [source.name for source in sources]
     for name in names or ():
         if name not in known:
-            raise SettingsError(f'"{name}" is no source of an older system; there are: {", ".join(known)}')
+            raise SettingsError(f'"{name}" is not a source of an older system; there are: {", ".join(known)}')
     return [source for source in sources if not names or source.name in names]
 
 

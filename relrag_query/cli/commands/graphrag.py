@@ -70,7 +70,7 @@ def query(
 ) -> int:
     """Prints the answer of an index, with citations; returns the exit code."""
     if method not in METHODS:
-        raise UnknownMethod(f'"{method}" is no method; methods: {", ".join(METHODS)}')
+        raise UnknownMethod(f'"{method}" is not a method; methods: {", ".join(METHODS)}')
     found = service.query(settings_module.load(config), collection, question, method)
     if as_json:
         print(answer_reply(found, collection).model_dump_json(indent=1))

@@ -78,7 +78,7 @@ def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = 
         first = found[0]
         print(f"`relrag people merge {first.person_id} {first.other_id}` states that the first two are one.")
     else:
-        print("No two people look the same.")
+        print("No two people look like one person.")
     return 0
 
 
@@ -87,7 +87,7 @@ def merge(into: str, others: Sequence[str], config: Path | None = None, *, wait:
     receipt = statements.merge(into, others, config=config, wait=wait)
     first, *rest = receipt.people
     if not rest:
-        return _stated(f"what nobody had named is now of {numbered_names([first])[0]}", receipt)
+        return _stated(f"that number or address, which had no name, belongs to {numbered_names([first])[0]}", receipt)
     return _stated(f"{', '.join(numbered_names(rest))} and {numbered_names([first])[0]} are one person", receipt)
 
 

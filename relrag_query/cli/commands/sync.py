@@ -205,7 +205,7 @@ def backfill(
     workspace.settings.source(source)
     for month in (first, last):
         if not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", month):
-            raise SettingsError(f'"{month}" is no month; write it as YYYY-MM')
+            raise SettingsError(f'"{month}" is not a month; write it as YYYY-MM')
     if first > last:
         raise SettingsError(f"--from {first} is later than --to {last}")
     started = time.monotonic()
