@@ -22,7 +22,7 @@ from relrag_query.understanding.time_expressions import time_range
 
 Method = Literal["local", "global", "basic"]
 METHODS: tuple[Method, ...] = get_args(Method)
-NOTHING = "The index says nothing of that."
+NOTHING = "The index says nothing about that."
 _STATEMENTS = 5
 """sentences of an answer at most"""
 _MEANT = 2

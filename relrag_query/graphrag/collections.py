@@ -50,7 +50,7 @@ def find(settings: Settings, name: str) -> NamedIndex:
         if one.name == name and one.folder is not None:
             return one
         if one.name == name:
-            raise CollectionError(f"the index {name} is not made yet; run `relrag sync`")
+            raise CollectionError(f"the index {name} is not built yet; run `relrag sync`")
     if name == "archive":
         said = 'no index of this archive is made; write [graphrag] with method = "fast" into relrag.toml'
         raise CollectionError(f"{said} and run `relrag sync`")
@@ -120,7 +120,7 @@ def remove(settings: Settings, name: str) -> None:
     if name not in registered_indexes.load(home):
         if all(one.name != name for one in list_indexes(settings)):
             find(settings, name)  # says which there are
-        raise CollectionError(f'"{name}" is made of this archive; take it out of [graphrag] in relrag.toml')
+        raise CollectionError(f'"{name}" is built from this archive; remove it from [graphrag] in relrag.toml')
     with lock.writing(home, "relrag graphrag remove"):
         registered_indexes.drop_vectors(home, name)  # first: a name that is gone can't be removed again
         journal.append(home, [GraphRAGIndex(name, "")])
@@ -129,6 +129,6 @@ def remove(settings: Settings, name: str) -> None:
 def problems(one: NamedIndex) -> Iterator[str]:
     """What is wrong with a named index, for `list`."""
     if one.folder is None:
-        yield "not made yet; run `relrag sync`"
+        yield "not built yet; run `relrag sync`"
     elif not one.folder.exists():
         yield f"{one.folder} is not there"

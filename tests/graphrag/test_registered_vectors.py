@@ -150,7 +150,7 @@ def test_a_registered_name_that_an_own_index_has_now_can_be_removed(settings: Se
     assert [one.own for one in collections.list_indexes(own) if one.name == "diary"] == [True]
     collections.remove(own, "diary")
     assert vectors(settings) == 0
-    with pytest.raises(collections.CollectionError, match="is made of this archive"):
+    with pytest.raises(collections.CollectionError, match="is built from this archive"):
         collections.remove(own, "diary")
 
 

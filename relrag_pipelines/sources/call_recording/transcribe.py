@@ -31,7 +31,9 @@ def transcript_of(audio: Path, kept: Path, model: str, limits: Limits) -> Transc
         write_text(kept, vtt(*call(limits, 0, _transcribe, audio, model)))
     made = kept.read_bytes()
     if b"-->" not in made:
-        raise TranscriptError("no_speech", "the model heard nobody speak in it; put a transcript beside it if it errs")
+        raise TranscriptError(
+            "no_speech", "the model heard nobody speak in it; put a transcript beside it if that is wrong"
+        )
     return read(made, ".vtt")
 
 

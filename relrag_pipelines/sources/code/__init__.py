@@ -59,7 +59,7 @@ _COUNTED = {
     "vendored": "files and folders of others' code",
     "generated": "generated files, told by their names",
     "ignored": "files and folders that git ignores",
-    "irregular_rules": "repositories in which a .gitignore is no file, so that what git ignores was not counted",
+    "irregular_rules": "repositories in which a .gitignore is not a file, so that what git ignores was not counted",
 }
 
 
@@ -108,7 +108,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
         return
     data = read_plain(unit.file)
     if is_generated(data):
-        yield Failure("", "generated", "left out: it says that a program made it, or looks so")
+        yield Failure("", "generated", "left out: it says that a program made it, or looks like it")
         return
     try:
         decoded = decode(data)

@@ -110,7 +110,7 @@ def _open(data: bytes) -> pypdfium2.PdfDocument:
     except pypdfium2.PdfiumError as error:
         if error.err_code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise DocumentError("encrypted", "the PDF asks for a password") from None
-        raise DocumentError("damaged", "no PDF that can be opened") from None
+        raise DocumentError("damaged", "not a PDF that can be opened") from None
 
 
 def _keep_text(page: pypdfium2.PdfPage) -> None:

@@ -78,7 +78,7 @@ def _open(data: bytes | Path) -> pypdfium2.PdfDocument:
     except pypdfium2.PdfiumError as error:
         if error.err_code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise DocumentError("encrypted", "the PDF asks for a password; save a copy without one") from None
-        raise DocumentError("damaged", "no PDF that can be opened; export or download it again") from None
+        raise DocumentError("damaged", "not a PDF that can be opened; export or download it again") from None
     if not len(document):
         document.close()
         raise DocumentError("damaged", "a PDF without pages; export or download it again")

@@ -161,7 +161,7 @@ def _refuse_irregular(folder: Path) -> None:
     """Raises RepositoryError for a FIFO or device in what git keeps of a repository: git would open it and wait."""
     kept = folder / ".git" if (folder / ".git").exists() else folder
     if _is_irregular(kept):
-        raise RepositoryError("not_a_file", "its .git is a FIFO or device; remove that")
+        raise RepositoryError("not_a_file", "its .git is a FIFO or device; remove it")
     if kept.is_file():  # a worktree or submodule: the place is named in it
         said = os.fsdecode(regular_files.read_plain(kept, 4096)).strip()
         kept = folder / said.removeprefix("gitdir:").strip()
@@ -173,7 +173,7 @@ def _refuse_irregular(folder: Path) -> None:
                     waiting.append(entry.path)
                 elif not entry.is_file(follow_symlinks=False) and _is_irregular(Path(entry.path)):
                     place = Path(kept.name, Path(entry.path).relative_to(kept))
-                    raise RepositoryError("not_a_file", f"its {place} is a FIFO or device; remove that")
+                    raise RepositoryError("not_a_file", f"its {place} is a FIFO or device; remove it")
 
 
 def irregular_rules(folder: Path) -> bool:

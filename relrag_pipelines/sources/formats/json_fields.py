@@ -85,7 +85,7 @@ def _moment(value: Any) -> tuple[datetime, bool]:
         written = string(value).strip()
         return datetime.fromisoformat(written), len(written) > len("2025-01-14")
     except ValueError:
-        advice = "no date of ISO 8601; write one as 2025-01-14T09:30:00+01:00"
+        advice = "not an ISO 8601 date; write one as 2025-01-14T09:30:00+01:00"
         raise WrongValueError(advice, "bad_timestamp") from None
 
 

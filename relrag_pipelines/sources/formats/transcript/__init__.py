@@ -51,7 +51,7 @@ def read(data: bytes, suffix: str, known: Collection[str] = ()) -> Transcript:
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     found = _READERS[suffix](text) if suffix in _READERS else speaker_text.read(text, known)
     if not any(cue.text for cue in found.cues):
-        raise TranscriptError("no_cues", found.faults[0].message if found.faults else "the file holds no captions")
+        raise TranscriptError("no_cues", found.faults[0].message if found.faults else "the file contains no captions")
     found.faults += describe_damage(decoded)
     return found
 
