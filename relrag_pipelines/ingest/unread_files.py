@@ -28,7 +28,7 @@ _SUFFIXES, _NAMED = 8, 3
 
 @dataclass
 class UnreadFiles:
-    """What is no part of the archive; files by their paths below the folder that was looked into."""
+    """Files that are not part of the archive, by their paths below the folder that was examined."""
 
     sources: list[str] = field(default_factory=list)
     """stored, and no longer in relrag.toml"""
@@ -64,12 +64,12 @@ class UnreadFiles:
 
 
 def unconfigured_sources(settings: Settings) -> list[str]:
-    """Sources that are stored and no longer in relrag.toml."""
+    """Sources that are stored but no longer in relrag.toml."""
     return sorted(lake.sources(settings.home_path) - {source.name for source in settings.sources})
 
 
 def describe_unconfigured(source: str) -> str:
-    """What to say of one of them."""
+    """A sentence about one of them."""
     return (
         f"{source}: no longer in {CONFIG_NAME}, so a sync leaves it out of the index; "
         "`relrag sync --accept-deletions` also removes what is stored of it."

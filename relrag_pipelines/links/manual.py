@@ -32,7 +32,7 @@ _HASHED = re.compile(r"h[0-9a-f]{16}|(?=\d*[a-f])[0-9a-f]{16}|[0-9a-f]{8}(?:-[0-
 
 
 class LinkError(RelragError, ValueError):
-    """A relation that cannot be: the message names what is wrong with it and what is known."""
+    """A relation that cannot exist; the message says what is wrong with it and what is known."""
 
     stored = "a relation that the owner stated cannot be used"
 

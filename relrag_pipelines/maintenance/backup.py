@@ -36,7 +36,7 @@ _MANIFEST = "MANIFEST.json"
 
 
 class BackupError(RelragError):
-    """A backup cannot be made or put back; the message says why, and that nothing was changed."""
+    """A backup cannot be made or restored; the message says why, and that nothing was changed."""
 
 
 def files_to_back_up(settings: Settings, *, everything: bool = False) -> list[str]:
