@@ -46,9 +46,9 @@ class UnreadFiles:
             ordered = sorted(counted, key=lambda suffix: (-counted[suffix], suffix))
             suffixes = ", ".join(f"{counted[suffix]:,} {suffix}" for suffix in ordered[:_SUFFIXES])
             more = " and other suffixes" if len(ordered) > _SUFFIXES else ""
-            are = "file is" if len(self.of_no_kind) == 1 else "files are"
-            count = f"{len(self.of_no_kind):,} {are}"
-            yield f"{count} nothing that relrag reads: {suffixes}{more} ({_first(self.of_no_kind)})."
+            files = "file is of a kind" if len(self.of_no_kind) == 1 else "files are of kinds"
+            count = f"{len(self.of_no_kind):,} {files}"
+            yield f"{count} that relrag does not read: {suffixes}{more} ({_first(self.of_no_kind)})."
         if self.links:
             lead = "link leads" if len(self.links) == 1 else "links lead"
             yield (
