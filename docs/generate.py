@@ -29,7 +29,7 @@ def commands() -> str:
     lines = ["# Commands", "", "Generated from the commands' own help by `make docs`; do not edit.", ""]
     lines += ["Exit codes: 0 done, 1 done with failures that are listed, 2 could not run."]
     lines += [
-        "A failure that the last `sync` or `backfill` told of does not count any more, unless with `--strict`.",
+        "A failure that the last `sync` or `backfill` reported no longer counts, except with `--strict`.",
         "",
     ]
     for name, command in every_command(group):

@@ -78,7 +78,8 @@ class Record:
     timestamp: Annotated[str | None, "ISO 8601, UTC, of `ts`"] = None
     ts: Annotated[int | None, "when it was sent, held or last changed; seconds, UTC"] = None
     date_quality: Annotated[
-        str, "exact, day (no time of day), modified (a file's time), outside (before the first month or to come), none"
+        str,
+        "exact, day (no time of day), modified (a file's time), outside (before the first month, or in future), none",
     ] = "exact"
     thread_id: Annotated[str | None, "mail thread or chat"] = None
     parent_asset_id: Annotated[str | None, "asset_id of the record that contains or is answered by this one"] = None
@@ -160,7 +161,7 @@ class Identifier:
 
 @dataclass(slots=True)
 class Person:
-    """Somebody who has a name, or is called by none but writes often."""
+    """Somebody with a name, or without one who writes often."""
 
     person_id: Annotated[int, "never given to anybody else"]
     name: Annotated[str, "the fullest name, as the owner of the archive writes it where a card has one; may be empty"]
@@ -181,15 +182,15 @@ class PersonAlias:
 
 @dataclass(slots=True)
 class PersonRedirect:
-    """An id that somebody had before he was found to be the same as another."""
+    """A former id of a person, from before two people were found to be one."""
 
-    former_person_id: Annotated[int, "the id that is no more in use"]
+    former_person_id: Annotated[int, "an id no longer in use"]
     person_id: Annotated[int, "who that is"]
 
 
 @dataclass(slots=True)
 class PersonName:
-    """A form in which a person is named, by which questions and texts find him."""
+    """A form of a person's name, by which questions and texts find the person."""
 
     form: Annotated[str, "a name or a part of it, without accents and capitals"]
     person_id: Annotated[int, "the person"]
@@ -207,7 +208,7 @@ class GivenForm:
 
 @dataclass(slots=True)
 class PersonEntry:
-    """Whom a string or card of a source is of."""
+    """Which person a string or card of a source names."""
 
     source: Annotated[str, "name of the source"]
     entry: Annotated[str, "as in identifiers"]

@@ -1,4 +1,4 @@
-"""What every step needs at hand: the settings of one archive, its keys and its redactor."""
+"""What every stage needs: the settings of one archive, its keys, its redactor and its pool of processes."""
 
 from __future__ import annotations
 

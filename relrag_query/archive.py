@@ -26,12 +26,13 @@ from relrag_pipelines.stores.generations import Generation
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
-from relrag_query.people import pending, references
+from relrag_query.people import later_statements, references
+from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
 from relrag_query.people.relationship_search import RelationshipVectors
 from relrag_query.results import Answer, Results
-from relrag_query.retrieval import catalog_reader, client_scope, redacted_views
+from relrag_query.retrieval import catalog_reader, client_generation, redacted_views
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
@@ -52,7 +53,7 @@ class Archive:
         self._vectors = vectors.open(generation.path / "vectors")
         held.callback(self._vectors.close)
         if clients:
-            scoped = client_scope.limit(clients, self._catalog, self._vectors, generation, settings)
+            scoped = client_generation.limit(clients, self._catalog, self._vectors, generation, settings)
             self._vectors, self.generation, self.settings = scoped
         redacted_views.redact(self._catalog, settings, generation)
         self._readers = Readers(self._catalog, lambda: self._held.close())
@@ -197,8 +198,8 @@ class Archive:
 
     def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
         if self._clients:  # what the owner says of people is for none of them
-            return People(connection, pending.Pending())
-        return People(connection, pending.read(self.settings, self.generation.manifest.get("journal", 0)))
+            return People(connection, LaterStatements())
+        return People(connection, later_statements.read(self.settings, self.generation.manifest.get("journal", 0)))
 
     def _people_or_why(self, connection: duckdb.DuckDBPyConnection) -> tuple[People, str]:
         """The people, and why without what was said of them since the generation, where that cannot be read."""
@@ -206,7 +207,7 @@ class Archive:
             return self._people(connection), ""
         except JournalError as error:
             why = f"What you said of people since the last sync is left out: {error}."
-            return People(connection, pending.Pending()), why
+            return People(connection, LaterStatements()), why
 
     def record(self, asset_id: str) -> Record | None:
         """The record of that id; None where the archive has none."""
@@ -231,7 +232,7 @@ class Archive:
     def chunks_of(self, asset_id: str) -> list[Chunk]:
         """The passages of a record or chat window, in order."""
         with self._reading() as connection:
-            return catalog_reader.of_assets(connection, [asset_id])
+            return catalog_reader.asset_chunks(connection, [asset_id])
 
     def thread(self, thread_id: str, limit: int = 100, offset: int = 0) -> list[Member]:
         """The records of a thread, newest first."""

@@ -15,7 +15,7 @@ from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answ
 from relrag_query.answering.generative import GeneratedAnswer, generate
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.token_budget import trim_to_budget
-from relrag_query.people import answers, questions, reached, writers
+from relrag_query.people import answers, identifier_owner, questions, writers
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
 from relrag_query.results import (
@@ -31,16 +31,14 @@ from relrag_query.results import (
 )
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
-from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, RECENCY_SUPPLEMENT, Hit
+from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit, drop_context
+from relrag_query.retrieval.missing_words import missing_words, unmatched_terms
 from relrag_query.retrieval.question import redact_question
-from relrag_query.retrieval.term_coverage import PART, Term, passage_tokens
 from relrag_query.steps import ASK, BUDGET, PEOPLE, SEARCH
 from relrag_query.understanding.intent import QueryIntent, asks_for_value
 
 _RECORDS = frozenset({QueryIntent.ASSET_THREAD, QueryIntent.ASSET_ATTACHMENT})
 """intents that ask for records"""
-_LOOKED_AT = 8
-"""passages that are looked into for a word: those that hold it come first, behind them those with its beginning"""
 
 
 def search(context: QueryContext, generation: Generation, shown: int) -> Results:
@@ -72,14 +70,14 @@ def ask(
     With `people`, questions about these are answered by what is known of them.
     """
     # what is known of people is of all sources and times
-    asked = _asked_of_people(context, people) if people and context.limits == ChunkFilter() else None
+    asked = _people_question(context, people) if people and context.limits == ChunkFilter() else None
     unknown = asked.unknown if asked and asked.asks == "who" else ""
-    if people and asked and not unknown and (of_people := _of_people(asked, context, generation, people, limit)):
-        return of_people
-    return _of_records(context, generation, limit, on_text, unknown, people, may_be_others=asked is not None)
+    if people and asked and not unknown and (told := _ask_people(asked, context, generation, people, limit)):
+        return told
+    return _ask_records(context, generation, limit, on_text, unknown, people, may_be_others=asked is not None)
 
 
-def _of_records(
+def _ask_records(
     context: QueryContext,
     generation: Generation,
     limit: int | None,
@@ -105,9 +103,9 @@ def _of_records(
     found = f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}"
     context.note("answer", f"{evidence.confidence}, {found}")
     hits = hits if wanted else add_named_records(evidence, hits, context)
-    written, notice = _written(context, hits if limit is None else hits[:limit], on_text)
+    written, notice = _generate(context, hits if limit is None else hits[:limit], on_text)
     how_sure = _confidence(evidence, written, may_be_others=may_be_others)
-    shown = _shown(context, hits, evidence, written, at_most, people)
+    shown = _sources(context, hits, evidence, written, at_most, people)
     quotes = [] if written else _quotes(context, evidence, shown)
     writers_line = _name_writers(context, quotes, evidence, people) if people and quotes else ""
     elsewhere = not written and evidence.elsewhere
@@ -129,16 +127,16 @@ def _confidence(evidence: ExtractiveAnswer, written: GeneratedAnswer | None, *, 
     return "unsure" if may_be_others and sure == "sure" else sure
 
 
-def _asked_of_people(context: QueryContext, people: People) -> PeopleQuestion | None:
+def _people_question(context: QueryContext, people: People) -> PeopleQuestion | None:
     def keyed(kind: str, normalised: str) -> str:
         # the keys are read only where a number or address is asked about: a keyring may ask its owner
         store = context.settings.key_store
         return store.load().pseudonym(kind, normalised) if store.exists() else ""
 
-    return reached.read(context.question, people, keyed) or questions.read(context.question, people)
+    return identifier_owner.read(context.question, people, keyed) or questions.read(context.question, people)
 
 
-def _of_people(
+def _ask_people(
     asked: PeopleQuestion, context: QueryContext, generation: Generation, people: People, limit: int | None
 ) -> Answer | None:
     """The answer to a question about people by what is known of them; None where nothing is."""
@@ -152,7 +150,7 @@ def _of_people(
     sources = [CitedSource(number, hit, [hit] if number <= len(lines) else []) for number, hit in enumerate(shown, 1)]
     for source in sources:
         source.locations = list(source.hit.extra.get("source_refs", ()))
-    _located(context, [source for source in sources if source.hit.chunk.source != ENTITY_STORE])
+    _add_locations(context, [source for source in sources if source.hit.chunk.source != ENTITY_STORE])
     return Answer(
         question=context.question,
         confidence="sure" if told.sure else "unsure",
@@ -176,16 +174,9 @@ def answering_hits(context: QueryContext) -> list[Hit]:
     return [hit for hit in hits if hit.in_time or hit.role] if context.time else hits
 
 
-def may_answer(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits without what was only said around them."""
-    replies = {hit.reply.chunk.chunk_id for hit in hits if hit.reply}
-    around = (CONTEXT_EXPANSION, RECENCY_SUPPLEMENT)
-    return [hit for hit in hits if hit.role not in around or hit.chunk.chunk_id in replies]
-
-
 def quotable(hits: Sequence[Hit]) -> list[Candidate]:
     """What can be quoted of the hits that were searched for, and of the mails that reply to these."""
-    found = may_answer(hits)
+    found = drop_context(hits)
     return candidates([hit for hit in found if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
 
 
@@ -196,7 +187,7 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
     judged = confidence.judge(found, context, len(missing))
     context.note("confidence", f"the best of {len(found)} sentences answers with a probability of {judged.right:.2f}")
     by_words = answer(
-        may_answer(hits),
+        drop_context(hits),
         context.terms,
         context.intents,
         context.settings.answer_min_coverage,
@@ -212,7 +203,7 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
     return hits, closest.weigh(by_words, found, judged, most, across=across, records=records, terms=context.terms)
 
 
-def _shown(
+def _sources(
     context: QueryContext,
     hits: list[Hit],
     evidence: ExtractiveAnswer,
@@ -222,16 +213,16 @@ def _shown(
 ) -> list[CitedSource]:
     """The sources that are listed: those that a written answer cites, else those that the sentences come from."""
     if written:
-        return _located(context, cited_sources(written) if written.found else [])
+        return _add_locations(context, cited_sources(written) if written.found else [])
     settings = context.settings.model_copy(update={"source_display_max_count": at_most})
     types = frozenset[str]() if evidence.elsewhere else context.channels
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
     if people is None:
-        return _located(context, displayed_sources(fitting, evidence, settings))
+        return _add_locations(context, displayed_sources(fitting, evidence, settings))
     quoted = [one.unit.asset_id for one in evidence.sentences]
     named = writers.people_of(context.question, evidence.told, quoted, people, context.connection)
     known = writers.with_writers(fitting, people, context.connection)
-    return _located(context, displayed_sources(known, evidence, settings, named))
+    return _add_locations(context, displayed_sources(known, evidence, settings, named))
 
 
 def _name_writers(context: QueryContext, quotes: list[Quote], evidence: ExtractiveAnswer, people: People) -> str:
@@ -244,7 +235,7 @@ def _name_writers(context: QueryContext, quotes: list[Quote], evidence: Extracti
     return f"Said by {', '.join(found)}." if found else ""
 
 
-def _written(
+def _generate(
     context: QueryContext, hits: list[Hit], on_text: Callable[[str], None] | None
 ) -> tuple[GeneratedAnswer | None, str]:
     """The answer of the configured language model, and what is to be said of it; None where it gives none."""
@@ -264,7 +255,7 @@ def _written(
     return answer, f"{answer.invented} invented citations were taken out." if answer.invented else ""
 
 
-def _located(context: QueryContext, listed: list[CitedSource]) -> list[CitedSource]:
+def _add_locations(context: QueryContext, listed: list[CitedSource]) -> list[CitedSource]:
     records = {source.number: main_record(source) for source in listed}
     known = catalog_reader.locations(context.connection, list(records.values())) if records else {}
     for source in listed:
@@ -275,29 +266,6 @@ def _located(context: QueryContext, listed: list[CitedSource]) -> list[CitedSour
 def _quotes(context: QueryContext, evidence: ExtractiveAnswer, sources: list[CitedSource]) -> list[Quote]:
     units = [unit for sentence in evidence.sentences for unit in (sentence.unit, *sentence.also)]
     return make_quotes(evidence.sentences, sources, quoted_places.locate(units, context.connection), _zone(context))
-
-
-def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
-    """Words that no passage holds; of the time that is asked for only where nothing is of that time."""
-    return [one.word for one in unmatched_terms(context, hits) if not _stands_somewhere(one, context)]
-
-
-def unmatched_terms(context: QueryContext, hits: list[Hit]) -> list[Term]:
-    """The words that are rare and stand in none of the hits."""
-    rare = [one for one in context.terms if not (one.light or one.known(context.frequencies))]
-    if any(one.is_time for one in rare) and context.vectors.count(context.limits_in_time):
-        rare = [one for one in rare if not one.is_time]
-    held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in may_answer(hits))) if rare else frozenset()
-    return [one for one in rare if one.found(held) <= PART]
-
-
-def _stands_somewhere(term: Term, context: QueryContext) -> bool:
-    """Whether a passage within the limits holds a word: how often words stand is known of a sample only."""
-    # also as the index writes it: a number that redaction replaced stands there as its pseudonym
-    written = " ".join([term.word, *(token for token, sure in term.tokens.items() if sure > PART)])
-    found = context.vectors.search(written, _LOOKED_AT, context.limits)
-    chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
-    return any(term.found(passage_tokens(chunk)) > PART for chunk in chunks.values())
 
 
 def _scope(context: QueryContext, generation: Generation, *, listed: bool) -> str:

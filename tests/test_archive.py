@@ -379,10 +379,21 @@ def test_what_somebody_said_is_not_told_of_others(tmp_path: Path, question: str,
     assert (shown(answer) if answer.found else []) == wanted
 
 
+@pytest.mark.requirement("S0-62")
+def test_what_somebody_said_leads_to_their_records_and_no_further(archive: Archive) -> None:
+    """Jonah's replies are in the thread of what Orly wrote."""
+    answer = archive.ask("What did Orly write about the contract?")
+    assert set(shown(answer)) == {"gmail:c0", "gmail:c0/0", "gmail:c2", "gmail:c2/0"}
+    assert {source.hit.chunk.from_ for source in answer.sources} == {ORLY}
+    assert not any("neighbours" in line for line in answer.trace), "nothing is followed"
+    thread = archive.ask("Show me the thread in which Orly wrote about the contract")
+    assert {source.hit.chunk.from_ for source in thread.sources} == {ORLY, JONAH}
+
+
 def test_what_leaves_nothing_to_look_at_is_refused(archive: Archive) -> None:
-    with pytest.raises(ArchiveError, match=r"^nothing lies from 2026 to 2025; name the earlier one first$"):
+    with pytest.raises(ArchiveError, match=r"^2026 is later than 2025; give the earlier time first$"):
         archive.ask("the pump", since="2026", until="2025")
-    with pytest.raises(ArchiveError, match=r"^a limit of -1 leaves nothing; name 1 or more$"):
+    with pytest.raises(ArchiveError, match=r"^the limit is -1; give 1 or more$"):
         archive.search("the pump", limit=-1)
     assert archive.search("čerpadlo", since="2025", until="2025").hits
 

@@ -125,11 +125,11 @@ WRONG = [
     ('home = ""', 'home is "."; name a folder of its own, such as .relrag'),
     (
         'timezone = "Prague"',
-        'timezone is "Prague", which is no time zone; write one as Europe/Prague or Asia/Jerusalem',
+        'timezone is "Prague", which is not a time zone; write one as Europe/Prague or Asia/Jerusalem',
     ),
     (
         'timezone = "../etc/passwd"',
-        'timezone is "../etc/passwd", which is no time zone; write one as Europe/Prague or Asia/Jerusalem',
+        'timezone is "../etc/passwd", which is not a time zone; write one as Europe/Prague or Asia/Jerusalem',
     ),
     ('first_month = "2020-13"', 'first_month is "2020-13"; write a month as YYYY-MM, from 1900-01 to 2099-12'),
     ('first_month = "0001-01"', 'first_month is "0001-01"; write a month as YYYY-MM, from 1900-01 to 2099-12'),
@@ -160,7 +160,7 @@ WRONG = [
     (CHAT + 'date_order = "dym"\n', "sources[0].date_order is \"dym\": Input should be 'auto', 'dmy', 'mdy' or 'ymd'"),
     (
         CHAT + 'timezone = "Mars"\n',
-        'sources[0].timezone is "Mars", which is no time zone; write one as Europe/Prague or Asia/Jerusalem',
+        'sources[0].timezone is "Mars", which is not a time zone; write one as Europe/Prague or Asia/Jerusalem',
     ),
     (
         CHAT + 'channel = "watsapp"\n',
@@ -199,7 +199,7 @@ def test_a_wrong_variable_is_named_and_not_the_file(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as caught:
         load(tmp_path, "chunk_tokens = 100", RELRAG_CHUNK_TOKENS="7", RELRAG_TIMEZONE="Mars")
     assert str(caught.value).splitlines() == [
-        'RELRAG_TIMEZONE is "Mars", which is no time zone; write one as Europe/Prague or Asia/Jerusalem',
+        'RELRAG_TIMEZONE is "Mars", which is not a time zone; write one as Europe/Prague or Asia/Jerusalem',
         'RELRAG_CHUNK_TOKENS is "7": Input should be greater than or equal to 32',
     ]
 
@@ -239,7 +239,7 @@ def test_the_nearest_file_above_is_in_charge_unless_one_is_named(tmp_path: Path)
     assert settings.find_config(below, {}) == config.resolve()
     other = write(below, "")
     assert settings.find_config(tmp_path, {"RELRAG_CONFIG": str(other)}) == other.resolve()
-    with pytest.raises(SettingsError, match=r"RELRAG_CONFIG names .*nowhere, which is no file"):
+    with pytest.raises(SettingsError, match=r"RELRAG_CONFIG names .*nowhere, which is not a file"):
         settings.find_config(tmp_path, {"RELRAG_CONFIG": str(tmp_path / "nowhere")})
 
 

@@ -16,7 +16,7 @@ from relrag_query.answering import evidence
 from relrag_query.answering.candidates import Candidate
 from relrag_query.archive import Archive
 from relrag_query.evaluation.answer_sets import SAME, LabelledQuestion, Place, words
-from relrag_query.retrieval import catalog_reader, question_vectors
+from relrag_query.retrieval import catalog_reader, missing_words, question_vectors
 from relrag_query.retrieval.question import Filters
 from tuning import archives
 
@@ -72,7 +72,7 @@ def _ask(archive: Archive, name: str, one: LabelledQuestion, most: int) -> Asked
             has = not one.answer_has or any(words(text) <= words(candidate.text) for text in one.answer_has)
             right.append(fits and has)
         means = archive.generation.manifest.get("means", {})
-        missing = len(pipeline.unmatched_terms(context, hits))
+        missing = len(missing_words.unmatched_terms(context, hits))
         return Asked(
             name,
             one,

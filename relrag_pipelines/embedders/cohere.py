@@ -100,7 +100,7 @@ class Cohere:
             )
         except ApiError as error:
             if error.status_code and error.status_code < 300:
-                fault = "no JSON"
+                fault = "not JSON"
             else:
                 raise
         else:

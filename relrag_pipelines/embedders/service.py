@@ -46,7 +46,7 @@ def host_of(url: str, setting: str) -> str:
     """The host of an address; SettingsError, which does not repeat it, where it is none that is plain."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-        raise SettingsError(f"relrag.toml: {setting} is no plain http(s) address; write it as https://host/v1")
+        raise SettingsError(f"relrag.toml: {setting} is not a plain http(s) address; write it as https://host/v1")
     return parts.netloc
 
 

@@ -1,1 +1,1 @@
-"""What the owner wants gone: rules that keep it out (rules), its removal (purge), the proof of that (verification)."""
+"""`relrag forget`: the rules that keep records out, their removal (purge), and the proof of it (verification)."""

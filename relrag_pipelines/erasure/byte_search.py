@@ -1,4 +1,4 @@
-"""Looks for values in every byte that an archive stores, on which the proof of forgetting rests.
+"""Searches every byte that an archive stores for values; the proof of erasure rests on it.
 
 Every file is searched as it lies on disk, for each value as UTF-8, UTF-16 of both orders and JSON-escaped, and what
 packs its content is read besides: the strings of parquet, DuckDB and SQLite, and the payloads of the points, on a

@@ -1,4 +1,4 @@
-"""What mail programs leave of a quoted line when they wrap, shorten or cut it: its beginning, its end, its middle.
+"""Recognises a quoted line that a mail program wrapped, shortened or cut, by its beginning, middle or end.
 
 A piece is cut where it is all that stands on a line, between marks of omission, or beside what is cut anyway; a word
 that was cut in the middle goes with the piece that it ends or begins. Fewer than three words tell nothing.

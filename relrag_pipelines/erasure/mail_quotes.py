@@ -1,4 +1,4 @@
-"""Private records of mails: what they say themselves, who says it again, and those that quote what is forgotten."""
+"""Finds mails that quote or repeat what is forgotten, and cuts the quotations out of their private records."""
 
 from __future__ import annotations
 

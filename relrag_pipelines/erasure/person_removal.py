@@ -1,4 +1,4 @@
-"""People who are forgotten: what the owner said of them goes from the journal, and their ids are given to nobody."""
+"""Forgets people: removes what the owner stated about them, and never gives their ids to anybody else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether bytes that were kept because they could not be read to their end are to be forgotten.
+"""Whether raw bytes in quarantine belong to something that was forgotten.
 
 No record tells what stands in them. So they are searched as they are, flat and without a parser that they have defeated
 once: as text, with the encodings of mail undone wherever they occur, and as UTF-16. What is packed in them (PDF, zip)

@@ -1,4 +1,4 @@
-"""By what a record is known again when its id has changed: the same file, or the same words of the same sender.
+"""Recognises a forgotten record whose id has changed: by the same file, or the same words of the same sender.
 
 The id of a chat message holds the chat's title, and that of a line of JSON its source's name; under another one what
 was forgotten would come back as a new record. A line of JSON is told for sure by its own id and what it says. A message

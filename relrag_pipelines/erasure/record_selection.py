@@ -1,4 +1,4 @@
-"""Finds what rules of erasure name in the private records; changes nothing."""
+"""Selects the private records that rules of erasure name; changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was forgotten, as it is stored: the rules in private/forgotten.json, keyed hashes and never text.
+"""The rules of erasure as they are stored: private/forgotten.json, keyed hashes and no text.
 
 A rule names records by their ids, a person by the words of the name or by an address, a source, or a time before
 which nothing is kept; and it knows what the mails that went by it say, wherever others quote them. The hashes are keyed

@@ -1,4 +1,4 @@
-"""What the rules of what was forgotten name, so that no later sync brings it back; they are stored by rule_file.py."""
+"""Matches records against the rules of erasure, so that no later sync brings them back."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = ()) -> Erasu
     """
     named = parse_identifiers(who)
     if not any(one.kind != "name" or _words(one.normalised) for one in named):
-        raise ForgettingError(f'"{who}" is no name, address or phone number; write it as the archive does')
+        raise ForgettingError(f'"{who}" is not a name, address or phone number; write it as the archive does')
     named += [one for more in also for one in parse_identifiers(more)]
     names = [_name(one.normalised, keys) for one in named if one.kind == "name"]
     addresses = [_keyed_hash(keys, one.kind, one.normalised) for one in named if one.kind != "name"]

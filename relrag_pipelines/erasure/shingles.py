@@ -1,4 +1,4 @@
-"""The words of forgotten mails where other mails quote them: known by keyed hashes, and cut out of the quotation.
+"""Finds the words of forgotten mails in mails that quote them, by keyed hashes, and cuts them out.
 
 What is kept of a forgotten mail are hashes of every RUN words that follow each other in its text, wherever lines end
 and whatever marks stand between, of its lines as a whole, and of its pieces of a few words. Runs are looked for in what

@@ -1,4 +1,4 @@
-"""What private/ keeps about records beside the records themselves: indexes, journals, files made from one record.
+"""Files in private/ that are about records: indexes, journals, files made from one record.
 
 Whatever names a forgotten record goes by one rule each, so that a store need not be known here: a row of a table by
 its `asset_id`, a line of JSON by any value in it, a file of one record by its name: <what>/<source>/<source_id>.*

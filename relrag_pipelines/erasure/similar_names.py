@@ -1,4 +1,4 @@
-"""Who else in the archive may be the person that is to be forgotten: other spellings, and what stands beside the name.
+"""Finds who else may be the person to be forgotten: other spellings, and addresses that appear with the name.
 
 Only what the sources pin to the same person (`person_id`) counts as that person. The rest is shown to the owner, who
 names it or does not: a brother has the same name and the same phone. Names are shown, never stored or logged.

@@ -1,4 +1,4 @@
-"""The proof that nothing is left: what only the forgotten records held is looked for in every file of the archive.
+"""Proves that nothing is left: searches every file for values that only the forgotten records held.
 
 What also stands in records that stay, or among this program's own words, says nothing about what was forgotten and is
 left out of the search. A text is looked for by runs of a few words, so that a passage of it is found as well.

@@ -1,4 +1,4 @@
-"""Keyed hashes of words and of what they form: runs, lines, and pieces that a mail program left of a line.
+"""Keyed hashes of words, runs of words, lines, and the pieces of lines that mail programs leave.
 
 A rule keeps the hashes of all of these in one sorted array. What each stands for is told by a number that is added to
 it, so that a kind of hash can be added without changing how rules are stored: rules made before simply have none.

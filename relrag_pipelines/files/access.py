@@ -1,4 +1,4 @@
-"""Who may read what lies in a home: its owner, and nobody else.
+"""Restricts what is created in a home to its owner.
 
 DuckDB, Qdrant and Dagster's SQLite create files of their own and ask the umask alone, so every process of ours sets
 one as it starts. A library must not: what another program writes through it, or has Qdrant write anew as it reads, is

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written beside, synced, then renamed into place."""
+"""Writes files atomically: under another name, synced, then renamed into place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opens what lies in a source's folder: regular files only, and links only as far as the source allows.
+"""Opens files in a source's folder: regular files only, and links only as far as the source allows.
 
 A FIFO would have a sync wait for ever, a device has no end, and a link may lead to anything that its owner can read.
 What a file is can change between two looks at it, so it is asked again of what was opened.

@@ -1,4 +1,4 @@
-"""Small JSON files that tell when a byte of them has changed: the hash of all that follows is their first value."""
+"""Small JSON files that begin with the hash of their content, so that a changed byte is noticed."""
 
 from __future__ import annotations
 

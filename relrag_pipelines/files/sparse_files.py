@@ -1,4 +1,4 @@
-"""Copying, reading and hashing files that are mostly holes: Qdrant reserves a hundred MB for a few points."""
+"""Copies, reads and hashes sparse files: Qdrant reserves a hundred MB for a few points."""
 
 from __future__ import annotations
 

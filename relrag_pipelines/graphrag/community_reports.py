@@ -16,13 +16,13 @@ from relrag_pipelines.graphrag.schema import frame
 
 
 class Writer(Protocol):
-    """Who writes descriptions and reports; see llm/model_writer.py."""
+    """Writes descriptions and reports; see llm/model_writer.py."""
 
     def describe(self, title: str, descriptions: Sequence[str], texts: Sequence[str]) -> str:
-        """One description of several; empty where it cannot."""
+        """Merges several descriptions into one; empty if it cannot."""
 
     def draft(self, material: Material, texts: Sequence[str]) -> Draft | None:
-        """The draft of a report, as reports.draft gives it; None where it cannot."""
+        """Drafts a report, in the form of extractive_reports.draft; None if it cannot."""
 
 
 def community_reports(
@@ -61,7 +61,7 @@ def community_reports(
 
 
 class _Materials:
-    """What reports are drafted from, by id."""
+    """The material for reports, by id."""
 
     def __init__(self, built: Graph, unit_ids: Sequence[str], days: Sequence[str]) -> None:
         entities = built.entities
@@ -126,7 +126,7 @@ def _report_table(
 
 
 def _titles(wanted: Sequence[str]) -> list[str]:
-    """Titles of which no two are the same: Microsoft's loader joins reports of one title."""
+    """Titles, no two of which are the same: Microsoft's loader merges reports of one title."""
     counts: dict[str, int] = {}
     found: dict[str, None] = {}
     for title in wanted:

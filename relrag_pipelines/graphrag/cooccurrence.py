@@ -1,4 +1,4 @@
-"""Which entities are related: named in the same text units more often than chance would have it.
+"""Relates entities that occur in the same text units more often than by chance.
 
 A relation weighs its text units times their pointwise mutual information: p(x, y) log2(p(x, y) / (p(x) p(y))), as in
 Microsoft's fast method (graphs/edge_weights.py), here as counts instead of shares so that the number can be read.

@@ -1,4 +1,4 @@
-"""What of entities and relationships is embedded: of a relationship the text that one between people has, too."""
+"""The texts of entities and relationships that are embedded."""
 
 from __future__ import annotations
 

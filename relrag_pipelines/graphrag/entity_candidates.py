@@ -1,4 +1,4 @@
-"""What in a text may name something: capitalised and quoted spans, numbers, file names, words with a meaning.
+"""Finds what may be an entity in a text: capitalised and quoted spans, numbers, file names, words with a meaning.
 
 No model is asked and no language assumed. entity_selection.py decides over all texts together which become entities.
 """
@@ -118,7 +118,7 @@ def is_function_word(word: str) -> bool:
 
 @functools.lru_cache(maxsize=2**16)
 def says_nothing(word: str) -> bool:
-    """Whether a word, compared, is a function word or one of everyday talk."""
+    """Whether a word, compared, is a function word or an everyday word."""
     return is_function_word(word) or is_everyday(word)
 
 

@@ -1,4 +1,4 @@
-"""Which candidates are entities, decided by how they are used in all texts together.
+"""Decides which candidates are entities, by how they are used in all texts together.
 
 - A capital counts where the word is written with one within sentences at least as often as without.
 - A word is a term where it is used as a noun (nouns.py) and tells texts apart: it is not everywhere.
@@ -24,7 +24,7 @@ from relrag_pipelines.text.analyzer import fold
 
 @dataclass(frozen=True)
 class Selection:
-    """Thresholds of what becomes an entity."""
+    """The thresholds of entity selection."""
 
     min_frequency: int = 2
     """text units that name it at least"""
@@ -264,7 +264,7 @@ def _subsumed_terms(kept: Set[str], units: Mapping[str, set[int]]) -> set[str]:
 
 
 def _unify_types(mentions: list[Mention]) -> list[Mention]:
-    """All mentions of a key with the type that counts most among them."""
+    """Gives all mentions of a key the type that takes precedence among them."""
     order: dict[str, int] = {one: place for place, one in enumerate(EntityType)}
     best: dict[str, str] = {}
     for one in mentions:
@@ -277,7 +277,7 @@ def _frequency(mentions: list[Mention]) -> Counter[str]:
 
 
 def _limit(mentions: list[Mention], frequency: Counter[str], most: int) -> list[Mention]:
-    """Of each text unit the entities that tell most: by type, then the rarest."""
+    """The most telling entities of each text unit: by type, then the rarest."""
     order: dict[str, int] = {one: place for place, one in enumerate(EntityType)}
     of_unit: dict[int, dict[str, str]] = defaultdict(dict)
     for one in mentions:

@@ -73,7 +73,7 @@ class Link(NamedTuple):
 
 
 class Material(NamedTuple):
-    """All that a report is drafted from."""
+    """What a report is drafted from."""
 
     entities: Sequence[Entity]
     links: Sequence[Link]
@@ -196,7 +196,7 @@ def _cite(unit: Unit, sentence: Sentence, material: Material, central: list[int]
 
 
 def title(things: Sequence[str], people: Sequence[str], days: Sequence[str]) -> str:
-    """What something is about: things, people and months, the best of each first."""
+    """The title of something: things, people and months, the best of each first."""
     what = ", ".join(distinct(map(plain_title, things))[:_TITLED])
     who = ", ".join(distinct(map(plain_title, people))[: _TITLED - 1])
     return " · ".join(filter(None, (what, who, span([day[:_MONTH] for day in days]))))

@@ -1,4 +1,4 @@
-"""What holds in every index: no id leads nowhere, titles and numbers are unique, every entity has a community."""
+"""Checks an index: every id exists, titles and numbers are unique, every entity has a community."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _dangling_ids(tables: Tables) -> Iterator[str]:
     )
     parents = set(tables["communities"]["community"]) | {-1}
     yield from _violation(
-        "communities.parent is no community", (one for one in tables["communities"]["parent"] if one not in parents)
+        "communities.parent is not a community", (one for one in tables["communities"]["parent"] if one not in parents)
     )
 
 
@@ -162,7 +162,7 @@ def _tree(tables: Tables) -> Iterator[str]:
         children[one["parent"]].add(one["community"])
         above = by_number[one["parent"]]
         if one["level"] != above["level"] + 1 or not set(one["entity_ids"]) <= set(above["entity_ids"]):
-            yield f"community {one['community']} is no part of its parent"
+            yield f"community {one['community']} is not part of its parent"
     yield from _violation(
         "communities.children are others than those with this parent",
         (one["community"] for one in communities if set(one["children"]) != children[one["community"]]),

@@ -1,4 +1,4 @@
-"""Where people of the archive are named: in texts, and as senders and recipients."""
+"""Finds people of the archive in texts, and as senders and recipients."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class KnownPeople:
         self._found = ahocorasick_rs.AhoCorasick(self._names, matchkind=leftmost_longest)
 
     def key(self, name: str) -> str | None:
-        """The key of the person that a name means; None where it is nobody's."""
+        """The key of the person whom a name means; None if it means nobody."""
         return self._keys.get(lower(plain_name(name)))
 
     def mentions(self, unit: int, text: str, headers: Iterable[str]) -> Iterator[Mention]:

@@ -1,4 +1,4 @@
-"""The tables entities and relationships, from mentions."""
+"""Builds the tables of entities and relationships from mentions."""
 
 from __future__ import annotations
 

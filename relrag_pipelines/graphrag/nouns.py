@@ -1,4 +1,4 @@
-"""Which words are nouns, told by how they are used, without a model.
+"""Tells which words are nouns by how they are used, without a model.
 
 A noun stands behind an article, a possessive or a preposition (the boiler, v kotli, של הדוד), a verb behind a pronoun
 or an auxiliary; which words these are is all that is known of a language (words/). How often a word does either is
@@ -56,7 +56,7 @@ class Nouns:
         self._likely = self._likelihoods(*self._uses(terms))
 
     def key(self, word: str) -> str:
-        """What the forms of a word share; the word itself where no text has it as a term."""
+        """The key that all forms of a word share; the word itself if no text has it as a term."""
         word = normal_form(word)
         return self._keys.get(word, word)
 

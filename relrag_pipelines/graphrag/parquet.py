@@ -1,4 +1,4 @@
-"""An index as parquet files in a folder, whole or absent each."""
+"""Writes and reads an index as parquet files in a folder."""
 
 from __future__ import annotations
 

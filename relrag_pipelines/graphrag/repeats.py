@@ -1,4 +1,4 @@
-"""Lines that stand word for word in several documents: signatures, disclaimers, footers. They name nothing."""
+"""Lines that occur word for word in several documents, such as signatures and footers; they name no entities."""
 
 from __future__ import annotations
 

@@ -118,8 +118,8 @@ def _users(entries: list[NamingEntry]) -> list[tuple[WrittenName, ...]]:
 
 def _telling(entry: NamingEntry) -> tuple[WrittenName, ...]:
     """The names of an entry that tell it from others; a card is somebody's whatever it says."""
-    telling = tuple(name for name in entry.written if not (name.is_kin or name.is_organisation))
-    return telling or (entry.written if entry.is_card else ())
+    telling = tuple(name for name in entry.written_names if not (name.is_kin or name.is_organisation))
+    return telling or (entry.written_names if entry.is_card else ())
 
 
 def _fit(one: WrittenName, other: WrittenName) -> bool:
@@ -140,7 +140,7 @@ def _anchors(
     for claim in identifying(entry):
         anchor = f"{claim.kind}:{claim.keyed}"
         if len(users[anchor]) <= _MOST_SHARING:
-            yield from ((f"{anchor}/{keyed(name.full)}", {}) for name in entry.written)
+            yield from ((f"{anchor}/{keyed(name.full)}", {}) for name in entry.written_names)
         if len(users[anchor]) <= 1:
             own.append(anchor)
     yield from ((anchor, {}) for anchor in own)

@@ -48,7 +48,7 @@ class NamingEntry(NamedTuple):
         return tuple(one for one in self.claims if one.kind == "name")
 
     @property
-    def written(self) -> tuple[WrittenName, ...]:
+    def written_names(self) -> tuple[WrittenName, ...]:
         """The names as they are compared; without those that are none."""
         return tuple(found for one in self.names if (found := parse(one.value)).words)
 
@@ -57,11 +57,11 @@ def naming_entries(identifiers: Mapping[str, pa.Table]) -> list[NamingEntry]:
     """The entries of the identifiers of each source, all months together, in order of source and entry."""
     found: list[NamingEntry] = []
     for source in sorted(identifiers):
-        found += from_counts(source, _counted(identifiers[source]).to_pylist())
+        found += from_counts(source, _count(identifiers[source]).to_pylist())
     return found
 
 
-def _counted(identifiers: pa.Table) -> pa.Table:
+def _count(identifiers: pa.Table) -> pa.Table:
     sent = pc.cast(pc.equal(identifiers["role"], "sender"), pa.int64())
     is_card = pc.cast(pc.equal(identifiers["entry"], identifiers["asset_id"]), pa.int64())
     narrow = identifiers.select(["entry", "person_id", "kind", "keyed", "value", "shared"])

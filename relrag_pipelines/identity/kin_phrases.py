@@ -65,7 +65,7 @@ def _latin(
     text: str, place: tuple[int, int], word: _Word, by_end: Mapping[int, Mention], by_start: Mapping[int, Mention]
 ) -> KinPhrase | None:
     start, end = place
-    before = _before().search(text, max(0, start - _LONGEST), start)
+    before = _modifier_pattern().search(text, max(0, start - _LONGEST), start)
     owner, is_subject = _owners().get((before["owner"] or "").lower(), ("", None)) if before else ("", None)
     start = before.start() if before else start
     if owner and is_subject is not None and is_subject is not word.is_subject:
@@ -102,7 +102,7 @@ def _hebrew(
     start, end = place
     if text.startswith(" של ", end) and word.owner in ("", "his", "her") and (named := by_start.get(end + 4)):
         return KinPhrase(start, named.end, word.type, named, None, word.is_plural)
-    behind = None if word.owner else _behind().match(text, end)
+    behind = None if word.owner else _hebrew_owner_pattern().match(text, end)
     if behind:
         owner, _ = _owners()[behind["owner"]]
         return KinPhrase(start, behind.end(), word.type, owner, None, word.is_plural)
@@ -133,13 +133,13 @@ def _words() -> Mapping[str, list[_Word]]:
         add(word, _Word(kind, "en"))
         add(word.replace("-", " "), _Word(kind, "en"))
         add(f"{word}s", _Word(kind, "en", is_plural=True))
-    for word, meant in kinship.asked_forms("en").items():
+    for word, meant in kinship.question_forms("en").items():
         add(word, _Word(english[meant], "en", is_plural=word not in ("hubby", "baby")))
     for word, kind in czech.items():
         add(word, _Word(kind, "cs", True))
     for word, kind in kinship.czech_cases().items():
         add(word, _Word(kind, "cs", False))
-    for word, meant in kinship.asked_forms("cs").items():
+    for word, meant in kinship.question_forms("cs").items():
         add(word, _Word(czech[meant], "cs", True, is_plural=True))
     for word, kind in hebrew.items():
         add(word, _Word(kind, "he"))
@@ -161,7 +161,7 @@ def _owners() -> Mapping[str, tuple[str, bool | None]]:
     return plain | czech | oblique
 
 
-def _one_of(words: Iterable[str]) -> str:
+def _alternatives(words: Iterable[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
@@ -194,12 +194,12 @@ def _automaton() -> AhoCorasick:
 
 
 @functools.cache
-def _before() -> re.Pattern[str]:
-    adjective = _one_of(word for language in ("en", "cs") for word in kinship.adjectives(language))
-    owner = _one_of(word for word in _owners() if not "א" <= word[0] <= "ת")
+def _modifier_pattern() -> re.Pattern[str]:
+    adjective = _alternatives(word for language in ("en", "cs") for word in kinship.adjectives(language))
+    owner = _alternatives(word for word in _owners() if not "א" <= word[0] <= "ת")
     return re.compile(rf"(?:(?<!\w)(?P<owner>{owner}) )?(?:(?<!\w)(?:{adjective}) ){{0,2}}$", re.IGNORECASE)
 
 
 @functools.cache
-def _behind() -> re.Pattern[str]:
-    return re.compile(rf" (?P<owner>{_one_of(kinship.owners('he'))})(?!\w)")
+def _hebrew_owner_pattern() -> re.Pattern[str]:
+    return re.compile(rf" (?P<owner>{_alternatives(kinship.owners('he'))})(?!\w)")

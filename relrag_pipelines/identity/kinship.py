@@ -48,7 +48,7 @@ _ALONE = re.compile(r"\s*(?:[.;!)\n]|$|, (?!and (?!I\b|me\b)|or |a |nebo ))")
 """what stands behind a name that a comma sets apart: no further name, else it is one of a list"""
 _QUOTED = re.compile('["“”„«»]')
 _REPORTED = re.compile(r"(?:\b(?:says?|said|wrote|writes|řekl|řekla|píše|napsal|napsala)|(?:אמר|אמרה|כתב|כתבה)) ?:")
-APPOSED = re.compile(rf"(?:(?P<apart>,? \(|, )| ){_TITLE}", re.IGNORECASE)
+APPOSITION = re.compile(rf"(?:(?P<apart>,? \(|, )| ){_TITLE}", re.IGNORECASE)
 COPULA = re.compile(
     r"(?:(?:['’]s name)? (?:is|was|are|were|will be)(?: called| named)?|, called| je| bude|,? se jmenuje| הוא"
     rf"| היא|,? קוראים ל\w+) {_TITLE}",
@@ -64,7 +64,7 @@ _GREETING = re.compile(
 _CALLED = frozenset({"parent", "grandparent", "sibling", "aunt_or_uncle", "sibling_in_law", "parent_in_law"})
 """what somebody may be called instead of by name"""
 _CALL = re.compile(r"(?: (?:dear|darling|יקרה|יקר|אהובה|אהוב|שלי|moje|milá))?(?:,|!)(?= ?\n| ?$| [^\W\d_])")
-LISTED = re.compile(r"(?:,| and| a| i) | ו")
+LIST_JOINT = re.compile(r"(?:,| and| a| i) | ו")
 """how a name is joined to a word for a relative in apposition, by a verb, and to a name before it"""
 
 
@@ -79,9 +79,9 @@ def stated_relations(text: str, mentions: Sequence[Mention]) -> list[StatedRelat
         if is_quoted(text, begin, phrase.end):
             continue
         said = (
-            *_behind(text, begin, phrase, begins, ends),
-            *_before(text, begin, phrase, ends),
-            *_called(text, phrase),
+            *_name_after_phrase(text, begin, phrase, begins, ends),
+            *_name_before_phrase(text, begin, phrase, ends),
+            *_salutation(text, phrase),
         )
         for one in said:
             if one.owner != one.other:
@@ -89,18 +89,18 @@ def stated_relations(text: str, mentions: Sequence[Mention]) -> list[StatedRelat
     return sorted(found.values(), key=lambda one: (one.start, one.end))
 
 
-def _behind(
+def _name_after_phrase(
     text: str, begin: int, phrase: KinPhrase, begins: Mapping[int, Mention], ends: Mapping[int, Mention]
 ) -> Iterator[StatedRelation]:
     """`my brother Petr`, `my brother is Petr`, `Petr and his wife Dana`, `my sons, Petr and Jan`."""
-    owner = _of_whom(text, phrase, ends)
+    owner = _owner(text, phrase, ends)
     before = text[begin : phrase.start]
-    match = APPOSED.match(text, phrase.end)
+    match = APPOSITION.match(text, phrase.end)
     one = begins.get(match.end()) if match else None
     if owner is None or _DENIED.search(before):
         return
     if match and one and phrase.is_plural:
-        listed = [one, *_further(text, one, begins)]
+        listed = [one, *_listed_names(text, one, begins)]
         if len(listed) > 1 and _CLOSE.match(text, listed[-1].end):
             yield from (StatedRelation(owner, phrase.type, other, phrase.start, listed[-1].end) for other in listed)
     elif match and one:
@@ -116,9 +116,11 @@ def _behind(
         yield StatedRelation(owner, phrase.type, one, phrase.start, one.end)
 
 
-def _before(text: str, begin: int, phrase: KinPhrase, ends: Mapping[int, Mention]) -> Iterator[StatedRelation]:
+def _name_before_phrase(
+    text: str, begin: int, phrase: KinPhrase, ends: Mapping[int, Mention]
+) -> Iterator[StatedRelation]:
     """`Dana, my sister,`, `Dana is my sister`, `I am Dana's sister`, `as your landlord I`."""
-    owner = _stated(phrase.owner)
+    owner = _explicit_owner(phrase.owner)
     closed = _CLOSE.match(text, phrase.end)
     if owner is None or phrase.is_plural or phrase.is_subject is False:
         return
@@ -136,21 +138,21 @@ def _before(text: str, begin: int, phrase: KinPhrase, ends: Mapping[int, Mention
         yield StatedRelation(owner, phrase.type, "writer", said.start(), phrase.end)
 
 
-def _called(text: str, phrase: KinPhrase) -> Iterator[StatedRelation]:
+def _salutation(text: str, phrase: KinPhrase) -> Iterator[StatedRelation]:
     """`Mum, can you come?`, `ahoj ségra,`: what a text calls whom it is written to."""
     greeting = _GREETING.match(text)
     match = _CALL.match(text, phrase.end)
     if not (greeting and match) or phrase.type not in _CALLED or phrase.is_plural or phrase.owner:
         return
     behind = re.match(r"\W*([^\W\d_]+)", text[match.end() : match.end() + _LONGEST])
-    if greeting.end() == phrase.start and not (behind and kinship.types_named(behind[1])):
+    if greeting.end() == phrase.start and not (behind and kinship.types_of_word(behind[1])):
         yield StatedRelation("writer", phrase.type, "reader", phrase.start, match.end())
 
 
-def _of_whom(text: str, phrase: KinPhrase, ends: Mapping[int, Mention]) -> End | None:
+def _owner(text: str, phrase: KinPhrase, ends: Mapping[int, Mention]) -> End | None:
     """Whose somebody is; of `his wife` and `ואשתו` who is named right before; None where that is not said."""
     if phrase.owner not in ("his", "her"):
-        return _stated(phrase.owner)
+        return _explicit_owner(phrase.owner)
     for joint in (" and ", " a ", " i ", " "):
         one = ends.get(phrase.start - len(joint))
         hebrew = joint == " "
@@ -160,16 +162,16 @@ def _of_whom(text: str, phrase: KinPhrase, ends: Mapping[int, Mention]) -> End |
     return None
 
 
-def _stated(owner: Mention | str) -> End | None:
+def _explicit_owner(owner: Mention | str) -> End | None:
     if isinstance(owner, Mention):
         return owner
     return "writer" if owner == "writer" else "reader" if owner == "reader" else None
 
 
-def _further(text: str, one: Mention, begins: Mapping[int, Mention]) -> Iterator[Mention]:
+def _listed_names(text: str, one: Mention, begins: Mapping[int, Mention]) -> Iterator[Mention]:
     """Who is named behind somebody in a list."""
     following: Mention | None = one
-    while following and (match := LISTED.match(text, following.end)):
+    while following and (match := LIST_JOINT.match(text, following.end)):
         following = begins.get(match.end())
         if following:
             yield following

@@ -32,7 +32,7 @@ def owner(people: Mapping[int, ResolvedPerson], name: str) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def given_alone(people: Mapping[int, ResolvedPerson], name: str) -> tuple[int, int] | None:
+def owner_and_namesake(people: Mapping[int, ResolvedPerson], name: str) -> tuple[int, int] | None:
     """The owner, and somebody of whom only the owner's given name is known, where nobody else bears that.
 
     The setting may have the given name alone: then the owner is the only one with a family name.

@@ -97,7 +97,7 @@ class MentionFinder:
         for _, start, _ in hits:
             if start < done or (start and text[start - 1].isalnum() and not _has_prefix(text, start)):
                 continue
-            mention = self._at(text, start)
+            mention = self._mention_at(text, start)
             if mention is not None:
                 found.append(mention)
                 done = mention.end
@@ -107,7 +107,7 @@ class MentionFinder:
         """Who is mentioned: by a name that nobody else bears, or that only one of those present bears."""
         return {one for mention in self.find(text) if (one := certain_person(mention, present)) is not None}
 
-    def _at(self, text: str, start: int) -> Mention | None:
+    def _mention_at(self, text: str, start: int) -> Mention | None:
         """The longest name that begins there, if one does."""
         matched = WORD.match(text, start)
         if matched is None:

@@ -33,7 +33,7 @@ def person_names(person: ResolvedPerson) -> list[PersonName]:
 @functools.lru_cache(1 << 15)
 def forms_of(name: str) -> frozenset[tuple[str, str]]:
     """A name as a whole, its given and its family name, each with its rank; none of what is no name of a person."""
-    said, parsed = _said(name), parse(name)
+    said, parsed = _name_words(name), parse(name)
     if not said:
         return frozenset()
     found = {(_plain(said), "whole"), (_plain(said[:1]), "given")}
@@ -45,7 +45,7 @@ def forms_of(name: str) -> frozenset[tuple[str, str]]:
 def given_forms(names: Iterable[str]) -> list[GivenForm]:
     """Rows of given_forms for the given names of all these names, and the cases of the family names."""
     found: set[tuple[str, str, str]] = set()
-    every = [said for name in names if (said := _said(name))]
+    every = [said for name in names if (said := _name_words(name))]
     for family in {said[-1] for said in every if len(said) > 1}:
         plain = tables.plain(family)
         found |= {(form, plain, "case") for one in inflections(family) if (form := tables.plain(one)) != plain}
@@ -57,7 +57,7 @@ def given_forms(names: Iterable[str]) -> list[GivenForm]:
     return [GivenForm(*one) for one in sorted(found)]
 
 
-def asked_forms(text: str, *, sounds: bool, is_name: bool = False) -> set[str]:
+def question_forms(text: str, *, sounds: bool, is_name: bool = False) -> set[str]:
     """The forms under which the tables have names that a text may hold; with `sounds` in any script and spelling.
 
     With `is_name` the text is a name, and each word a part of it: so may `Or` be, which is none in a sentence.
@@ -77,7 +77,7 @@ def _sounds(word: str) -> set[str]:
     return {_SOUND + key for key in keys if key or len(keys) == 1}
 
 
-def _said(name: str) -> tuple[str, ...]:
+def _name_words(name: str) -> tuple[str, ...]:
     """The words of a name that is looked for."""
     said, parsed = words(name), parse(name)
     return () if len(said) > MOST_WORDS or parsed.is_kin or parsed.is_organisation else said

@@ -121,12 +121,12 @@ def parse_identifiers(text: str, name_kind: str = "name") -> list[ParsedIdentifi
     if len(addresses) > 1:
         return [one for pair in getaddresses([text]) for one in parse_identifiers(" ".join(pair), name_kind)]
     found = [ParsedIdentifier("email", text[a:b], emails.normalise(text[a:b])) for a, b, _ in addresses]
-    rest = _without(text, addresses)
+    rest = _blank_out(text, addresses)
     numbers = [one for one in phones.find(rest) if _is_long_enough(rest[one.start : one.end])] or [
         Span(*match.span(), 1.0) for match in _NUMBER.finditer(false_positives.mask_false_positives(rest))
     ]
     found += [ParsedIdentifier("phone", rest[a:b], phones.normalise(rest[a:b])) for a, b, _ in numbers]
-    name = " ".join(_without(rest, numbers).split()).strip(_AROUND_NAMES)
+    name = " ".join(_blank_out(rest, numbers).split()).strip(_AROUND_NAMES)
     name += ")" if name.rfind("(") > name.rfind(")") else ""  # Dougal (electrician)
     if any(map(str.isalpha, name)):
         found.append(ParsedIdentifier(name_kind, name, unicodedata.normalize("NFKC", name).casefold()))
@@ -159,7 +159,7 @@ def _is_long_enough(number: str) -> bool:
     return sum(map(str.isdecimal, number)) >= _FEWEST_DIGITS or number.startswith("*")
 
 
-def _without(text: str, spans: list[Any]) -> str:
+def _blank_out(text: str, spans: list[Any]) -> str:
     for start, end, _ in spans:
         text = text[:start] + " " * (end - start) + text[end:]
     return text

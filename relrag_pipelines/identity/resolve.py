@@ -96,7 +96,7 @@ def _entries(nodes: Iterable[str], entries: Sequence[NamingEntry]) -> list[Namin
 def _is_somebody(entries: Sequence[NamingEntry], unnamed_after: int) -> bool:
     """Somebody has a card, an id or a name that is no company's, or writes often from an address of his own."""
     if any(
-        entry.is_card or entry.person_id is not None or not all(name.is_organisation for name in entry.written)
+        entry.is_card or entry.person_id is not None or not all(name.is_organisation for name in entry.written_names)
         for entry in entries
     ):
         return True
@@ -116,7 +116,7 @@ def _resolve_names(entries: Sequence[NamingEntry], groups: Groups) -> None:
     for position, entry in enumerate(entries):
         root = groups.root(f"entry:{position}")
         named_alone = not (identifying(entry) or entry.is_card or entry.person_id is not None)
-        for name in entry.written:
+        for name in entry.written_names:
             if named_alone:
                 alone[root].add((entry.source, name.full))
                 continue
@@ -150,7 +150,9 @@ def _join_owner(entries: Sequence[NamingEntry], groups: Groups, name: WrittenNam
     """A given name alone may be somebody else's, and is left to `lookup.owner`."""
     if len(name.words) > 1:
         nodes = [
-            f"entry:{place}" for place, entry in enumerate(entries) if name.full in {one.full for one in entry.written}
+            f"entry:{place}"
+            for place, entry in enumerate(entries)
+            if name.full in {one.full for one in entry.written_names}
         ]
         for node in nodes[1:]:
             groups.join(nodes[0], node)
@@ -161,7 +163,7 @@ def _person(person_id: int, nodes: Iterable[str], own: Iterable[str], entries: S
     nodes = sorted(nodes)
     of_person = _entries(nodes, entries)
     best = _best_name(_entries(own, entries)) or _best_name(of_person)
-    names = sorted({name for entry in of_person for name in entry.written})
+    names = sorted({name for entry in of_person for name in entry.written_names})
     anchors = [node for node in nodes if not node.startswith("entry:")]
     return ResolvedPerson(person_id, best, of_person, anchors, names)
 

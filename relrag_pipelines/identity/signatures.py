@@ -40,10 +40,10 @@ def relative(text: str, names: Sequence[WrittenName]) -> SignatureFact | None:
     if type_ and alone and type_ not in kinship.ROLES and len(words[0]) >= _FEWEST:
         return SignatureFact(type_, type_, lines[-1])
     signed = bool(words) and words[0] in given
-    return next((one for line in lines[-2 if signed else -1 :] if (one := _signed_as(line, given))), None)
+    return next((one for line in lines[-2 if signed else -1 :] if (one := _kin_signature(line, given))), None)
 
 
-def _signed_as(line: str, given: Collection[str]) -> SignatureFact | None:
+def _kin_signature(line: str, given: Collection[str]) -> SignatureFact | None:
     """`Your sister`, `Tvůj bratr Petr`, `Inbal, your sister`, where a line says nothing else."""
     found = [one for one in kin_phrases(line, ()) if one.owner == "reader"]
     if len(found) != 1:

@@ -65,11 +65,11 @@ def relationships(
         elif one.deleted:
             found.pop(key, None)
         else:
-            found[key] = _stated(found.get(key), key, one, f"{JOURNAL}{entry.number}")
+            found[key] = _apply(found.get(key), key, one, f"{JOURNAL}{entry.number}")
     return [found[key] for key in sorted(found)]
 
 
-def _stated(known: PersonRelationship | None, key: Key, said: StatedRelationship, ref: str) -> PersonRelationship:
+def _apply(known: PersonRelationship | None, key: Key, said: StatedRelationship, ref: str) -> PersonRelationship:
     known = known or PersonRelationship(*key, source_ref=ref)
     told = {name: value for name in _FIELDS if (value := getattr(said, name)) is not None}
     earlier = [one for one in (known.source_ref, *known.further_source_refs) if one != ref]

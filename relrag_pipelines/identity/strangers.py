@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from relrag_pipelines.identity.kin_phrases import KinPhrase, kin_phrases
-from relrag_pipelines.identity.kinship import APPOSED, COPULA, LISTED
+from relrag_pipelines.identity.kinship import APPOSITION, COPULA, LIST_JOINT
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.text import fact_phrases, kinship, stopwords
 from relrag_pipelines.text.names import tables
@@ -38,25 +38,25 @@ def with_strangers(text: str, mentions: Sequence[Mention]) -> list[Mention]:
         return list(mentions)
     found: dict[int, Mention] = {}
     for phrase in kin_phrases(text, mentions):
-        for one in _beside(text, phrase):
+        for one in _adjacent_names(text, phrase):
             if all(one.end <= other.start or one.start >= other.end for other in (*mentions, *found.values())):
                 found[one.start] = one
     return sorted([*mentions, *found.values()])
 
 
-def _beside(text: str, phrase: KinPhrase) -> Iterator[Mention]:
+def _adjacent_names(text: str, phrase: KinPhrase) -> Iterator[Mention]:
     """The names that stand beside a phrase, where somebody's name may stand."""
-    for joint in (APPOSED, COPULA):
+    for joint in (APPOSITION, COPULA):
         place = joint.match(text, phrase.end)
-        while place and (one := _named(text, place.end(), capital=bool(phrase.owner) and place.re is not COPULA)):
+        while place and (one := _name_at(text, place.end(), capital=bool(phrase.owner) and place.re is not COPULA)):
             yield one
-            place = LISTED.match(text, one.end) if phrase.is_plural else None
+            place = LIST_JOINT.match(text, one.end) if phrase.is_plural else None
     before = _BEFORE.search(text, max(0, phrase.start - _LONGEST), phrase.start)
     if before and is_given(before["name"]):
         yield Mention(before.start("name"), before.end("name"), (), False)
 
 
-def _named(text: str, start: int, *, capital: bool) -> Mention | None:
+def _name_at(text: str, start: int, *, capital: bool) -> Mention | None:
     """The name that begins there: a given name, or with `capital` any other word that is written with one."""
     match = _NAME.match(text, start)
     if match is None or match[0][0].islower():
@@ -76,7 +76,7 @@ def _length(name: str) -> int:
     return len(" ".join(words))
 
 
-def named(text: str, mention: Mention) -> str:
+def base_name(text: str, mention: Mention) -> str:
     """The name of a stranger as it is given: of Barboru it is Barbora."""
     first, *more = text[mention.start : mention.end].split(" ")
     return " ".join([nominatives().get(first, first), *more])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from relrag_pipelines.identity.kin_phrases import End
 from relrag_pipelines.identity.kinship import is_quoted, sentence_begin, stated_relations
 from relrag_pipelines.identity.mentions import Mention
-from relrag_pipelines.identity.strangers import named, with_strangers
+from relrag_pipelines.identity.strangers import base_name, with_strangers
 from relrag_pipelines.text import fact_phrases
 from relrag_pipelines.text.fact_phrases import INTRODUCER, Template
 
@@ -47,7 +47,7 @@ class Introduction(NamedTuple):
 def stated_facts(text: str, mentions: Sequence[Mention], day: date | None) -> list[TextualFact]:
     """What a text of that day states for certain, given the names in it, in order."""
     found: dict[tuple[End, str], TextualFact] = {}
-    for template, names, matches in _matching(fact_phrases.of_facts(), text, mentions):
+    for template, names, matches in _matching(fact_phrases.fact_templates(), text, mentions):
         value = _value(template.predicate, matches, day)
         if value is not None:
             start, end = _span(names, matches)
@@ -64,7 +64,7 @@ def introductions(text: str, mentions: Sequence[Mention]) -> list[Introduction]:
     """Who introduced whom, in order."""
     found = [
         Introduction(names.get("name"), names.get("other"), *_span(names, matches))
-        for _, names, matches in _matching(fact_phrases.of_introductions(), text, mentions)
+        for _, names, matches in _matching(fact_phrases.introduction_templates(), text, mentions)
     ]
     return sorted(found, key=lambda one: (one.start, one.end))
 
@@ -166,7 +166,7 @@ def _relatives(text: str, mentions: Sequence[Mention]) -> Iterator[TextualFact]:
     every = with_strangers(text, mentions)
     for one in stated_relations(text, every) if len(every) > len(mentions) else ():
         if isinstance(one.other, Mention) and not one.other.person_ids and not is_stranger(one.owner):
-            yield TextualFact(one.owner, one.relationship_type, named(text, one.other), one.start, one.end)
+            yield TextualFact(one.owner, one.relationship_type, base_name(text, one.other), one.start, one.end)
 
 
 def is_stranger(end: End) -> bool:

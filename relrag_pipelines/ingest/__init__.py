@@ -1,1 +1,1 @@
-"""From the files of a source to its private records: what changed, who owns it, what goes."""
+"""From the files of a source to its private records: what changed, which source owns it, what is removed."""

@@ -1,4 +1,4 @@
-"""What the owner says of recorded calls: which there are, in which state, and what is said of them.
+"""The owner's review of recorded calls: list them, approve transcripts, swap speakers.
 
 A word goes to the journal (journal/call_approvals.py) and holds from the next sync on: the unit is marked
 as changed before the word is written, so that a kill between the two costs a second reading and no word.
@@ -22,7 +22,7 @@ from relrag_pipelines.workspace import Workspace
 
 
 class CallsError(RelragError):
-    """A call that is not there, or of which this cannot be said; the message names it and what to do."""
+    """No such call, or it cannot be reviewed like that; the message names it and what to do."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def calls(settings: Settings) -> list[Call]:
 
 
 def waiting_calls(settings: Settings) -> dict[str, int]:
-    """How many calls wait, by what they wait for: `transcript`, `approval`."""
+    """How many calls are waiting, by what for: `transcript`, `approval`."""
     asked = {source.name for source in settings.sources if source.approval_required}
     states = [(call.state, call.source in asked) for call in calls(settings)]
     counted = {
@@ -81,7 +81,7 @@ def approve(workspace: Workspace, names: Sequence[str], *, everything: bool = Fa
 
 
 def swap_speakers(workspace: Workspace, names: Sequence[str]) -> list[Call]:
-    """Lets the two speakers of these calls stand for each other; a second time takes it back. Raises CallsError."""
+    """Exchanges the two speakers of these calls; a second time undoes it. Raises CallsError."""
     chosen = list(_calls_by_name(calls(workspace.settings), names))
     for call in chosen:
         if len(call.speakers) != 2:

@@ -33,7 +33,7 @@ from relrag_pipelines.workspace import Workspace
 
 @dataclass
 class IngestReport:
-    """What an export did."""
+    """What was read, and what changed."""
 
     units_read: int = 0
     units_gone: int = 0
@@ -86,7 +86,7 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
 
 
 def _must_read_all(workspace: Workspace, source: Source) -> bool:
-    """Whether what is stored lacks something that only reading every unit gives."""
+    """Whether what is stored lacks something that only reading every unit provides."""
     home, name = workspace.home, source.name
     return lake.has_old_schema(home, name) or (KINDS[source.kind].threads and not thread_index.has_index(home, name))
 
@@ -204,7 +204,7 @@ def _save_state(
 
 
 def _delete_orphan_transcripts(workspace: Workspace, source: Source) -> None:
-    """Transcripts that were made here go with the recordings that they are of."""
+    """Deletes transcripts that were made here when their recordings are gone."""
     made = workspace.home / "private" / "transcripts" / source.name
     if not made.is_dir():
         return
@@ -217,7 +217,7 @@ def _delete_orphan_transcripts(workspace: Workspace, source: Source) -> None:
 
 
 def _reuses_ids(home: Path, source: str, before: UnitState, contents: UnitRecords) -> bool:
-    """Whether a unit grew by an id that it holds already: then only reading it whole tells what it means now."""
+    """Whether a unit grew by an id that it already holds: only reading it whole tells what that means now."""
     new = contents.tables.ids()
     return any(
         pc.any(pc.is_in(new, lake.private_ids(home, source, month.month, before.path))).as_py()

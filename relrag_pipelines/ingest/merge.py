@@ -1,4 +1,4 @@
-"""What an export changes: which earlier records of a source go, which stay, and the months that are written anew.
+"""Merges what was read into a source's private records: which earlier ones go or stay, which months are rewritten.
 
 A unit's earlier records are replaced by what it holds now, as far as it says to speak of them (its coverage); a unit
 that was not read to its end keeps its earlier ones. Before the first month is written the touched units are marked
@@ -34,12 +34,12 @@ _SHARE = 5
 
 
 class TooManyDeletions(SafeError):
-    """More of a source would vanish than is likely meant; the message says how much and what to do."""
+    """More of a source would vanish than is likely intended; the message says how much and what to do."""
 
 
 @dataclass
 class MonthRewrites:
-    """What is to be written."""
+    """The months to be rewritten, and with what."""
 
     states: dict[str, UnitState]
     """the units as they are now"""
@@ -79,7 +79,7 @@ class MonthRewrites:
 
 
 def rewrites_for_removed(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) -> MonthRewrites:
-    """The change that follows from units that are no longer there."""
+    """The rewrites that follow from units that no longer exist."""
     if not source.retain:
         months = {month.month for path in gone for month in known[path].months}
         left = {path: state for path, state in known.items() if path not in gone}
@@ -92,7 +92,7 @@ def rewrites_for_removed(source: Source, known: dict[str, UnitState], gone: tupl
 
 
 def drop_superseded(home: Path, source: Source, change: MonthRewrites, gone: set[str], *, newly: bool) -> None:
-    """Notes which records of retained files give way, as a file that is there holds the same ones: it is newer."""
+    """Drops records of retained files that an existing file holds, too: that one is newer."""
     new = change.tables.ids()
     if not gone or not (newly or len(new)):
         return
@@ -102,7 +102,7 @@ def drop_superseded(home: Path, source: Source, change: MonthRewrites, gone: set
 
 
 def replace_unit(change: MonthRewrites, path: str, before: UnitState | None, contents: UnitRecords, full: bool) -> None:
-    """Notes what one unit holds now in place of what it held."""
+    """Replaces what a unit held by what it holds now."""
     unfinished = before is not None and before.reader == unit_state.UNFINISHED
     if not contents.complete and before and before.months:
         # what was not read is not deleted; one that a kill left half replaced stays so until it can be read
@@ -120,7 +120,7 @@ def replace_unit(change: MonthRewrites, path: str, before: UnitState | None, con
 
 
 def extend_unit(change: MonthRewrites, before: UnitState, contents: UnitRecords) -> None:
-    """Notes what one unit holds behind what it held; it speaks of nothing else, so nothing is deleted."""
+    """Adds what a unit holds after what it held; nothing is deleted, since it covers nothing else."""
     months = {month.month: month for month in before.months}
     for more in contents.months:
         held = months.get(more.month, UnitMonth(more.month, 0, ""))
@@ -197,7 +197,7 @@ def write(
 
 
 def _rows_to_drop(earlier: pa.Table, change: MonthRewrites) -> Rows:
-    """Which records go: those of replaced units, but for what lies outside of what these speak of now."""
+    """The records to drop: those of replaced units, except outside of what these cover now."""
     leaving: Rows = pc.is_in(earlier["unit"], change.leaving_units).to_numpy()
     if not change.coverage or not leaving.any():
         return leaving
@@ -225,12 +225,12 @@ def _parts(groups: pa.DictionaryArray) -> Iterator[tuple[str, str, str]]:
 
 
 def _span(coverage: Mapping[str, tuple[float, float]], thread: str) -> tuple[float, float]:
-    """From when to when a unit speaks of a thread; of one that it does not name it speaks as a whole."""
+    """The time that a unit covers of a thread; of a thread that it does not name, the unit's own coverage."""
     return coverage.get(thread) or coverage.get("") or (-math.inf, math.inf)
 
 
 def _spans(coverage: Iterable[CoveredInterval]) -> dict[str, tuple[float, float]]:
-    """From when to when a unit speaks of each thread, and of all others under an empty name."""
+    """The time that a unit covers of each thread, and of all others under an empty name."""
     found: dict[str, tuple[float, float]] = {}
     for one in coverage:
         since, until = found.get(one.thread_id or "", (math.inf, -math.inf))
@@ -241,7 +241,7 @@ def _spans(coverage: Iterable[CoveredInterval]) -> dict[str, tuple[float, float]
 
 
 def _carry_over_months(change: MonthRewrites, stored: dict[str, UnitState], month: str, kept: pa.Table) -> None:
-    """A unit of which records are kept that it holds no more still contributes to their month."""
+    """Counts a month still for a unit that no longer holds records which are kept there."""
     for path in set(kept["unit"].unique().to_pylist()) & change.coverage.keys():
         state, before = change.states[path], stored.get(path)
         if before and month not in {known.month for known in state.months}:

@@ -1,4 +1,4 @@
-"""Which source reads a file that several could: folders of sources may overlap, and a file is read by one of them.
+"""Decides which source reads a file that several could read: their folders may overlap, but each file is read once.
 
 That is the source whose path is the file itself; else the first in the order of KINDS that recognises the file, of one
 kind the one with the deepest folder. What no kind recognises is read, to say what is wrong with it, by the source with
@@ -45,7 +45,7 @@ class CandidateSource:
         return file == self.root or (self._named(file) and not self.source.excludes(path_of(file, self.root)))
 
     def leaves_out(self, file: Path) -> bool:
-        """Whether it would read the file, did it not exclude it."""
+        """Whether it would read the file if it did not exclude it."""
         return bool(self.source.exclude) and not self.could_read(file) and self._named(file)
 
     def could_read_at(self, path: str) -> bool:
@@ -77,7 +77,7 @@ def competing_sources(settings: Settings, source: Source) -> list[CandidateSourc
 
 
 def competition_fingerprint(settings: Settings, source: Source) -> list[Any]:
-    """What decides, beside the files, which of them a source reads; empty where no other could read any."""
+    """What decides, apart from the files, which of them a source reads; empty if no other source could read any."""
     root = settings.source_path(source)
     return [
         [one.source.kind, os.path.relpath(one.root, root), sorted(one.source.exclude)]
@@ -88,7 +88,7 @@ def competition_fingerprint(settings: Settings, source: Source) -> list[Any]:
 def claimed_elsewhere(
     settings: Settings, source: Source, as_read: PreviouslyRead = lambda source: {}
 ) -> Callable[[Path], bool]:
-    """Whether another source reads a file of this one's folder.
+    """Whether another source reads a file in this one's folder.
 
     Only a file that several could read is opened, and none that one of them has read and that is as it was then.
     """

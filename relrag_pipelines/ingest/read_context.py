@@ -1,4 +1,4 @@
-"""What the connector of a source is given, what decides how it reads, and the scan of a source on those terms."""
+"""The context in which a source is read: what its connector gets, the fingerprint of that, and its scan."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RECORD_VERSION = 3
 
 
 def read_context(workspace: Workspace, source: Source) -> ReadContext:
-    """What the connector of that source is given."""
+    """What the connector of that source is told."""
     return ReadContext(
         source=source.name,
         timezone=workspace.zone(source.name),
@@ -65,7 +65,7 @@ def _server_collection(source: Source) -> LegacyCollection:
 
 
 def reader_fingerprint(workspace: Workspace, source: Source) -> str:
-    """All that decides how units of that source are read, as stores/fingerprint.py writes it."""
+    """A fingerprint of all that decides how units of that source are read; see stores/fingerprint.py."""
     kind, reading = KINDS[source.kind], read_context(workspace, source)
     decides: dict[str, Any] = {
         READER: [kind.name, kind.version, RECORD_VERSION, TABLES["private_records"].since],
@@ -81,7 +81,7 @@ def reader_fingerprint(workspace: Workspace, source: Source) -> str:
 def scan_source(
     workspace: Workspace, source: Source, known: dict[str, UnitState], *, whole: bool = False
 ) -> SourceScan:
-    """Looks at every unit of a source; SourceNotFound where its path is not there.
+    """Compares every unit of a source with what was read. Raises SourceNotFound if its path does not exist.
 
     `whole` also lists those that a lister with a cursor would not name, as they are the same as before.
     """
@@ -111,13 +111,13 @@ def scan_source(
 
 
 def units_of_source(workspace: Workspace, source: Source) -> list[Unit]:
-    """The units of a source that are listed; SourceNotFound where its path is not there."""
+    """The units of a source. Raises SourceNotFound if its path does not exist."""
     listing = _listing(workspace, source, unit_state.load(workspace.home, source.name))
     return [unit for unit in listing.units if isinstance(unit, Unit)]
 
 
 def _listing(workspace: Workspace, source: Source, known: dict[str, UnitState]) -> Listing:
-    """The units as they lie there now, or as they lay there when the sync began."""
+    """The units as they are now, or as they were when the sync began."""
     if workspace.listings is not None and source.name in workspace.listings:
         return workspace.listings[source.name]
     # of what was never read no keys are needed, which would be made for it

@@ -1,7 +1,7 @@
-"""What of the private records no longer fits files that are as they were: dates, and what newer files say.
+"""Finds records to read again or to drop although their file is unchanged: by its date, or by what newer files say.
 
-A record to come lies in the first month until its time has come; a date that a file has from the disk alone follows
-that; and a record of a retained file that is gone gives way to that of a file that is there.
+A record with a time in the future is stored in the first month until then; a date that comes from the file's own time
+follows that; and a record of a retained file that is missing gives way to the same one in an existing file.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from relrag_pipelines.stores import lake
 
 
 def units_with_due_records(home: Path, source: str, first: str, last: str) -> set[str]:
-    """Units with records that were to come, or seemed so by a clock that was slow, and whose month has begun."""
+    """Units whose records were in the future when read, or seemed so by a slow clock, and whose month has begun."""
     outside = [("date_quality", "==", "outside")]
     held = _columns(home, source, first, ["unit", "timestamp", "date_quality"], outside)
     return set(held["unit"].filter(_month_has_begun(held, first, last)).unique().to_pylist())
 
 
 def mark_due_records_exact(rows: pa.Table, units: pa.Array, first: str, last: str) -> pa.Table:
-    """Rows of the first month that stay although their units hold them no more: those that were due are so no longer.
+    """The rows of the first month; records of these units that are no longer in the future are marked as exact.
 
-    They were to come when they were read, and their units cannot say how exact their times are.
+    They were in the future when they were read, and their units cannot say how exact their times are.
     """
     begun = pc.and_(_month_has_begun(rows, first, last), pc.is_in(rows["unit"], units))
     column = rows.schema.get_field_index("date_quality")
@@ -42,7 +42,7 @@ def _month_has_begun(rows: pa.Table, first: str, last: str) -> pa.ChunkedArray:
 
 
 def units_dated_by_mtime(home: Path, source: str, states: Collection[UnitState]) -> set[str]:
-    """Those of these units that have a record whose time may be that of the file; it may lie outside of all months."""
+    """Those of these units that hold a record dated by its file, perhaps outside all months."""
     found: set[str] = set()
     paths = pa.array([state.path for state in states], pa.string())
     by_file = [("date_quality", "in", ["modified", "outside"])]
@@ -55,9 +55,9 @@ def units_dated_by_mtime(home: Path, source: str, states: Collection[UnitState])
 def superseded_records(
     home: Path, source: str, states: Mapping[str, UnitState], gone: set[str], new: pa.ChunkedArray, *, all_months: bool
 ) -> dict[str, pa.Array]:
-    """Month -> asset_ids that files which are gone hold there, and a file that is there holds too.
+    """Month -> asset_ids of records there that are held by a missing file and by an existing one, too.
 
-    That is looked for among `new`, the ids that are read now, and with `all_months` in all that is stored.
+    They are looked for among `new`, the ids that are read now, and with `all_months` in all that is stored.
     """
     units = pa.array(sorted(gone), pa.string())
     kept = {month: _ids(home, source, month, units) for month in _months(states, gone)}
@@ -82,7 +82,7 @@ def _ids(home: Path, source: str, month: str, units: pa.Array, *, invert: bool =
 
 
 def _columns(home: Path, source: str, month: str, names: list[str], filters: Any = None) -> pa.Table:
-    """Columns of a private month; none of it where it is not there, damaged, or of a shape without them."""
+    """Columns of a private month; empty if it is missing, damaged, or lacks them."""
     path = lake.month_path(home, "private_records", source, month)
     try:
         return pq.read_table(path, columns=names, filters=filters, partitioning=None)

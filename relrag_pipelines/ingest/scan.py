@@ -1,4 +1,4 @@
-"""How the units of a source differ from what was read of them, and why they are to be read again."""
+"""Compares the files of a source with what was read of them, and says which have to be read again, and why."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SourceScan:
 
 
 def reader_with_context(unit: Unit, reader: str, hash: Callable[[str], str]) -> str:
-    """What stands for the reader of a unit, with what it may see of the folder; `hash` is keyed."""
+    """The fingerprint of a unit's reader and of what it may see of the folder; `hash` is keyed."""
     return f"{reader}~{hash(unit.siblings_fingerprint)}" if unit.siblings_fingerprint else reader
 
 
@@ -95,7 +95,7 @@ def compare_units(
 
 
 def _reason(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[str], str]) -> str:
-    """Why units are to be read, `new`, `changed` or a clause; empty for one that is as it was read."""
+    """Why units have to be read: `new`, `changed` or a clause; empty for an unchanged one."""
     if known is None:
         return "new"
     if reader_version(known) != reader:
@@ -111,7 +111,7 @@ def _reason(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[st
 
 
 def _reader_change(before: str, now: str) -> str:
-    """In what a reader differs from the one before."""
+    """What differs between a reader and the one before."""
     if before in _READER_MARKS:
         return _READER_MARKS[before]
     names = changed_settings(re.split("[~+]", before)[0], now)

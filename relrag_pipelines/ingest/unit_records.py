@@ -1,4 +1,4 @@
-"""What one unit of a source holds: its connector's records, finished, sorted into months and hashed.
+"""The records of one unit: read by its connector, completed, sorted into months and hashed.
 
 The connector knows what it reads; here follow ids, months, hashes and locations, and what the owner had forgotten is
 left out. What replaces a unit's earlier records, and which months are written, is decided in ingest.py.
@@ -47,7 +47,7 @@ KILLED = "killed"
 
 @dataclass
 class UnitRecords:
-    """What one unit holds."""
+    """The records of one unit, and its failures."""
 
     tables: SpillBuffer = field(default_factory=SpillBuffer)
     """private records"""
@@ -161,13 +161,13 @@ class _MonthSorter:
 
 
 def given_up(source: Source, one: tuple[Unit, list[str]]) -> UnitRecords:
-    """What stands for a unit over which the system ended two processes."""
+    """The failure of a unit during which the system killed two processes."""
     why = f"{ENDED_TWICE}; close other programs or exclude it, then run `relrag sync --full`"
     return UnitRecords(failures=[_failure(source, one[0], KILLED, why, whole=True)], complete=False)
 
 
 def combined_hash(hashes: Iterable[str]) -> str:
-    """Hash of what several hashes are of together; the order of the records does not matter to it."""
+    """The hash of several hashes together, whatever their order."""
     return _hex(sum(int(one, 16) for one in hashes if one))
 
 
@@ -235,7 +235,7 @@ def _failure(source: Source, unit: Unit, fault: str, message: str, whole: bool =
 
 
 class _MonthAssigner:
-    """Which month a record belongs to: its own, else its container's, else the first."""
+    """Assigns a record to a month: its own, else its container's, else the first."""
 
     def __init__(self, first: str, last: str) -> None:
         self._first, self._last = first, last
@@ -258,7 +258,7 @@ class _MonthAssigner:
 
 
 def _complete_record(record: Record, keys: Keys, source: Source, places: list[str]) -> None:
-    """Fills in what does not depend on the connector; ids that could reveal something become hashes."""
+    """Fills in what does not depend on the connector; ids that could reveal something are hashed."""
     kind = KINDS[source.kind]
     given = record.asset_id
     record.asset_id = safe_native_id(given, keys)

@@ -1,4 +1,4 @@
-"""Which units of a source are read: those that changed, and from where those that have only grown."""
+"""Decides which units of a source are read: those that changed, of copies one, of grown ones only the new part."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from relrag_pipelines.workspace import Workspace
 
 @dataclass(frozen=True)
 class UnitSelection:
-    """What is read of a source, and what its units are known by then."""
+    """The units of a source that are read, and what is known of all of them."""
 
     units: Mapping[str, Unit]
     """all that are there, by path"""
@@ -37,11 +37,11 @@ class UnitSelection:
     """of those that have only grown: where they go on"""
 
     def locations(self, path: str) -> list[str]:
-        """Where the record of a unit lies, all with the same bytes."""
+        """All places with a unit's bytes, where its record lies."""
         return self.copies.get(path, [path])
 
     def to_read(self) -> list[tuple[Unit, list[str]]]:
-        """The units that are opened, with their locations; a copy is read with the first of its like."""
+        """The units to open, with their locations; copies are read once."""
         return [
             (replace(self.units[path], resume_point=self.resume_points.get(path, "")), self.locations(path))
             for path in self.stale
@@ -128,7 +128,7 @@ def _units_to_read(
     *,
     full: bool,
 ) -> list[str]:
-    """The units that are read, in order: those that changed, and those whose dates are no longer right."""
+    """The units to read, in order: those that changed, and those whose dates are no longer right."""
     known = found.known_units
     changed = {path for path in found.units if full or not _is_unchanged(known.get(path), hashes[path], readers[path])}
     changed |= {path for path, why in found.reasons.items() if why in (DUE_RECORDS, RELATED_UNITS)}

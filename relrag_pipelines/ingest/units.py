@@ -26,7 +26,7 @@ from relrag_pipelines.sources import (
 
 
 class SourceNotFound(RelragError):
-    """The path of a source is not there or cannot be listed; the message says which and what to do."""
+    """The path of a source does not exist or cannot be listed; the message says which and what to do."""
 
     stored = "the path of the source is missing or cannot be listed; `relrag plan` says which"
 
@@ -62,7 +62,7 @@ def list_units(place: ListingPlace, kind: Kind, source: Source, taken: Callable[
 
 
 def _single_file(place: ListingPlace, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
-    """The unit that a source's path is itself."""
+    """The unit, if a source's path is a single file."""
     file, folder = place.root, place.root.parent
     if taken(file):
         return

@@ -1,4 +1,4 @@
-"""What no source reads: files in their folders, and sources that are stored and no longer in relrag.toml.
+"""Files that no source reads, and sources that are stored although relrag.toml no longer has them.
 
 Left aside is what belongs to something that is read (media of a chat, files of a saved page, indexes of mailboxes),
 what is hidden, what a source excludes, and repositories, whose own kinds count what they leave out.
@@ -28,7 +28,7 @@ _SUFFIXES, _NAMED = 8, 3
 
 @dataclass
 class UnreadFiles:
-    """What is no part of the archive; files by their paths below the folder that was looked into."""
+    """Files that are not part of the archive, by their paths below the folder that was examined."""
 
     sources: list[str] = field(default_factory=list)
     """stored, and no longer in relrag.toml"""
@@ -46,9 +46,9 @@ class UnreadFiles:
             ordered = sorted(counted, key=lambda suffix: (-counted[suffix], suffix))
             suffixes = ", ".join(f"{counted[suffix]:,} {suffix}" for suffix in ordered[:_SUFFIXES])
             more = " and other suffixes" if len(ordered) > _SUFFIXES else ""
-            are = "file is" if len(self.of_no_kind) == 1 else "files are"
-            count = f"{len(self.of_no_kind):,} {are}"
-            yield f"{count} nothing that relrag reads: {suffixes}{more} ({_first(self.of_no_kind)})."
+            files = "file is of a kind" if len(self.of_no_kind) == 1 else "files are of kinds"
+            count = f"{len(self.of_no_kind):,} {files}"
+            yield f"{count} that relrag does not read: {suffixes}{more} ({_first(self.of_no_kind)})."
         if self.links:
             lead = "link leads" if len(self.links) == 1 else "links lead"
             yield (
@@ -64,12 +64,12 @@ class UnreadFiles:
 
 
 def unconfigured_sources(settings: Settings) -> list[str]:
-    """Sources that are stored and no longer in relrag.toml."""
+    """Sources that are stored but no longer in relrag.toml."""
     return sorted(lake.sources(settings.home_path) - {source.name for source in settings.sources})
 
 
 def describe_unconfigured(source: str) -> str:
-    """What to say of one of them."""
+    """A sentence about one of them."""
     return (
         f"{source}: no longer in {CONFIG_NAME}, so a sync leaves it out of the index; "
         "`relrag sync --accept-deletions` also removes what is stored of it."

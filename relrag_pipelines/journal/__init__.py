@@ -1,1 +1,1 @@
-"""What the owner states, appended entry by entry to one journal."""
+"""The owner's statements: one journal, to which entries are only added."""

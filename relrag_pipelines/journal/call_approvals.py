@@ -1,4 +1,4 @@
-"""What the owner has said of calls, as it stands in the journal."""
+"""Approvals of calls, as the owner's journal has them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Word = Literal["approve", "swap-speakers"]
 
 
 def append(home: Path, asset_ids: Iterable[str], word: Word) -> None:
-    """Adds what the owner says of these calls; it is on disk when this returns."""
+    """Appends decisions about these calls; they are on disk when this returns."""
     journal.append(home, [CallWord(one, word) for one in asset_ids])
 
 
 def load(home: Path) -> Mapping[str, CallApproval]:
-    """What holds of each call by asset_id; a second swap of speakers takes the first one back."""
+    """What is decided about each call, by asset_id; a second swap of speakers undoes the first."""
     return _load(home, journal.state(home))
 
 

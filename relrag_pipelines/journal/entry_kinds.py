@@ -13,7 +13,7 @@ from relrag_pipelines.stores.table_schema import columns
 
 @dataclass(slots=True)
 class CallWord:
-    """What the owner said of one recorded call."""
+    """What the owner decided about one recorded call."""
 
     asset_id: Annotated[str, "the call"]
     word: Annotated[str, "approve; or swap-speakers: the two stand for each other, a second time takes that back"]
@@ -21,7 +21,7 @@ class CallWord:
 
 @dataclass(slots=True)
 class GraphRAGIndex:
-    """A GraphRAG index that lies elsewhere, and what it is called here."""
+    """A GraphRAG index stored elsewhere, and its name here."""
 
     name: Annotated[str, "its name; what was said of it last counts"]
     folder: Annotated[str, "where its parquet files lie, absolute; empty: the name is taken back"]

@@ -1,4 +1,4 @@
-"""The files that held what the owner stated before there was one journal: approvals.jsonl and links.jsonl.
+"""approvals.jsonl and links.jsonl, which held the owner's statements before there was one journal.
 
 Each line was `{"at": time, ...fields}`, without a number; one that a power cut tore is ignored, wherever it stands.
 """

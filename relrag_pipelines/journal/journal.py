@@ -1,4 +1,4 @@
-"""What the owner states, entry by entry: private/journal.jsonl, from which alone it can be known.
+"""The owner's statements, entry by entry: private/journal.jsonl. Nothing else holds them.
 
 Entries are appended under the writer's lock, on disk when that returns; entry_kinds.py declares what one may say.
 Readers take them in order, or from the number that a generation's MANIFEST names. Only forgetting rewrites the file, as
@@ -35,7 +35,7 @@ class JournalError(SafeError):
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """One thing that the owner stated."""
+    """One statement of the owner."""
 
     number: int
     at: str
@@ -47,7 +47,7 @@ class JournalEntry:
 
 
 def path(home: Path) -> Path:
-    """Where the journal lies."""
+    """The file of the journal."""
     return home / NAME
 
 
@@ -87,7 +87,7 @@ def last_number(home: Path) -> int:
 
 
 def state(home: Path) -> tuple[tuple[int, int], ...]:
-    """Differs when there is more or something else to be read: size and time of each file that there is."""
+    """Changes when there is something new to read: size and time of each file that exists."""
     files = (home / name for name in (NAME, *former_files.FILES))
     return tuple((found.st_size, found.st_mtime_ns) for file in files if file.exists() and (found := file.stat()))
 

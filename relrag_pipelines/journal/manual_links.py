@@ -1,4 +1,4 @@
-"""What the owner has said of relations, as it stands in the journal. Of each relation the last word counts."""
+"""Links that the owner added or removed, as the journal has them; the last entry about a link counts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from relrag_pipelines.records import ManualLink
 
 
 def append(home: Path, words: Iterable[ManualLink]) -> None:
-    """Adds these words; they are on disk when this returns."""
+    """Appends these statements; they are on disk when this returns."""
     journal.append(home, words)
 
 
 def load(home: Path) -> list[ManualLink]:
-    """The last word of each relation, in order of the relations."""
+    """The last statement about each relation, in order of the relations."""
     said = {
         (word.src_asset_ref, word.dst_asset_ref, word.relation_type): word
         for word in journal.statements(home, ManualLink)

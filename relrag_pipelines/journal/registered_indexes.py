@@ -1,4 +1,4 @@
-"""GraphRAG indexes that lie elsewhere and have a name here, and the vectors of their entities beside that name."""
+"""GraphRAG indexes stored elsewhere that have a name here, and the vectors of their entities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the owner, or a program on the owner's behalf, says of relations and asks about them.
+"""Add, remove and list links between records, for the owner or a program on the owner's behalf.
 
 A catalog is made anew by every sync and never edited. So a word is kept in the journal: it outlives every sync,
 counts for more than what was read, and holds from the next sync on. `config` names a relrag.toml, else the nearest one
@@ -32,7 +32,7 @@ _HASHED = re.compile(r"h[0-9a-f]{16}|(?=\d*[a-f])[0-9a-f]{16}|[0-9a-f]{8}(?:-[0-
 
 
 class LinkError(RelragError, ValueError):
-    """A relation that cannot be: the message names what is wrong with it and what is known."""
+    """A relation that cannot exist; the message says what is wrong with it and what is known."""
 
     stored = "a relation that the owner stated cannot be used"
 

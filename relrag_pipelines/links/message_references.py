@@ -1,4 +1,4 @@
-"""`references`: what a record says of others by their ids: as its connector resolved it, and mails by Message-ID."""
+"""`references` edges from a record to others it names by id: as its connector resolved them, or by Message-ID."""
 
 from __future__ import annotations
 

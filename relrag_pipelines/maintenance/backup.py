@@ -1,4 +1,4 @@
-"""Copies what of an archive cannot be made again, or all of it, and puts it back.
+"""Copies what cannot be rebuilt of an archive, or all of it, and restores it.
 
 What that is stands in `inventory.PARTS` and is asked there: a later part that the owner alone can give says so there,
 and is in every backup. Records of a source that retains are in it too: the files that they were made of may be gone.
@@ -36,7 +36,7 @@ _MANIFEST = "MANIFEST.json"
 
 
 class BackupError(RelragError):
-    """A backup cannot be made or put back; the message says why, and that nothing was changed."""
+    """A backup cannot be made or restored; the message says why, and that nothing was changed."""
 
 
 def files_to_back_up(settings: Settings, *, everything: bool = False) -> list[str]:
@@ -105,7 +105,7 @@ def check(place: Path, keys: Path | None = None) -> dict[str, Any]:
     try:
         manifest = sealed_json.read(place / _MANIFEST)
     except (FileNotFoundError, NotADirectoryError):
-        raise BackupError(f"{place} is no backup, or one that was not finished: it has no {_MANIFEST}") from None
+        raise BackupError(f"{place} is not a backup, or not a finished one: it has no {_MANIFEST}") from None
     except sealed_json.UnusableFile as unusable:
         raise BackupError(f"{place / _MANIFEST} {unusable.found}; use another backup") from None
     where = {name: place / name for name in manifest["files"]}

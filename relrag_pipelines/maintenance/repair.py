@@ -1,4 +1,4 @@
-"""Takes away what is damaged and can be made again, so that the next sync makes it again.
+"""Removes damaged files that can be rebuilt, so that the next sync rebuilds them.
 
 The lake and the generations are made of private/, private/ is made of the exports. What can no longer be made is left
 where it lies, and named.

@@ -1,4 +1,4 @@
-"""Reads everything that is stored again, and names what is not as it was written.
+"""Reads everything stored again, and names what is not as it was written.
 
 Every file of the lake, of private/ and of the generations has a hash that is kept elsewhere, or carries its own.
 Databases have none, neither Dagster's nor that of vectors by text: their structure is checked, not their values.
@@ -132,7 +132,7 @@ def _databases(home: Path) -> Iterator[tuple[str, str]]:
         except sqlite3.Error:
             sound = False
         if not sound:
-            yield path.relative_to(home).as_posix(), "is no sound database"
+            yield path.relative_to(home).as_posix(), "is a damaged database"
 
 
 def _text(path: Path) -> str:

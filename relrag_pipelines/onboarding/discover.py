@@ -1,4 +1,4 @@
-"""Looks into a folder and says which sources it holds: what `relrag init` proposes.
+"""Finds the sources in a folder, for `relrag init` to propose.
 
 Files are recognised by their content, as long as the time allows, and by their names after that. Each kind becomes one
 source at the deepest folder that holds all its files; which of them reads a file that several could is decided as a

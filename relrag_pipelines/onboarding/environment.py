@@ -1,4 +1,4 @@
-"""What can be known of this machine without a network: its time zone, and what kind of folder something lies in."""
+"""What this machine tells without a network: its time zone, and on what kind of disk or share a folder is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ends the runs that nobody works on any more, which Dagster would show as queued or going on for ever."""
+"""Ends runs whose process has died; Dagster would show them as queued or running for ever."""
 
 import os
 from collections.abc import Iterator

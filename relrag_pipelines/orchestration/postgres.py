@@ -1,4 +1,4 @@
-"""Whether the PostgreSQL database can be used in which Dagster is to keep runs and events."""
+"""Checks the PostgreSQL database in which Dagster is to store runs and events."""
 
 import importlib.util
 import os

@@ -53,7 +53,7 @@ _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 @dataclass
 class RunOutcome:
-    """What was done."""
+    """What a run did."""
 
     runs: int = 0
     errors: list[str] = field(default_factory=list)

@@ -37,10 +37,10 @@ def add(workspace: Workspace, new: Keys) -> int:
     Raises JournalError where the journal cannot be read.
     """
     hashes = _hashes(workspace, new)
-    return journal.rewrite(workspace.home, lambda said: under_both_keys(said, hashes))
+    return journal.rewrite(workspace.home, lambda said: add_new_anchors(said, hashes))
 
 
-def under_both_keys(said: Any, hashes: Mapping[str, str]) -> Any:
+def add_new_anchors(said: Any, hashes: Mapping[str, str]) -> Any:
     """What an entry says, with each of its anchors under the new key too; `hashes` leads from old ones to new ones.
 
     Raises TypeError for a kind of entry of which nothing here says whether it has anchors: a rotation would lose it.
@@ -61,10 +61,10 @@ def under_both_keys(said: Any, hashes: Mapping[str, str]) -> Any:
 
 
 def _with_new(anchors: tuple[str, ...], hashes: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*anchors, *(_translated(anchor, hashes) for anchor in anchors)]))
+    return tuple(dict.fromkeys([*anchors, *(_translate(anchor, hashes) for anchor in anchors)]))
 
 
-def _translated(anchor: str, hashes: Mapping[str, str]) -> str:
+def _translate(anchor: str, hashes: Mapping[str, str]) -> str:
     """`email:<keyed>/<keyed>` or `name:<source>:<keyed>` with the hashes of the new key; other anchors as they are."""
     *head, last = anchor.split(":")
     if not head or head[0] in ("card", "pin"):

@@ -21,7 +21,7 @@ _OF_CARD = re.compile(r"(?P<word>[^\W\d_]+): (?P<name>[^\W\d_]+(?: [^\W\d_]+)?)"
 """`boss: Dana`: who is that to whom the card is of"""
 
 
-def of_card(extra: Mapping[str, Any]) -> list[str]:
+def read(extra: Mapping[str, Any]) -> list[str]:
     """The notes on a card; a jsonl file may say anything in their place."""
     notes = extra.get("notes")
     return [one for one in notes if isinstance(one, str)] if isinstance(notes, list) else []
@@ -39,14 +39,16 @@ def relations(
             yield owner, person_id, kind, note
             continue
         if of_card := _OF_CARD.fullmatch(note):
-            kinds = kinship.types_named(of_card["word"])
+            kinds = kinship.types_of_word(of_card["word"])
             ids = {certain_person(one) for one in finder.find(of_card["name"])}
             for kind, other in zip(kinds, ids, strict=False) if len(kinds) == len(ids) == 1 else ():
                 if other is not None and other != person_id:
                     yield person_id, other, kind, note
             continue
         sides = ((f"{note} ", ""), ("", f", {note}"))
-        for one, other, kind in dict.fromkeys(one for side in sides for one in _stated(*side, name, person_id, finder)):
+        for one, other, kind in dict.fromkeys(
+            one for side in sides for one in _sentence_relations(*side, name, person_id, finder)
+        ):
             one = owner if one is None else one
             if one is not None and one != other and person_id in (one, other):
                 yield one, other, kind, note
@@ -56,7 +58,7 @@ def occupation(notes: Iterable[str]) -> str | None:
     """The occupation that a note names: `vet`, `zubař Brno`; not of `the dentist's wife`, nor of Dana's."""
     for note in _short(notes):
         words = re.findall(r"[^\W\d_]+", note)
-        types = {kind for word in words for kind in kinship.types_named(word)}
+        types = {kind for word in words for kind in kinship.types_of_word(word)}
         if kinship.roles_in(note) and types <= kinship.ROLES and not re.search(r"['’]s\b|:| של ", note):
             return note
     return None
@@ -70,11 +72,11 @@ def _short(notes: Iterable[str]) -> Iterator[str]:
 
 
 def _of_owner(note: str) -> str | None:
-    kinds = kinship.types_named(note) if plain(note) not in given_names() else frozenset()
+    kinds = kinship.types_of_word(note) if plain(note) not in given_names() else frozenset()
     return next(iter(kinds)) if len(kinds) == 1 and not kinds & kinship.ROLES else None
 
 
-def _stated(
+def _sentence_relations(
     before: str, behind: str, name: str, person_id: int, finder: MentionFinder
 ) -> Iterator[tuple[int | None, int, str]]:
     """What the card's name says with what stands before or behind it; None: of the owner."""

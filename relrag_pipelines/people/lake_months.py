@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
 
 
-def files_of(inputs: Dataset) -> dict[str, Path]:
+def month_files(inputs: Dataset) -> dict[str, Path]:
     """<source>/<YYYY-MM> -> the file of a monthly table that a stage was given."""
     places = (Path(file) for file in getattr(inputs, "files", ()))
     return {f"{place.parent.name}/{place.stem}": place for place in places}

@@ -24,7 +24,7 @@ from relrag_pipelines.identity.name_forms import beginnings
 from relrag_pipelines.identity.people_tables import finder, mention_rows
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.people import card_notes, lake_months, text_statements
-from relrag_pipelines.people.text_statements import Appearing, Text
+from relrag_pipelines.people.text_statements import RecordPeople, Text
 from relrag_pipelines.records import MonthWord, PersonMention, PersonMonth, TextFact, TextRelationship
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.sources.kind import RecordType
@@ -156,14 +156,14 @@ class _Reader:
         texts = {one["asset_id"]: tuple(filter(None, (one["subject"], one["text"]))) for one in records}
         words = [MonthWord(month, word) for word in sorted(begun)]
         present, writers, own = _appearing(month, self._months, self._found)
-        appearing = Appearing(present, writers, self._months.owner)
-        named = self._every or finder(self._found, bearing(*self._names, begun))
+        people = RecordPeople(present, writers, self._months.owner)
+        named = self._every or finder(self._found, name_bearers(*self._names, begun))
         every = mention_rows(named, month, texts, present)
         mentions = [one for one in every if (one.asset_id, one.person_id) not in own]
         types = [(one, record_type(one["rag_source_type"])) for one in records]
         spoken = [_text(one, type_, self._zone) for one, type_ in types if not type_.card]
-        relations, facts = text_statements.read(named, month, spoken, appearing, self._found)
-        relations += _of_cards(month, [one for one, type_ in types if type_.card], own, appearing.owner, named)
+        relations, facts = text_statements.read(named, month, spoken, people, self._found)
+        relations += _of_cards(month, [one for one, type_ in types if type_.card], own, people.owner, named)
         return {
             "person_mentions": to_table(mentions, PersonMention),
             "text_relationships": to_table(relations, TextRelationship),
@@ -198,7 +198,7 @@ def _of_cards(
         held_by = holders.get(ref, set())
         if name and len(held_by) == 1:
             (person_id,) = held_by
-            notes = card_notes.of_card(orjson.loads(card["extra"])) if '"notes"' in card["extra"] else []
+            notes = card_notes.read(orjson.loads(card["extra"])) if '"notes"' in card["extra"] else []
             for one, other, kind, quote in card_notes.relations(notes, name, person_id, owner, named):
                 key = (month, one, other, kind, ref)
                 found.setdefault(key, TextRelationship(*key, quote, card["client_id"]))
@@ -221,7 +221,7 @@ def _text(record: Mapping[str, Any], type_: RecordType, zone: ZoneInfo) -> Text:
     return found._replace(signature=(told.get("apart") or {}).get("signature") or "", bulk=bool(told.get("bulk")))
 
 
-def bearing(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:
+def name_bearers(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:
     """Who bears a name that begins with one of these words, in any of its cases."""
     with catalog.scratch() as connection:
         for name, table in (("names", names), ("forms", forms)):

@@ -50,7 +50,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class _Found(_Strict):
+class _ModelStatement(_Strict):
     person: str
     confidence: float
     valid_from: str
@@ -58,14 +58,14 @@ class _Found(_Strict):
     quote: str
 
 
-class FoundFact(_Found):
+class FoundFact(_ModelStatement):
     """A fact as a model gives it."""
 
     predicate: str
     value: str
 
 
-class FoundRelationship(_Found):
+class FoundRelationship(_ModelStatement):
     """A relationship as a model gives it: `other` is the `relationship_type` of `person`."""
 
     other: str
@@ -101,10 +101,12 @@ def question() -> Question[PassageAnswer]:
     return Question(INSTRUCTIONS, PassageAnswer, lambda conversation: conversation.ask(schema, PassageAnswer))
 
 
-def supported(answer: PassageAnswer, passage: str) -> Iterator[SupportedStatement]:
+def supported_statements(answer: PassageAnswer, passage: str) -> Iterator[SupportedStatement]:
     """What of an answer stands in the passage by its words and by the names in it; the rest is left out."""
     lower = passage.lower()
-    found: list[tuple[_Found, str, str, bool]] = [(one, one.predicate, one.value, False) for one in answer.facts]
+    found: list[tuple[_ModelStatement, str, str, bool]] = [
+        (one, one.predicate, one.value, False) for one in answer.facts
+    ]
     found += [(one, one.relationship_type, one.other, True) for one in answer.relationships]
     for one, said, what, is_relationship in found:
         place = _place(one.quote, passage)

@@ -19,7 +19,7 @@ import pyarrow as pa
 from relrag_pipelines.language_models import model, reading
 from relrag_pipelines.language_models.model import JsonModel, ModelError, Reply
 from relrag_pipelines.language_models.reading import Reading
-from relrag_pipelines.people.passage_question import PassageAnswer, SupportedStatement, question, supported
+from relrag_pipelines.people.passage_question import PassageAnswer, SupportedStatement, question, supported_statements
 from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.pii.redact_tables import channel_of
 from relrag_pipelines.records import PassageStatement
@@ -150,7 +150,7 @@ def _rows(
     dropped = 0
     for passage in telling:
         answer = answers[passage.text]
-        kept = [one for one in supported(answer, passage.text) if is_clean(one, passage)]
+        kept = [one for one in supported_statements(answer, passage.text) if is_clean(one, passage)]
         dropped += len(answer.facts) + len(answer.relationships) - len(kept)
         for one in kept:
             record = _message(passage, one.end, told)

@@ -18,7 +18,7 @@ from relrag_pipelines.identity.entries import NamingEntry
 from relrag_pipelines.identity.journal_statements import Entry
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.people import card_notes, lake_months, own_words
-from relrag_pipelines.people.text_statements import STATED
+from relrag_pipelines.people.text_statements import STATED_CONFIDENCE
 from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
@@ -43,25 +43,25 @@ def make(
     found: Resolution,
     records: dict[str, Path],
     said: list[Entry],
-    by_name: tuple[list[PersonFact], list[PersonRelationship]],
+    in_names: tuple[list[PersonFact], list[PersonRelationship]],
     of_texts: Mapping[str, pa.Table],
     of_passages: tuple[list[PersonFact], list[PersonRelationship]] = ([], []),
 ) -> tuple[pa.Table, pa.Table]:
-    """The rows of person_facts and of person_relationships; `by_name` has what names tell.
+    """The rows of person_facts and of person_relationships; `in_names` has what names tell.
 
     `of_texts` has the rows of text_relationships and text_facts, `of_passages` what a language model found.
     """
     cards = list(_cards(records))
     said = [own_words.redact_entry(entry, lambda: workspace.redactor) for entry in said]
     facts = statement_overlay.facts(
-        [*of_passages[0], *_card_facts(cards, found), *by_name[0], *_text_facts(of_texts["text_facts"])],
+        [*of_passages[0], *_card_facts(cards, found), *in_names[0], *_text_facts(of_texts["text_facts"])],
         said,
         survivor(found),
     )
     read = [
         *_card_relationships(cards, found),
         *_fact_relationships(facts, found),
-        *by_name[1],
+        *in_names[1],
         *_text_relationships(of_texts["text_relationships"]),
         *of_passages[1],
     ]
@@ -108,12 +108,12 @@ def _card_facts(cards: Iterable[dict[str, Any]], found: Resolution) -> Iterator[
             if isinstance(predicate, str) and isinstance(value, str) and value:
                 quote = f"{predicate.replace('_', ' ')}: {value}"
                 yield PersonFact(person_id, predicate, value, 1.0, card["asset_id"], quote)
-        if note := card_notes.occupation(card_notes.of_card(card["extra"])):
-            yield PersonFact(person_id, "occupation", note, STATED, card["asset_id"], note)
+        if note := card_notes.occupation(card_notes.read(card["extra"])):
+            yield PersonFact(person_id, "occupation", note, STATED_CONFIDENCE, card["asset_id"], note)
 
 
 def _card_relationships(cards: Iterable[dict[str, Any]], found: Resolution) -> Iterator[PersonRelationship]:
-    named = _by_name(found)
+    named = _unique_bearers(found)
 
     def end(told: dict[str, Any], which: str) -> int | None:
         pinned = told.get(f"{which}_person_id")
@@ -156,7 +156,7 @@ def _list(told: object) -> list[Any]:
 
 def _fact_relationships(facts: Iterable[PersonFact], found: Resolution) -> Iterator[PersonRelationship]:
     """Of a fact whose predicate is a relationship: `spouse: איתן פיקל`."""
-    named, types = _by_name(found), kinship.relationship_types()
+    named, types = _unique_bearers(found), kinship.relationship_types()
     for fact in facts:
         other = named.get(_full(fact.value)) if fact.predicate in types else None
         if other is not None and other != fact.person_id:
@@ -164,7 +164,7 @@ def _fact_relationships(facts: Iterable[PersonFact], found: Resolution) -> Itera
             yield replace(made, source_quote=fact.source_quote or fact.value, confidence=fact.confidence)
 
 
-def by_name(
+def read_names(
     found: Resolution, owner: int | None, connection: duckdb.DuckDBPyConnection
 ) -> tuple[list[PersonFact], list[PersonRelationship]]:
     """What names tell beside whom they name: `Vadim Plumber`, and of the owner `Mom`, `Máma Zdena`.
@@ -177,7 +177,7 @@ def by_name(
         for person_id, person in sorted(found.people.items())
         for entry in person.entries
         for claim in entry.names
-        if (kind := kinship.type_in_name(parse(name := claim.value).words) or _remarked(name))
+        if (kind := kinship.type_in_name(parse(name := claim.value).words) or _kin_in_remark(name))
     ]
     refs = dict(connection.execute(_FIRST, {"entries": [entry.entry for _, entry, _, _ in told]}).fetchall())
     facts: dict[tuple[int, str], PersonFact] = {}
@@ -186,12 +186,14 @@ def by_name(
         if entry.entry not in refs:
             continue
         if kind in kinship.ROLES:
-            made = PersonFact(person_id, "occupation", kind, STATED, refs[entry.entry], name)
+            made = PersonFact(person_id, "occupation", kind, STATED_CONFIDENCE, refs[entry.entry], name)
             facts.setdefault((person_id, kind), made)
         elif (_is_by_owner(entry) or _is_signed(entry, name)) and owner not in (None, person_id):
             kinds[person_id].setdefault(kind, (entry, name))
     relationships = [
-        PersonRelationship(owner or 0, person_id, kind, refs[entry.entry], source_quote=name, confidence=STATED)
+        PersonRelationship(
+            owner or 0, person_id, kind, refs[entry.entry], source_quote=name, confidence=STATED_CONFIDENCE
+        )
         for person_id, some in kinds.items()
         if len(some) == 1
         for kind, (entry, name) in some.items()
@@ -199,10 +201,10 @@ def by_name(
     return [*facts.values()], relationships
 
 
-def _remarked(name: str) -> str | None:
+def _kin_in_remark(name: str) -> str | None:
     """What somebody is by a remark beside the name: `Dougal (electrician)`."""
     remark = re.search(r"\(([^()]+)\)", name)
-    kinds = kinship.types_named(remark[1]) if remark else frozenset()
+    kinds = kinship.types_of_word(remark[1]) if remark else frozenset()
     return next(iter(kinds)) if len(kinds) == 1 else None
 
 
@@ -224,10 +226,10 @@ def _text_facts(rows: pa.Table) -> Iterator[PersonFact]:
 
 def _text_relationships(rows: pa.Table) -> Iterator[PersonRelationship]:
     for row in rows.drop_columns(["lake_month"]).sort_by("source_ref").to_pylist():
-        yield PersonRelationship(**row, confidence=STATED)
+        yield PersonRelationship(**row, confidence=STATED_CONFIDENCE)
 
 
-def _by_name(found: Resolution) -> Mapping[str, int]:
+def _unique_bearers(found: Resolution) -> Mapping[str, int]:
     """Full names of more than a word that one person alone bears -> that person."""
     bearers: defaultdict[str, set[int]] = defaultdict(set)
     for person_id, person in found.people.items():

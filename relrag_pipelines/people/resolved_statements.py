@@ -43,8 +43,8 @@ def make(
     rows = statements.to_pylist()
     people = _Names(found, rows, names, connection)
     for row in rows:
-        person = people.meant(row["person"], row)
-        other = people.meant(row["value"], row) if row["is_relationship"] else None
+        person = people.person_of(row["person"], row)
+        other = people.person_of(row["value"], row) if row["is_relationship"] else None
         if person is None or person == other or (row["is_relationship"] and other is None):
             continue
         told = {name: row[name] for name in ("source_quote", "valid_from", "valid_to")}
@@ -74,23 +74,23 @@ class _Names:
         self._present: dict[str, set[int]] = {}
         self._writers: dict[str, int] = {}
         said = [name for row in rows for name in (row["person"], row["value"] if row["is_relationship"] else "")]
-        self._finder = finder(found, month_texts.bearing(*names, beginnings(said)) if rows else ())
+        self._finder = finder(found, month_texts.name_bearers(*names, beginnings(said)) if rows else ())
         refs = sorted({ref for row in rows for ref in (row["asset_id"], *row["among"])})
         for ref, person_id, is_sender in connection.execute(_PRESENT, {"refs": refs}).fetchall() if refs else ():
             self._present.setdefault(ref, set()).add(person_id)
             if is_sender:
                 self._writers[ref] = person_id
 
-    def meant(self, name: str, row: Mapping[str, Any]) -> int | None:
+    def person_of(self, name: str, row: Mapping[str, Any]) -> int | None:
         """The one whom a name means in a conversation; None where that is not certain."""
         if name == AUTHOR:
             return self._writers.get(row["asset_id"])
         mentions = self._finder.find(name)
         if len(mentions) != 1 or not _is_title(name[: mentions[0].start]) or name[mentions[0].end :].strip():
             return None  # such as `Petr's wife`
-        return certain_person(mentions[0]._replace(is_word=False), self._here(row))
+        return certain_person(mentions[0]._replace(is_word=False), self._participants(row))
 
-    def _here(self, row: Mapping[str, Any]) -> Collection[int]:
+    def _participants(self, row: Mapping[str, Any]) -> Collection[int]:
         refs: Iterable[str] = (row["asset_id"], *row["among"])
         return {one for ref in refs for one in self._present.get(ref, ())}
 

@@ -60,7 +60,7 @@ _OWNER = "owner"
 
 def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str, pa.Table], dict[str, float]]:
     """The tables in TABLES, and what they took. Ids that are given for the first time go into the journal."""
-    records, identifiers = (lake_months.files_of(inputs[table]) for table in ("records", "identifiers"))
+    records, identifiers = (lake_months.month_files(inputs[table]) for table in ("records", "identifiers"))
     statements = inputs["passage_statements"].to_table()
     with lake_months.connect("identifiers", identifiers) as connection:
         said = holding(journal.entries(workspace.home))
@@ -69,12 +69,12 @@ def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str,
         entries = people_tables.person_entries(found)
         connection.register("who", entries)
         whose = dict(connection.execute(_PEOPLE_OF_MONTHS).fetchall())
-        by_name = profiles.by_name(found, owner, connection)
+        in_names = profiles.read_names(found, owner, connection)
         names, forms = _names(found)
         of_passages = resolved_statements.make(found, statements, (names, forms), connection)
     months = Months(records, identifiers, whose, owner)
     of_texts, read = month_texts.make(workspace, found, (names, forms), months, VERSION)
-    facts, relationships = profiles.make(workspace, found, records, said, by_name, of_texts, of_passages[:2])
+    facts, relationships = profiles.make(workspace, found, records, said, in_names, of_texts, of_passages[:2])
     tables = {
         "persons": people_tables.persons(found, owner),
         "person_aliases": people_tables.person_aliases(found),
@@ -97,13 +97,13 @@ def people(workspace: Workspace, entries: list[NamingEntry], said: Iterable[Entr
     said = list(said)
     least, name = workspace.settings.person_unnamed_after, workspace.settings.owner
 
-    keyed = functools.partial(_keyed, workspace)
+    keyed = functools.partial(_pseudonym, workspace)
     found = resolve(entries, said, keyed, least, name)
     owner = lookup.owner(found.people, name) if name else None
     card = None
     if owner is None and parse(name).words and not lookup.candidates(found.people, name):
         card = NamingEntry("", _OWNER, True, (Claim("name", name, keyed(name), False),), None, 0)
-    elif alone := lookup.given_alone(found.people, name):
+    elif alone := lookup.owner_and_namesake(found.people, name):
         card = _owner_card(found, *alone)
     if card:
         found = resolve([*entries, card], said, keyed, least, name)
@@ -133,10 +133,10 @@ def read_people(workspace: Workspace, *more: Statement) -> tuple[Resolution, Cal
     with lake_months.connect("identifiers", files) as connection:
         said = holding(journal.entries(home))
         found, _ = people(workspace, _entries(connection), number_statements(said, more))
-    return found, functools.partial(_keyed, workspace)
+    return found, functools.partial(_pseudonym, workspace)
 
 
-def _keyed(workspace: Workspace, name: str) -> str:
+def _pseudonym(workspace: Workspace, name: str) -> str:
     return workspace.keys.pseudonym(PERSON, name)
 
 

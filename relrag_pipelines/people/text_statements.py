@@ -19,7 +19,7 @@ from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
-STATED = 0.8
+STATED_CONFIDENCE = 0.8
 """confidence in what a text states in words that a pattern knows"""
 _CHANGING = frozenset({"lives_in", "works_at", "phone"})
 """predicates whose value is another one later: it is known to hold from the day on which it was said"""
@@ -47,7 +47,7 @@ class Text(NamedTuple):
         return f"{self.text}\n{self.signature}"
 
 
-class Appearing(NamedTuple):
+class RecordPeople(NamedTuple):
     """Who has to do with the records."""
 
     present: Mapping[str, Collection[int]]
@@ -63,18 +63,18 @@ class Speakers(NamedTuple):
     writer: int | None
     reader: int | None
     """None where it is for several"""
-    here: Collection[int]
+    participants: Collection[int]
     """who takes part"""
 
     def who(self, end: End, *, is_name: bool = False) -> int | None:
         """Who that is; None where it is not certain. `is_name`: it stands where a common word cannot stand."""
         if not isinstance(end, Mention):
             return self.writer if end == "writer" else self.reader
-        return certain_person(end._replace(is_word=end.is_word and not is_name), self.here)
+        return certain_person(end._replace(is_word=end.is_word and not is_name), self.participants)
 
 
 def read(
-    finder: MentionFinder, lake_month: str, texts: Iterable[Text], appearing: Appearing, found: Resolution
+    finder: MentionFinder, lake_month: str, texts: Iterable[Text], people: RecordPeople, found: Resolution
 ) -> tuple[list[TextRelationship], list[TextFact]]:
     """The rows of text_relationships and text_facts.
 
@@ -84,48 +84,48 @@ def read(
     relations: dict[tuple[str, int, int, str, str], TextRelationship] = {}
     facts: dict[tuple[str, str, int, str, str], TextFact] = {}
     texts = [one for one in texts if not one.bulk]
-    partners = _partners(texts, appearing, found)
+    partners = _partners(texts, people, found)
     for one in texts:
         mentions = finder.find(one.text)
         related = stated_relations(one.text, mentions)
-        speakers = _speakers(one, appearing, partners)
-        for from_id, to_id, type_, quote in _relations(one, mentions, related, speakers, appearing, found):
+        speakers = _speakers(one, people, partners)
+        for from_id, to_id, type_, quote in _relations(one, mentions, related, speakers, people, found):
             key = (lake_month, from_id, to_id, type_, one.asset_id)
             relations.setdefault(key, TextRelationship(*key, quote, one.client_id))
         for person_id, predicate, value, quote in _facts(one, mentions, related, speakers, found):
             since = one.day.isoformat() if one.day and predicate in _CHANGING else None
-            made = TextFact(lake_month, person_id, predicate, value, STATED, one.asset_id, quote, since)
+            made = TextFact(lake_month, person_id, predicate, value, STATED_CONFIDENCE, one.asset_id, quote, since)
             facts.setdefault((lake_month, one.asset_id, person_id, predicate, value), made)
-    for from_id, to_id, type_, one in _titles(texts, appearing):
+    for from_id, to_id, type_, one in _titles(texts, people):
         key = (lake_month, from_id, to_id, type_, one.asset_id)
         relations.setdefault(key, TextRelationship(*key, one.subject or "", one.client_id))
     return list(relations.values()), list(facts.values())
 
 
-def _partners(texts: Sequence[Text], appearing: Appearing, found: Resolution) -> dict[str, int]:
+def _partners(texts: Sequence[Text], people: RecordPeople, found: Resolution) -> dict[str, int]:
     """thread_id -> with whom the owner chats there, where it is one person, by whose name the chat is called."""
     chats: defaultdict[str, set[int]] = defaultdict(set)
     titles: dict[str, str] = {}
     for one in texts:
-        writer = appearing.writers.get(one.asset_id)
+        writer = people.writers.get(one.asset_id)
         if one.type.chat and one.thread_id and writer is not None:
             titles[one.thread_id] = one.subject or ""
-            chats[one.thread_id] |= {writer} - {appearing.owner}
+            chats[one.thread_id] |= {writer} - {people.owner}
     alone = {thread: next(iter(writers)) for thread, writers in chats.items() if len(writers) == 1}
-    return {thread: one for thread, one in alone.items() if _is_called(titles[thread], found.people[one].names)}
+    return {thread: one for thread, one in alone.items() if _is_title_of(titles[thread], found.people[one].names)}
 
 
-def _is_called(title: str, names: Sequence[WrittenName]) -> bool:
+def _is_title_of(title: str, names: Sequence[WrittenName]) -> bool:
     said = set(parse(title).words)
     return any(name.words and set(name.words) == said for name in names)
 
 
-def _speakers(one: Text, appearing: Appearing, partners: Mapping[str, int]) -> Speakers:
+def _speakers(one: Text, people: RecordPeople, partners: Mapping[str, int]) -> Speakers:
     """Who writes a text and to whom alone, by a chat of two or a mail."""
-    writer, here = appearing.writers.get(one.asset_id), appearing.present.get(one.asset_id, ())
+    writer, here = people.writers.get(one.asset_id), people.present.get(one.asset_id, ())
     others = {other for other in here if other != writer} if one.type.mail and writer is not None else set()
     if one.thread_id in partners:
-        both = (partners[one.thread_id or ""], appearing.owner)
+        both = (partners[one.thread_id or ""], people.owner)
         others = {other for other in both if other is not None and other != writer}
     return Speakers(writer, next(iter(others)) if len(others) == 1 else None, here)
 
@@ -135,10 +135,10 @@ def _relations(
     mentions: list[Mention],
     related: list[StatedRelation],
     speakers: Speakers,
-    appearing: Appearing,
+    people: RecordPeople,
     found: Resolution,
 ) -> Iterator[tuple[int, int, str, str]]:
-    writer, here = speakers.writer, speakers.here
+    writer, here = speakers.writer, speakers.participants
     for said in related:
         owner, other = speakers.who(said.owner), speakers.who(said.other, is_name=True)
         if owner is not None and other is not None and owner != other:
@@ -147,8 +147,8 @@ def _relations(
         person, other = (speakers.who(end or "writer") for end in (introduced.person, introduced.other))
         if person is not None and other is not None and person != other:
             yield person, other, INTRODUCER, one.text[introduced.start : introduced.end]
-    if one.type.mail and writer is not None and appearing.owner is not None:
-        reader = appearing.owner if appearing.owner in here and writer != appearing.owner else speakers.reader
+    if one.type.mail and writer is not None and people.owner is not None:
+        reader = people.owner if people.owner in here and writer != people.owner else speakers.reader
         signed = signatures.relative(one.end, found.people[writer].names)
         if signed and reader is not None:
             yield reader, writer, signed.value, signed.quote
@@ -172,16 +172,16 @@ def _facts(
             yield speakers.writer, signed.predicate, signed.value, signed.quote
 
 
-def _titles(texts: Sequence[Text], appearing: Appearing) -> Iterator[tuple[int, int, str, Text]]:
+def _titles(texts: Sequence[Text], people: RecordPeople) -> Iterator[tuple[int, int, str, Text]]:
     """Whom the owner calls `Máma` by the title of a chat with that one person."""
     chats: defaultdict[str, dict[int, Text]] = defaultdict(dict)
     for one in texts:
-        writer = appearing.writers.get(one.asset_id)
-        if one.type.chat and one.thread_id and writer is not None and writer != appearing.owner:
+        writer = people.writers.get(one.asset_id)
+        if one.type.chat and one.thread_id and writer is not None and writer != people.owner:
             chats[one.thread_id].setdefault(writer, one)
     for writers in chats.values():
-        if len(writers) == 1 and appearing.owner is not None:
+        if len(writers) == 1 and people.owner is not None:
             ((writer, one),) = writers.items()
             type_ = kinship.type_in_name(parse(one.subject or "").words)
             if type_ and type_ not in kinship.ROLES:
-                yield appearing.owner, writer, type_, one
+                yield people.owner, writer, type_, one

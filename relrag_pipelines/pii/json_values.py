@@ -20,7 +20,7 @@ def parse(text: str) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        fault = "extra is no JSON"
+        fault = "extra is not JSON"
     raise RedactionError(fault)  # outside the except block: the first error holds the text
 
 

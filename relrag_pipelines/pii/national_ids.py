@@ -42,10 +42,11 @@ _OTHER_WORDS = (
     r"|item|booking|parcel|model|version|build|objedn\w*|faktur\w*|zak\w{0,5}|zakáz\w*|účet\w*|účtu|inv"
     r"|(?:customer|client) (?:no|nr|num|number|id|code)|zák\w* č(?:ís\w+)?|číslo zák\w*)(?!\w)|customer ?(?=[#№])"
 )
+_SMALL = "".join(letter for letter in map(chr, range(ord("a"), ord("ž") + 1)) if letter.islower())
 _announces_other = context_words.lookbehind(
     rf"(?:(?:{_OTHER_WORDS})[.'׳]?"
     r"(?:[ \u00a0-]{1,2}(?!(?:for|of|by|from|to|and|pro|od|na|se|s|a)(?!\w))"
-    r"(?:(?-i:[a-zà-ž]+)|מספר|מס|הוא|היא|שלי|שלך)[.'׳]?){0,2}"
+    rf"(?:(?-i:[{_SMALL}]+)|מספר|מס|הוא|היא|שלי|שלך)[.'׳]?){{0,2}}"
     r"[ \u00a0]{0,2}[:.#№(=-]{0,2}[ \u00a0]{0,2}|[#№₪$€£] ?|ש[\"״]ח ?|(?<!\w)(?:nis|ils|usd|eur|kč) ?)$",
     40,
 )

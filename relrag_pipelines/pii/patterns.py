@@ -86,7 +86,7 @@ def _parse(path: Path, text: str) -> tuple[PatternEntry, ...]:
 def _entry(path: Path, number: int, entry: Any) -> PatternEntry:
     place = f"{path}: recognizers[{number}]"
     if not isinstance(entry, dict):
-        raise SettingsError(f"{place} is no table; docs/privacy.md shows its form")
+        raise SettingsError(f"{place} is not a table; docs/privacy.md shows its form")
     if unknown := sorted(set(entry) - _KEYS):
         raise SettingsError(f"{place}.{unknown[0]} is not known; known: {', '.join(sorted(_KEYS))}")
     entity = entry.get("supported_entity")

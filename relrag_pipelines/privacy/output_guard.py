@@ -1,4 +1,4 @@
-"""Keeps what libraries say to themselves: a warning or a log message may quote what was being read.
+"""Suppresses what libraries print, warn and log: it may quote the text that was being read.
 
 Where something was said is still told, and by whom.
 """

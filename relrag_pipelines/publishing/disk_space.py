@@ -1,4 +1,4 @@
-"""Room on the disk: how much a sync needs."""
+"""How much disk space a sync needs, and whether there is that much."""
 
 from __future__ import annotations
 

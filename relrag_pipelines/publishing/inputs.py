@@ -1,4 +1,4 @@
-"""What a generation is built from: the files of the lake, what could not be read, and what the owner said."""
+"""The inputs of a generation: the files of the lake, failures, and the owner's statements."""
 
 from __future__ import annotations
 

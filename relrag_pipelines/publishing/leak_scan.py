@@ -52,7 +52,7 @@ class Leak(NamedTuple):
 
 @dataclass
 class LeakScan:
-    """What a scan saw."""
+    """The result of a scan."""
 
     files: int = 0
     leaks: list[Leak] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Rows that hold a replaced value are removed from the lake, and what depends on them is made again."""
+"""Removes rows that hold a replaced value from the lake, and makes again what depends on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a generation would add is searched for values that were replaced, and rows that hold one are left out.
+"""Searches what a generation would add for values that were replaced, and leaves out rows that hold one.
 
 The lake is searched before the generation is built: a row that holds what it may not is taken out of its table, what
 is made of that is made again, and a record that goes so is a failure. What was built is then searched as well, with

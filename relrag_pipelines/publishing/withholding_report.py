@@ -1,4 +1,4 @@
-"""What the search for replaced values found before a generation is published, in figures."""
+"""Figures about the rows that were left out of a generation because they held a replaced value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from relrag_pipelines.publishing.leak_scan import Leak, LeakScan
 
 @dataclass
 class WithholdingReport:
-    """What a search for replaced values found, in figures."""
+    """The result of a search for replaced values, in figures."""
 
     files: int = 0
     removals: Counter[str] = field(default_factory=Counter)

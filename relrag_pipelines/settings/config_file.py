@@ -1,4 +1,4 @@
-"""relrag.toml and the environment, read into settings: where the file is found, and what is said of what is wrong."""
+"""Reads relrag.toml and the environment into settings, and says what is wrong with them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def find_config(start: Path | None = None, environ: Mapping[str, str] = os.envir
     if named := environ.get("RELRAG_CONFIG"):
         path = Path(named).expanduser().resolve()
         if not path.is_file():
-            raise SettingsError(f"RELRAG_CONFIG names {path}, which is no file")
+            raise SettingsError(f"RELRAG_CONFIG names {path}, which is not a file")
         return path
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):

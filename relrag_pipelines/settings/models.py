@@ -454,7 +454,7 @@ class Settings(BaseModel):
     @classmethod
     def _origin(cls, url: str) -> str:
         if url and not re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[1-9]\d{0,4})?/?", url.lower()):
-            raise ValueError("is no address of a whole site; write it as https://relrag.example.org, without a path")
+            raise ValueError("is not the address of a site; write it as https://relrag.example.org, without a path")
         return url.lower().rstrip("/")
 
     @field_validator("first_month")
@@ -583,7 +583,7 @@ def _plain_address(url: str, variable: str) -> str:
     except ValueError:  # of brackets that hold no address
         usable = False
     if url and not usable:  # not repeated: it may hold a password
-        raise ValueError(f"is no plain address; write it as http://host:6333, and the key into {variable}")
+        raise ValueError(f"is not a plain address; write it as http://host:6333, and the key into {variable}")
     return url.rstrip("/")
 
 
@@ -591,5 +591,6 @@ def _zone(zone: str) -> str:
     try:
         ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
-        raise ValueError(f'is "{zone}", which is no time zone; write one as Europe/Prague or Asia/Jerusalem') from None
+        said = f'is "{zone}", which is not a time zone; write one as Europe/Prague or Asia/Jerusalem'
+        raise ValueError(said) from None
     return zone

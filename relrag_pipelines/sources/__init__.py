@@ -1,4 +1,4 @@
-"""What a connector is given; the table of kinds is in kinds.py.
+"""What every connector is given. The table of kinds is in kinds.py.
 
 A connector is one module of this folder with one function, `read(unit, reading)`, a generator of records and
 failures. It streams: it never holds more than one item. It yields a Failure for what it cannot read and goes on; it
@@ -72,7 +72,7 @@ UNREADABLE = "unreadable"
 
 @dataclass(frozen=True)
 class CallApproval:
-    """What the owner has said of one call."""
+    """What the owner decided about one call."""
 
     approved: bool = False
     swapped: bool = False
@@ -81,7 +81,7 @@ class CallApproval:
 
 @dataclass(frozen=True)
 class ReadContext:
-    """What a connector may know beside the unit: its source's options, limits, and the keyed hash for ids."""
+    """What a connector is told besides the unit: its source's options, limits, and the keyed hash for ids."""
 
     source: str
     timezone: str
@@ -123,11 +123,11 @@ class ReadContext:
 
     @property
     def limits(self) -> Limits:
-        """What a library may take to parse one file; see sandbox.py."""
+        """Limits for a library that parses one file; see sandbox.py."""
         return Limits(self.parser_max_seconds, self.parser_max_bytes)
 
     def transcription_limits(self, length: float) -> Limits:
-        """What the model may take to transcribe a recording of that many seconds, once it has been loaded."""
+        """Limits for transcribing a recording of that many seconds, once the model has been loaded."""
         seconds = self.parser_max_seconds + math.ceil(self.transcription_max_seconds * length)
         return Limits(seconds, self.transcription_max_bytes, "transcription")
 

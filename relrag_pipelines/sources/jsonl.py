@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line with the universal fields; the door for any source that has no kind of its own.
+"""JSON Lines: one object per line with the universal fields, for sources that have no kind of their own.
 
 | field | type | meaning |
 |---|---|---|
@@ -56,7 +56,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class _BadLineError(Exception):
-    """A line that is no record: a fault word, and what was found and what to do."""
+    """A line that is not a record. It has a fault word, what was found and what to do."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
@@ -68,7 +68,7 @@ _CUT_OFF = ("not_json", "charset")
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
-    """The records of a file in the order of its lines, each behind the failures of its fields."""
+    """The records of a file in the order of its lines, each preceded by the failures of its fields."""
     seen: set[str] = set()
     with open_plain(unit.file) as file:
         if file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
@@ -145,15 +145,15 @@ def _parse_with_halves(line: bytes) -> Any:
         if "\\u" in text:
             return orjson.loads(_SURROGATES.sub("\ufffd", json.dumps(json.loads(text), ensure_ascii=False)))
     except UnicodeDecodeError as error:
-        why = f"byte {error.start + 1} of the line is no UTF-8; save the file as UTF-8"
+        why = f"byte {error.start + 1} of the line is not UTF-8; save the file as UTF-8"
         raise _BadLineError("charset", why) from None
     except (ValueError, RecursionError):
         pass
-    raise _BadLineError("not_json", "the line is no JSON; write one whole object a line, without line breaks in it")
+    raise _BadLineError("not_json", "the line is not JSON; write one whole object per line, without line breaks in it")
 
 
 def _record(item: Json, unit: Unit, reading: ReadContext, faults: list[tuple[str, str]]) -> Record:
-    """The record of an object; what costs a field only goes to `faults`. Raises _BadLineError."""
+    """The record of an object; `faults` gets what is wrong with single fields. Raises _BadLineError."""
     try:
         name = native_id(item.pop("id", None))
     except WrongValueError as wrong:
@@ -206,7 +206,7 @@ def _end(value: Any, reading: ReadContext) -> tuple[int, str] | None:
 
 
 def _fields(item: Json, faults: list[tuple[str, str]]) -> tuple[dict[str, Any], Json]:
-    """The fields that are known and as they should be, and all others."""
+    """The known fields with valid values, and all others."""
     fields: dict[str, Any] = {}
     extra: Json = {}
     for name, value in item.items():

@@ -1,4 +1,4 @@
-"""What a kind of source declares of itself and of the records that it reads.
+"""What a kind of source declares about itself and its records.
 
 Redaction, chunking, estimates, search, display and answers ask here; none of them knows a kind or a type by its name.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecordType:
-    """One type of records, `rag_source_type` in the tables."""
+    """A type of records, `rag_source_type` in the tables."""
 
     name: str
     noun: str = ""
@@ -69,18 +69,18 @@ class RecordType:
 
     @property
     def words(self) -> str:
-        """All words that a question may use for it; empty where none are declared."""
+        """All words by which a question may name it; empty if none are declared."""
         return " ".join(filter(None, (self.en, self.he, self.cs)))
 
     def count_text(self, count: int) -> str:
-        """So many of them: `1 mail`, `3 pieces of code`."""
+        """A number of them, in words: `1 mail`, `3 pieces of code`."""
         noun = self.noun or self.name.replace("_", " ")
         return f"{count:,} {noun if count == 1 else self.plural or f'{noun}s'}"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of source."""
+    """A kind of source."""
 
     name: str
     meaning: str
@@ -146,7 +146,7 @@ class Kind:
 
     @property
     def rag_source_type(self) -> str:
-        """The type of records that name none."""
+        """The type of records that do not name one."""
         return self.record_types[0].name
 
     @property
@@ -160,7 +160,7 @@ class Kind:
         return any(one.mail for one in self.record_types)
 
     def matches(self, path: str) -> bool:
-        """Whether a file of that path, relative to its source, is a unit of the kind."""
+        """Whether the file at that path, relative to its source, is a unit of the kind."""
         return path.lower().endswith(self.suffixes) or any(fnmatch.fnmatch(path, one) for one in self.patterns)
 
     @property

@@ -1,4 +1,4 @@
-"""The table of kinds: a row declares all that is known of a kind outside of its module."""
+"""The table of kinds. Everything that other modules know of a kind is in its row."""
 
 from __future__ import annotations
 
@@ -252,5 +252,5 @@ COMMIT_REF = next(f"{kind.name}:" for kind in KINDS.values() if kind.repositorie
 
 
 def record_type(name: str) -> RecordType:
-    """What is known of a type of records; of one that no kind declares only its name."""
+    """The declaration of a type of records; for an undeclared one only its name."""
     return RECORD_TYPES.get(name) or RecordType(name)

@@ -1,4 +1,4 @@
-"""What a source consists of: units, as a lister names them and as a connector opens them. None is opened here.
+"""Units, of which a source consists: a lister names them, a connector opens them.
 
 A lister is a function `units(place)` that returns a Listing. Most units are files; one that is none, such as a
 repository or what a service lists, is a UnitRef, an id with a version. A lister may say where its next listing goes on,
@@ -23,7 +23,7 @@ Excluded = Callable[[str], bool]
 
 @dataclass(frozen=True)
 class ListingPlace:
-    """Where a lister looks."""
+    """The folder that a lister examines, and its rules."""
 
     root: Path
     """the source's path"""
@@ -35,7 +35,7 @@ class ListingPlace:
 
 @dataclass(frozen=True)
 class UnitRef:
-    """A unit that is no file, as its lister names it."""
+    """A unit that is not a file, as its lister names it."""
 
     id: str
     """what it is called in its source; of what lies in a folder the path"""
@@ -49,7 +49,7 @@ class UnitRef:
 
 @dataclass(frozen=True)
 class Unit:
-    """One thing that a connector opens, a file or a repository, and the files that are read together with it."""
+    """What a connector opens: a file or a repository, with the files that are read together with it."""
 
     path: str
     """relative to the source's path, with forward slashes; of a unit that is no file its id"""
@@ -72,7 +72,7 @@ class Unit:
 
     @property
     def root(self) -> Path:
-        """The folder that its path begins in."""
+        """The folder that its path is relative to."""
         return self.file.parents[self.path.count("/")]
 
 
@@ -93,13 +93,13 @@ Lister = Callable[[ListingPlace], Listing]
 
 
 class ListingError(RelragError):
-    """Part of a source cannot be listed, so what is gone from it cannot be told; the message says what to do."""
+    """Part of a source cannot be listed, so deletions in it cannot be known; the message says what to do."""
 
     stored = "the units of the source cannot be listed; `relrag plan` says why"
 
 
 def path_of(file: Path, root: Path) -> str:
-    """How a file or folder below a source's path is named; the root itself by its name."""
+    """The path of a file or folder relative to a source; for the source itself its name."""
     whole, folder = str(file), f"{root}/"
     if whole.startswith(folder):  # a path's own arithmetic takes ten times as long, for each of many files
         relative = whole[len(folder) :]
@@ -117,7 +117,7 @@ def unit_of(
     *,
     follow_links: bool = False,
 ) -> Unit:
-    """The unit that is this file, as it lies there now."""
+    """The unit for a file as it is now."""
     path = path_of(file, root)
     found: list[os.stat_result] = []
     plain: list[Path] = []
@@ -150,5 +150,5 @@ def unit_of(
 
 
 def unit_of_ref(ref: UnitRef, root: Path) -> Unit:
-    """What a connector opens for a unit that is no file."""
+    """The unit for a reference that is not a file."""
     return Unit(ref.id, ref.file or root, 0, 0, version=ref.version, resume_point=ref.resume_point)

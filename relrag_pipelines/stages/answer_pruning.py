@@ -1,4 +1,4 @@
-"""Removes what language models answered about passages that are gone."""
+"""Removes stored answers of language models about passages that no longer exist."""
 
 from __future__ import annotations
 

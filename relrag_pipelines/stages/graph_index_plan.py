@@ -1,4 +1,4 @@
-"""GraphRAG indexes of the archive, a collection each: made of the published generation's passages, after publishing.
+"""Which GraphRAG indexes have to be built after publishing, one per collection, and why.
 
 No other asset depends on them. An index is stale when the passages of its sources, the people of the archive, the
 settings that matter to it or the version of its making differ from what its manifest says.

@@ -1,4 +1,4 @@
-"""What a row outside private/ may hold of the values that were replaced, by the policies of the channels it comes from.
+"""Which replaced values a row outside private/ may hold, by the policies of the channels it comes from.
 
 One channel may show what another hides. A row of a record, or of what is made of one, may hold what the record's
 channel shows; one of a source what any of its records shows; any other what any record of the archive shows.

@@ -1,4 +1,4 @@
-"""The monthly stages between the private records and publishing, each a function from tables to a table.
+"""The monthly stages between private records and publishing, each a function from tables to a table.
 
 Declared once here: the plan asks what a stage reads and depends on, the Dagster assets call `run`. What makes a
 month is imported where it is called: most syncs find nothing to do, and it takes longer than they do.

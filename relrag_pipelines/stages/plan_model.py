@@ -1,4 +1,4 @@
-"""What is stale, and why: the state of a source, and what a plan lists."""
+"""The data of a plan: the state of each source, and what is stale and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An estimate of what a language model costs that reads passages for facts about people, and who is sent them."""
+"""An estimate of what it costs to have a language model read passages for facts about people, and who gets them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stages over the whole archive, between the months and publishing, each a function from tables to tables.
+"""The stages over the whole archive, which run after the months and before publishing; each maps tables to tables.
 
 Declared once here, each a row in the order in which they are made. A row and the declaration of its tables in
 `records.py` (place `lake/<table>/archive.parquet`) are all that a stage needs: the plan asks what it reads and depends

@@ -1,1 +1,1 @@
-"""Where things are kept."""
+"""Everything that reads and writes the files and databases of a home."""

@@ -1,4 +1,4 @@
-"""Makes a catalog, beside the one in use.
+"""Builds a catalog next to the one in use.
 
 Everything runs as SQL over the lake's parquet files, out of core. Here the claims of the lake become facts: a record
 that several sources hold becomes one, an edge stays only where both its ends exist, and person ids are joined to

@@ -1,4 +1,4 @@
-"""The statements that build a catalog, in the order in which they run.
+"""The SQL statements that build a catalog, in the order in which they run.
 
 They read the views `lake_<table>`, in which `part` orders rows by source and month and `lake_month` names these; the
 views `kept_<table>`, which are what a catalog on top of another leaves of it, else empty; the view `published`, the

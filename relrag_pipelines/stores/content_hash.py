@@ -1,4 +1,4 @@
-"""The hash by which a changed record is told."""
+"""The hash that tells whether a record has changed."""
 
 import orjson
 

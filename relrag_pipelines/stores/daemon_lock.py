@@ -1,4 +1,4 @@
-"""Whether Dagster's daemon of an archive is alive: a lock on a file that its process has open from start to end.
+"""Whether an archive's Dagster daemon is running: its process locks a file from start to end.
 
 Its heartbeats in Dagster's database do not tell: they are 30 seconds apart, and stay when it ends. The operating system
 frees a lock when the last process that has the file open ends, however it ends.

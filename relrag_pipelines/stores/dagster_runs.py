@@ -1,4 +1,4 @@
-"""What Dagster's run database says of runs, read from the file itself: to import Dagster takes seconds."""
+"""Reads runs from Dagster's database file itself, since importing Dagster takes seconds."""
 
 from __future__ import annotations
 

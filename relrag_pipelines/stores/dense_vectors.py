@@ -1,4 +1,4 @@
-"""Dense vectors as arrays."""
+"""Dense vectors as NumPy arrays."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""What of a generation differs from its manifest, here and on a server."""
+"""Finds what differs from a generation's manifest, here and on a server."""
 
 from __future__ import annotations
 

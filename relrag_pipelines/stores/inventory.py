@@ -1,4 +1,4 @@
-"""Every file that lies in a home, declared once: what it is, and from what it can be made again.
+"""Every file of a home, declared once: what it is, and what it can be rebuilt from.
 
 `verify` names what is declared nowhere here, and a backup takes along what can be made from nothing.
 """

@@ -1,4 +1,4 @@
-"""Failures that the last `relrag sync` told of, so that the next one knows what is new: private/known_failures.json.
+"""Failures that the last sync reported, so that the next one knows which are new: private/known_failures.json.
 
 A failure is known by its source, unit, place in it and fault. They stand there as keyed hashes, so that nothing of a
 path or member name stays when it is forgotten. Runs that the UI or the schedule launches tell nobody, and write

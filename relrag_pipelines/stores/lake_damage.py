@@ -1,4 +1,4 @@
-"""What of the lake differs from its manifests."""
+"""Finds what differs from the lake's manifests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A collection that an older system left on a Qdrant server, as sources/legacy/collection.py wants it."""
+"""A collection of an older system on a Qdrant server, as sources/legacy/collection.py describes one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What language models answered about passages, and were paid for: a file a purpose, a line an answer.
+"""Answers of language models about passages, so that none is paid for twice: a file per purpose, a line per answer.
 
 Each line has the hashes of the texts that it is about, so that the answers about what was deleted can go. A last line
 that a kill tore counts for nothing.

@@ -1,4 +1,4 @@
-"""Bytes of items that could not be read to their end, as they were found: private/raw/<source>/.
+"""Raw bytes of items that could not be read completely: private/raw/<source>/.
 
 A file is named by the keyed hashes of the item's unit and place, and by the hash of its bytes: its name reveals nothing
 that it does not hold itself, equal runs write equal files, and each can be checked without a list of all.

@@ -1,4 +1,4 @@
-"""Generations that go: their folders under published/, and what they have on a server.
+"""Removes generations: their folders under published/, and their points on a server.
 
 A folder is renamed first, so that no reader finds half a generation. While a server cannot be asked, so much of the
 folder stays as names what is still there; every sync tries again.

@@ -1,4 +1,4 @@
-"""Which values of the vault the whole lake has been searched for: one that becomes known later may stand in old months.
+"""Which values of the vault the lake has been searched for; a value found later may stand in months published earlier.
 
 `private/searched_values.json` has an entry for each: a hash of its pseudonym, which is a keyed hash itself. Without
 the file every value counts as new. It also says whether the last search was cut short.

@@ -1,4 +1,4 @@
-"""Tables by month that are collected before they are written: in memory while they are few, else on disk.
+"""Collects tables by month before they are written: in memory as long as they are small, then on disk.
 
 They lie in private/spill/<source>, which holds nothing between two exports; what a kill left there goes with the next
 sync.

@@ -1,4 +1,4 @@
-"""What is known of every unit: its size, time, content hash and months, and what failed in it.
+"""The state of every unit: its size, time, content hash, months and failures.
 
 Units stand in private/units, with the cursor of their source's lister: both change in one rename.
 """

@@ -1,4 +1,4 @@
-"""Vectors that were computed before, by model and keyed hash of the text: none is computed or paid for twice.
+"""Vectors by model and keyed hash of the text, so that none is computed or paid for twice.
 
 One SQLite file (private/vectors.db), written after every batch, so that a killed sync goes on where it was. It says
 nothing of the texts, but a vector tells of its text; so vectors of texts that are gone are removed and overwritten.

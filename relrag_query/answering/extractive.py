@@ -21,13 +21,7 @@ from relrag_query.answering.sentence_split import (
     split,
 )
 from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.term_coverage import (
-    Term,
-    metadata_tokens,
-    term_coverage,
-    terms_of,
-    tokens,
-)
+from relrag_query.retrieval.term_coverage import Term, metadata_tokens, term_coverage, terms_of, tokens
 from relrag_query.understanding.intent import QueryIntent
 from relrag_query.understanding.phrases import load_phrases
 

@@ -200,7 +200,7 @@ def _newest(wanted: ListingRequest, context: QueryContext, most: int) -> list[Hi
     told = {"limit": _SPARE * most, "from_files": list(_FROM_FILES), "attached": sorted(_ATTACHED)}
     rows = context.connection.execute(_NEWEST, wanted.values | told).fetchall()
     places = {ref: _place(ref, context) for ref, *_ in rows}
-    firsts = {one.asset_id: one for one in catalog_reader.of_assets(context.connection, list(set(places.values())))
+    firsts = {one.asset_id: one for one in catalog_reader.asset_chunks(context.connection, list(set(places.values())))
               if one.chunk_index == 0}  # fmt: skip
     hits: dict[str, Hit] = {}
     for ref, *_ in rows:

@@ -32,10 +32,10 @@ def add_named_records(evidence: ExtractiveAnswer, hits: Sequence[Hit], context: 
     """
     said = "\n".join(sentence.unit.quote for sentence in evidence.sentences)
     hashes, files = list(dict.fromkeys(_HASH.findall(said))), list(dict.fromkeys(FILE_NAME.findall(said)))
-    refs = catalog_reader.by_name(context.connection, hashes, files)[:_MOST]
+    refs = catalog_reader.commits_and_files(context.connection, hashes, files)[:_MOST]
     found = {hit.chunk.asset_id: hit for hit in reversed(hits)}
     missing = [ref for ref in refs if ref not in found]
-    passages = catalog_reader.of_assets(context.connection, missing) if missing else []
+    passages = catalog_reader.asset_chunks(context.connection, missing) if missing else []
     first = {one.asset_id: one for one in passages if not one.chunk_index and context.allows(one)}
     lowest = min((hit.score for hit in hits), default=0.0)
     added = [Hit(one, lowest * NAMED, NAMED, ASSET_NEIGHBORHOOD, promoted=True) for one in first.values()]

@@ -37,7 +37,7 @@ def _place(span: QuotableSpan, layout: Layout | None) -> QuotedPlace:
     if layout is None or offset is None:
         return QuotedPlace(span.ts, chunk.page_number, chunk.start_second)
     page = _before(offset, [(one.start, one.number) for one in layout.pages])
-    second = _before(offset, [(one.start, one.start_second) for one in layout.spoken])
+    second = _before(offset, [(one.start, one.start_second) for one in layout.speech])
     return QuotedPlace(
         span.ts, chunk.page_number if page is None else int(page), chunk.start_second if second is None else second
     )

@@ -57,7 +57,7 @@ def _waits(hit: Hit, terms: list[Term]) -> bool:
 def _continued(hit: Hit, context: QueryContext) -> Hit:
     """The chat window with the messages that follow soon."""
     end = hit.messages[-1].ts or 0
-    windows = catalog_reader.following(context.connection, str(hit.chunk.thread_id), end, _BEHIND)
+    windows = catalog_reader.following_chunks(context.connection, str(hit.chunk.thread_id), end, _BEHIND)
     members = list(dict.fromkeys(ref for window in windows for ref in window.members))
     known = catalog_reader.messages(context.connection, members) if members else {}
     later = sorted((one for one in known.values() if end < (one.ts or 0) <= end + _LATER), key=lambda one: one.ts or 0)
@@ -69,7 +69,7 @@ def _reply(hit: Hit, context: QueryContext) -> Hit | None:
     chunk = hit.chunk
     later = [
         one
-        for one in catalog_reader.following(context.connection, str(chunk.thread_id), chunk.ts or 0, _BEHIND)
+        for one in catalog_reader.following_chunks(context.connection, str(chunk.thread_id), chunk.ts or 0, _BEHIND)
         if one.from_ != chunk.from_ and context.allows(one)
     ]
     later.sort(key=lambda one: one.parent_asset_id != chunk.asset_id)

@@ -48,7 +48,7 @@ def _say_version(wanted: bool) -> None:
 @app.callback()
 def _app(
     version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version and end.")
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Answers from your own written memory: chats, mail, documents, calls, commits."""
@@ -99,7 +99,7 @@ def _said(error: Exception) -> str:
 
 
 def _place(filename: object) -> str:
-    """The file that an error is about, unless it is an export: the name of a chat can be that of a person."""
+    """The file that an error is about, unless it is an export, whose name can be that of a person."""
     path = Path(str(filename or ""))
     ours = any((folder / "private").is_dir() for folder in path.parents) or str(path) in sys.argv
     return f": {path}" if filename and (ours or path.name == "relrag.toml") else ""

@@ -1,4 +1,4 @@
-"""The last questions and the sources that were shown, so that `ask --continue` and `show NUMBER` know what is meant.
+"""Remembers the last questions and their sources, for `ask --continue` and `show NUMBER`.
 
 `private/conversation.json` holds the owner's words and ids of records, nothing that a record says.
 """
@@ -21,7 +21,7 @@ _QUESTIONS = 3
 
 @dataclass(frozen=True)
 class Conversation:
-    """What was asked, and what was shown for the last question."""
+    """The questions so far, and the sources of the last answer."""
 
     questions: list[str] = field(default_factory=list)
     """the last one first"""
@@ -30,7 +30,7 @@ class Conversation:
 
 
 def load(home: Path) -> Conversation:
-    """The conversation; an empty one where there was none, or where its file is damaged."""
+    """The conversation; an empty one if there is none, or its file is damaged."""
     try:
         found = orjson.loads((home / _PLACE).read_bytes())
         return Conversation(list(found["questions"]), list(found["sources"]))
@@ -39,7 +39,7 @@ def load(home: Path) -> Conversation:
 
 
 def keep(home: Path, answer: Answer, earlier: list[str], generation: int) -> None:
-    """Stores a question with its sources; nothing where the home cannot be written to.
+    """Stores a question with its sources; does nothing if the home is read-only.
 
     Nor where the generation that answered is no longer the current one: what it showed may have been forgotten.
     """

@@ -1,4 +1,4 @@
-"""Runs the function of a command, whose module is imported only then: `relrag --help` stays quick."""
+"""Imports the module of a command only when it runs, so that `relrag --help` stays quick."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 
 def run(module: str, name: str, *args: Any, **options: Any) -> NoReturn:
-    """Calls that function of a module of `commands`, and ends with the exit code that it returns."""
+    """Calls a function of a module of `commands`, and exits with the code that it returns."""
     try:
         code = getattr(load(module), name)(*args, **options)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""What a sync says of items that it could not read."""
+"""Prints the failures of a sync."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LISTS = "`relrag status --failures` lists them"
 
 
 def report_failures(workspace: Workspace, todo: Plan, strict: bool = False) -> int:
-    """Prints counts of what could not be read, by source and fault, and stores what it reported.
+    """Prints failures as counts, by source and fault, and stores what it reported.
 
     The caller holds the lock. Failures that the last sync reported are only counted, unless `strict`.
     """

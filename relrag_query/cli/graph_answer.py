@@ -1,4 +1,4 @@
-"""Answers of GraphRAG indexes and what is known of these, as text for a terminal."""
+"""Prints answers of GraphRAG indexes, and the state of an index."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from typing import Any
 
 from relrag_query.display.inert_text import safe
 from relrag_query.graphrag.answer import GraphAnswer
-from relrag_query.graphrag.service import Answered
+from relrag_query.graphrag.service import TracedAnswer
 
 
-def as_text(found: Answered) -> str:
-    """The answer, and of a question about everything what it was understood to be about."""
+def as_text(found: TracedAnswer) -> str:
+    """The answer as text; to a question about everything also how it was understood."""
     lines = found.answer.text.splitlines()
     if scope := _scope(found.answer):
         lines = [scope, "", *lines]
     if found.answer.model:
-        invented = f"; {found.answer.invented} citations of nothing taken out" if found.answer.invented else ""
+        invented = (
+            f"; {found.answer.invented_citations} citations of nothing taken out"
+            if found.answer.invented_citations
+            else ""
+        )
         lines += ["", f"Written by {found.answer.model} at {found.answer.host}{invented}."]
     if found.answer.note:
         lines += ["", f"note: {found.answer.note}"]
@@ -23,7 +27,7 @@ def as_text(found: Answered) -> str:
 
 
 def status_text(told: dict[str, Any]) -> str:
-    """What `relrag graphrag status` says."""
+    """The output of `relrag graphrag status`."""
     lines = [
         f"{told['name']}: GraphRAG {told['schema_version']}",
         f"  index path: {told['index_path']}",

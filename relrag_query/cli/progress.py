@@ -1,4 +1,4 @@
-"""How far something is: a bar on a terminal, plain lines elsewhere."""
+"""Shows progress: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINE_SECONDS = 5.0
 
 @contextmanager
 def show_progress() -> Iterator[Progress]:
-    """Gives the function that is told what is being done, how much of it is done, and how much there is."""
+    """Gives a function that reports progress: what is being done, how much is done, and how much there is."""
     stream = sys.stderr  # kept: while an asset runs, what is printed goes nowhere
     if not stream.isatty():
         yield _lines(stream)
@@ -42,7 +42,7 @@ def show_progress() -> Iterator[Progress]:
 
 
 def _lines(stream: TextIO) -> Progress:
-    """A line for each source that is read, for what has happened, and every few seconds of what is being done."""
+    """A line per source read and per event, and every few seconds one about what is being done."""
     last = time.monotonic()
 
     def show(what: str, done: int, total: int) -> None:

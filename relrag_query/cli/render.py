@@ -1,4 +1,4 @@
-"""Results as text for a terminal; as JSON they are in service/replies.py.
+"""Prints results on a terminal; service/replies.py has them as JSON.
 
 Retrieved text is shown, never obeyed: characters that could command a terminal are taken out.
 """
@@ -22,7 +22,7 @@ _ADVICE = "Try other words for it, one word alone, or fewer limits."
 
 
 def search_text(results: Results, zone: ZoneInfo) -> str:
-    """The hits, numbered, each with its compact line, its place and what it says."""
+    """The hits, numbered, each with its compact line, its place and its text."""
     head = ["\n".join(map(safe, results.head))] if results.head else []
     if not results.hits:
         return "\n".join([*head, "Nothing found.", *_where(results), _ADVICE])
@@ -119,7 +119,7 @@ def _place(hit: Hit, zone: ZoneInfo, locations: list[str], places: Sequence[Quot
 
 
 def _messages(hit: Hit, zone: ZoneInfo) -> Iterator[str]:
-    """The messages that hold words of the question; all of them where none does."""
+    """The messages that hold words of the question; if none does, all."""
     for place, one in enumerate(hit.messages):
         if place in hit.matching or not hit.matching:
             yield f"{time_of(one.ts, zone)} {one.sender or ''}: {one.text}"

@@ -1,4 +1,4 @@
-"""The documents and pages behind a GraphRAG answer, as text for a terminal."""
+"""Prints the documents and pages behind a GraphRAG answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LABELS = {
 
 
 def as_text(trace: Trace, index: Index, *, documents: bool = False, limit: int = 10) -> str:
-    """What is cited, and the sources with their quotes; `documents` joins those of one document."""
+    """The citations and their sources with quotes; `documents` merges those of one document."""
     if not trace.references:
         lines = ["No citations found"]
     else:

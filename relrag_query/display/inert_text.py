@@ -1,4 +1,4 @@
-"""What may be shown of texts that came from outside."""
+"""Makes foreign text safe to print: no control characters, no tricks with direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sources are shown. The answer is made from all of them; what is shown is only what matters.
+"""Decides which sources an answer shows; the answer itself is made from all of them.
 
 Five layers, each of which can be tuned or switched off: system entries, passages added for context only, a lowest
 score, whether the answer speaks of the source, and a cap.

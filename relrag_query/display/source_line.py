@@ -1,4 +1,4 @@
-"""One line by which a reader knows a source: when, who, in which channel, its title or file, the page or the minute."""
+"""The line that describes a source to a reader: time, person, channel, title or file, page or minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explore the archive: people, what they are to one another, and the records that a question is about.
+"""Explore the archive: people, their relationships, and the records that a question is about.
 
 Passages and relationships are searched side by side. A relationship that is found is an edge, both its ends are nodes.
 """

@@ -71,7 +71,7 @@ def named_nodes(people: People, query: str) -> list[GraphNode]:
 
 
 def _nodes(people: People, similarity: dict[int, float]) -> list[GraphNode]:
-    known_people, facts = people.known(similarity), people.facts(list(similarity)) if similarity else []
+    known_people, facts = people.by_id(similarity), people.facts(list(similarity)) if similarity else []
     found = []
     for person_id, near in similarity.items():
         person = known_people.get(person_id)

@@ -60,7 +60,7 @@ def related_to(archive: Archive, query: str, user_id: str, person: str, limit: i
         if person:
             whose = people.one(person).person_id
             rows = [row for row in rows if whose in (row.from_person_id, row.to_person_id)]
-        names = {one: person.name for one, person in people.known(_ends(rows)).items()} if not user_id else None
+        names = {one: person.name for one, person in people.by_id(_ends(rows)).items()} if not user_id else None
     if not rows:
         return []
     if names is None:
@@ -80,7 +80,7 @@ def _rows(archive: Archive, people: People, user_id: str, types: Collection[str]
     """The relationships that a user may see; those of which something was said since with the hash of their text."""
     store = archive.settings.key_store
     rows = [one.row for one in people.relationships()]
-    if people.pending.entries and store.exists():
+    if people.statements.entries and store.exists():
         keyed = store.load().content_hash
         rows = [replace(row, text_hash=profiles.text_hash(keyed, row)) for row in rows]
     return relationship_search.visible(rows, user_id, types)

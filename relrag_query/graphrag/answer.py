@@ -1,4 +1,4 @@
-"""What an index says to a question: without a model its own sentences, each with citations in Microsoft's form."""
+"""Answers a question from an index without a model: its own sentences, cited in Microsoft's form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from relrag_query.understanding.time_expressions import time_range
 
 Method = Literal["local", "global", "basic"]
 METHODS: tuple[Method, ...] = get_args(Method)
-NOTHING = "The index says nothing of that."
+NOTHING = "The index says nothing about that."
 _STATEMENTS = 5
 """sentences of an answer at most"""
 _MEANT = 2
@@ -33,7 +33,7 @@ _RECIPROCAL = 60
 """of reciprocal rank fusion"""
 
 
-class Related(NamedTuple):
+class SemanticMatches(NamedTuple):
     """What a search by meaning finds, by rows, best first."""
 
     units: Sequence[int] = ()
@@ -41,11 +41,11 @@ class Related(NamedTuple):
     relationships: Sequence[int] = ()
 
 
-_UNRELATED = Related()
+_NO_MATCHES = SemanticMatches()
 
 
 @dataclass(frozen=True)
-class Found:
+class ContextRecords:
     """The records that a question is answered from, by rows, best first."""
 
     units: tuple[int, ...]
@@ -65,13 +65,13 @@ class GraphAnswer:
     text: str
     """with citations in Microsoft's form"""
     themes: tuple[Theme, ...] = ()
-    found: Found = Found(())
+    records: ContextRecords = ContextRecords(())
     scope: Scope | None = None
     model: str = ""
     """who wrote it; empty: it is quoted"""
     host: str = ""
     """where that was"""
-    invented: int = 0
+    invented_citations: int = 0
     """citations of records that the model was not given; they are taken out"""
     note: str = ""
     """why nothing was written, where a model is configured"""
@@ -83,7 +83,7 @@ def ask(
     method: Method,
     now: datetime,
     zone: ZoneInfo,
-    related: Related = _UNRELATED,
+    matches: SemanticMatches = _NO_MATCHES,
     relatives: Relatives = MappingProxyType({}),
 ) -> GraphAnswer:
     """An answer in sentences of the index.
@@ -91,37 +91,39 @@ def ask(
     `relatives` are those whom the owner of the archive is related to.
     """
     if method == "global":
-        scope = scope_of(question, corpus, now, zone, related.units, relatives)
+        scope = scope_of(question, corpus, now, zone, matches.units, relatives)
         found = themes(scope.units, corpus, scope.words)
         text = "\n\n".join(map(_theme_text, found)) or NOTHING
-        return GraphAnswer(method, question, text, tuple(found), Found(scope.units), scope)
-    records = retrieve(question, corpus, method, now, zone, related)
-    said = _quoted(question, records, corpus)
-    return GraphAnswer(method, question, "\n".join(map(cited, said)) or NOTHING, found=records)
+        return GraphAnswer(method, question, text, tuple(found), ContextRecords(scope.units), scope)
+    records = retrieve(question, corpus, method, now, zone, matches)
+    said = _quote_sentences(question, records, corpus)
+    return GraphAnswer(method, question, "\n".join(map(cite, said)) or NOTHING, records=records)
 
 
 def retrieve(
-    question: str, corpus: Corpus, method: Method, now: datetime, zone: ZoneInfo, related: Related = _UNRELATED
-) -> Found:
-    """The records that a question is about: text units by words and meaning; local: also what these and it name."""
+    question: str, corpus: Corpus, method: Method, now: datetime, zone: ZoneInfo, matches: SemanticMatches = _NO_MATCHES
+) -> ContextRecords:
+    """The records for a question: text units by words and meaning; for local search also what these name."""
     support = Support(question)
-    within = _within_time(question, corpus, now, zone)
+    within = _units_in_time(question, corpus, now, zone)
     scores = support.scores([corpus.texts[unit] for unit in within])
     ranked = sorted(zip(scores, within, strict=True), key=lambda one: (-one[0], one[1]))
     by_words, held = [unit for score, unit in ranked if score], set(within)
-    units = _fused([by_words, [unit for unit in related.units if unit in held]])
+    units = _fuse([by_words, [unit for unit in matches.units if unit in held]])
     if method == "basic":
-        return Found(tuple(units[:_UNITS]))
-    entities = entities_of(support, units, corpus, related.entities)
+        return ContextRecords(tuple(units[:_UNITS]))
+    entities = entities_of(support, units, corpus, matches.entities)
     inside = {unit for row in entities for unit in corpus.units_of_entity[row]}
-    units = _fused([units, [unit for unit in units if unit in inside]])
-    relationships = relationships_of(entities, corpus, nearest=related.relationships)
+    units = _fuse([units, [unit for unit in units if unit in inside]])
+    relationships = relationships_of(entities, corpus, nearest=matches.relationships)
     claims = [one for one in _claims(support, entities, units, corpus) if one.unit in held]
     reports = _reports(entities, corpus)
-    return Found(tuple(units[:_UNITS]), tuple(entities), tuple(relationships), tuple(reports), tuple(claims[:_CLAIMS]))
+    return ContextRecords(
+        tuple(units[:_UNITS]), tuple(entities), tuple(relationships), tuple(reports), tuple(claims[:_CLAIMS])
+    )
 
 
-def cited(one: Statement) -> str:
+def cite(one: Statement) -> str:
     """A sentence with its citation."""
     return f"{one.text} {citation(one.references)}"
 
@@ -140,16 +142,16 @@ def _theme_text(theme: Theme) -> str:
     facts = filter(None, (days, ", ".join(theme.people), ", ".join(theme.figures)))
     report = [f"[Data: Reports ({theme.community})]"] if theme.community >= 0 else []
     lines = [f"## {theme.title}", " ".join([" · ".join(facts), *report])]
-    return "\n".join([*lines, *(f"- {one.day + ' ' if one.day else ''}{cited(one)}" for one in theme.statements)])
+    return "\n".join([*lines, *(f"- {one.day + ' ' if one.day else ''}{cite(one)}" for one in theme.statements)])
 
 
-def _within_time(question: str, corpus: Corpus, now: datetime, zone: ZoneInfo) -> list[int]:
+def _units_in_time(question: str, corpus: Corpus, now: datetime, zone: ZoneInfo) -> list[int]:
     time = time_range(question, now, zone)
     held = [unit for unit in range(len(corpus.texts)) if time is None or time.holds(*corpus.times[unit])]
     return held or list(range(len(corpus.texts)))
 
 
-def _fused(rankings: Sequence[Sequence[int]]) -> list[int]:
+def _fuse(rankings: Sequence[Sequence[int]]) -> list[int]:
     """Reciprocal rank fusion."""
     scores: dict[int, float] = {}
     for ranking in rankings:
@@ -171,7 +173,7 @@ def entities_of(
     for place, unit in enumerate(units[:_UNITS]):
         for row in corpus.entities_of_unit[unit]:
             weights[row] = weights.get(row, 0.0) + 1 / (1 + place) / len(corpus.units_of_entity[row]) ** 0.5
-    return _fused([sorted(weights, key=lambda row: (-weights[row], row)), nearest])[:_ENTITIES]
+    return _fuse([sorted(weights, key=lambda row: (-weights[row], row)), nearest])[:_ENTITIES]
 
 
 def relationships_of(
@@ -197,7 +199,7 @@ def relationships_of(
         and (units is None or not units.isdisjoint(table["text_unit_ids"].iat[row]))
     }
     heaviest = sorted(inside, key=lambda row: (-inside[row], row))
-    return _fused([heaviest, [row for row in nearest if row in inside]])[:_RELATIONSHIPS]
+    return _fuse([heaviest, [row for row in nearest if row in inside]])[:_RELATIONSHIPS]
 
 
 def _claims(support: Support, entities: Sequence[int], units: Sequence[int], corpus: Corpus) -> list[Claim]:
@@ -223,45 +225,45 @@ def _reports(entities: Sequence[int], corpus: Corpus) -> list[int]:
     return corpus.index.rows_of("community_reports", "community", numbers)
 
 
-def _quoted(question: str, found: Found, corpus: Corpus) -> list[Statement]:
+def _quote_sentences(question: str, records: ContextRecords, corpus: Corpus) -> list[Statement]:
     """The sentences of the best text units that hold most of the question's words, and the claims that do."""
     support = Support(question)
     said: list[tuple[float, int, Statement]] = []
-    for place, unit in enumerate(found.units[: 2 * _STATEMENTS]):
+    for place, unit in enumerate(records.units[: 2 * _STATEMENTS]):
         text = corpus.texts[unit]
         pieces = [" ".join(text[start:end].split()) for start, end in spans(sentences(text))]
         counted = [(len(support.matches(fold(piece))), piece) for piece in pieces if piece]
         if not counted:
             continue
         count, best = max(counted, key=lambda one: (one[0], -abs(len(one[1]) - 120)))
-        statement = Statement(best, unit, corpus.day(unit), _named(unit, best, found, corpus))
+        statement = Statement(best, unit, corpus.day(unit), _references_of(unit, best, records, corpus))
         said.append((count + 1 / (1 + place), unit, statement))
     stated = {one for _, _, statement in said for one in statement.references if one.dataset == Dataset.CLAIMS}
-    for place, one in enumerate(found.claims):
+    for place, one in enumerate(records.claims):
         count = len(support.matches(fold(one.text)))
         claim = Reference(Dataset.CLAIMS, one.number)
         if count and claim not in stated:
-            references = (claim, *_named(one.unit, one.text, replace(found, claims=()), corpus))
+            references = (claim, *_references_of(one.unit, one.text, replace(records, claims=()), corpus))
             statement = Statement(one.text, one.unit, corpus.day(one.unit), references)
             said.append((count + 0.5 / (1 + place), one.unit, statement))
     if any(score > 1 for score, _, _ in said):
-        meant = {*found.units[:_MEANT]}
+        meant = {*records.units[:_MEANT]}
         said = [one for one in said if one[0] > 1 or one[1] in meant]
     chosen = sorted(said, key=lambda one: (-one[0], one[1]))[:_STATEMENTS]
     return [one for _, _, one in chosen]
 
 
-def _named(unit: int, said: str, found: Found, corpus: Corpus) -> tuple[Reference, ...]:
+def _references_of(unit: int, said: str, records: ContextRecords, corpus: Corpus) -> tuple[Reference, ...]:
     """The claims, entities and text unit that a sentence rests on."""
     folded = fold(said)
     stated = [
         Reference(Dataset.CLAIMS, one.number)
-        for one in found.claims
+        for one in records.claims
         if one.unit == unit and one.words and one.words in said
     ]
     entities = [
         Reference(Dataset.ENTITIES, corpus.entity_numbers[row])
-        for row in found.entities
+        for row in records.entities
         if unit in corpus.units_of_entity[row] and fold(corpus.titles[row]) in folded
     ]
     return (*stated[:3], *entities[:3], Reference(Dataset.SOURCES, unit))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from relrag_query.graphrag.service import Answered
+from relrag_query.graphrag.service import TracedAnswer
 from relrag_query.graphrag.themes import Statement, Theme
 from relrag_query.graphrag.trace_reply import TraceReply, trace_reply
 
@@ -18,7 +18,7 @@ class CitedStatementReply(BaseModel):
 
 
 class ThemeReply(BaseModel):
-    """One thing that is talked about."""
+    """A subject that text units speak of."""
 
     title: str
     community: int | None = Field(description="number of the community that it is part of")
@@ -45,7 +45,7 @@ class GraphAnswerReply(TraceReply):
     themes: list[ThemeReply]
 
 
-def answer_reply(found: Answered, collection: str) -> GraphAnswerReply:
+def answer_reply(found: TracedAnswer, collection: str) -> GraphAnswerReply:
     """An answer, as it is sent."""
     answer = found.answer
     scope = answer.scope
@@ -57,10 +57,10 @@ def answer_reply(found: Answered, collection: str) -> GraphAnswerReply:
         question=answer.question,
         answer=answer.text,
         model=answer.model or None,
-        invented_citations=answer.invented,
+        invented_citations=answer.invented_citations,
         note=answer.note or None,
         about=list(dict.fromkeys([*about, *scope.words, *scope.people])) if scope else [],
-        looked_at={name: len(rows) for name, rows in vars(answer.found).items()},
+        looked_at={name: len(rows) for name, rows in vars(answer.records).items()},
         themes=list(map(_theme, answer.themes)),
     )
 

@@ -1,4 +1,4 @@
-"""Names, pages and beginnings of an archive's chunks, for indexes whose documents are chunks of the archive."""
+"""Looks up names, pages and beginnings of chunks, for indexes whose documents are chunks of this archive."""
 
 from __future__ import annotations
 

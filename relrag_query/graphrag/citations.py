@@ -78,8 +78,8 @@ def parse(text: str) -> list[Citation]:
     brackets = list(_BRACKET.finditer(text))
     if not brackets:
         return []
-    supported = _Sentences(text, brackets)
-    return [_citation(found, supported.of(found)) for found in brackets]
+    citing = _Sentences(text, brackets)
+    return [_citation(found, citing.sentence_at(found)) for found in brackets]
 
 
 def parse_citation_ids(answer: str) -> dict[str, set[int]]:
@@ -111,7 +111,7 @@ def _citation(found: re.Match[str], sentence: str) -> Citation:
 
 
 def _parts(text: str) -> list[str]:
-    """What commas, semicolons and spaces keep apart, without `+more`."""
+    """The parts between commas, semicolons and spaces, without `+more`."""
     return [part for part in _BETWEEN.split(_MORE.sub(" ", text)) if part]
 
 
@@ -128,7 +128,7 @@ class _Sentences:
         self._texts = [re.sub(r"\s([.,;:!?])", r"\1", " ".join(whole[start:end].split())) for start, end in spanned]
         self._starts = [start for start, _ in spanned]
 
-    def of(self, bracket: re.Match[str]) -> str:
+    def sentence_at(self, bracket: re.Match[str]) -> str:
         """The sentence that a bracket stands in or behind."""
         offset = self._places[bracket]
         place = bisect_right(self._starts, offset) - 1

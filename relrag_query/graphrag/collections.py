@@ -1,4 +1,4 @@
-"""The indexes that can be asked, by name: those made of this archive, and those that the owner has registered."""
+"""The indexes that can be asked, by name: those built from this archive, and those that the owner registered."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from relrag_query.graphrag.index import Index, IndexMissing, open_index
 
 
 class CollectionError(RelragError):
-    """A name stands for no index, or cannot be given to one; the message names those that there are."""
+    """No index has that name, or the name cannot be given; the message lists the existing ones."""
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedIndex:
     """An index by its name."""
 
     name: str
@@ -32,25 +32,25 @@ class Named:
     """made of this archive"""
 
 
-def named(settings: Settings) -> list[Named]:
+def list_indexes(settings: Settings) -> list[NamedIndex]:
     """All indexes there are names for: the archive's own, then registered ones."""
     home = settings.home_path
     own = dict.fromkeys([*settings.graphrag.own_collections, *graph_indexes.collections(home)])
     registered = registered_indexes.load(home).items()
     return [
-        *(Named(name, graph_indexes.current(home, name), own=True) for name in own),
-        *(Named(name, Path(folder), own=False) for name, folder in registered if name not in own),
+        *(NamedIndex(name, graph_indexes.current(home, name), own=True) for name in own),
+        *(NamedIndex(name, Path(folder), own=False) for name, folder in registered if name not in own),
     ]
 
 
-def find(settings: Settings, name: str) -> Named:
+def find(settings: Settings, name: str) -> NamedIndex:
     """The index of that name; CollectionError names the known ones, or says what to do for one that is not made."""
-    known = named(settings)
+    known = list_indexes(settings)
     for one in known:
         if one.name == name and one.folder is not None:
             return one
         if one.name == name:
-            raise CollectionError(f"the index {name} is not made yet; run `relrag sync`")
+            raise CollectionError(f"the index {name} is not built yet; run `relrag sync`")
     if name == "archive":
         said = 'no index of this archive is made; write [graphrag] with method = "fast" into relrag.toml'
         raise CollectionError(f"{said} and run `relrag sync`")
@@ -58,7 +58,7 @@ def find(settings: Settings, name: str) -> Named:
     raise CollectionError(f'no index is named "{name}"; indexes: {names}')
 
 
-def load(settings: Settings, name: str) -> tuple[Named, Index]:
+def load(settings: Settings, name: str) -> tuple[NamedIndex, Index]:
     """The index of that name with all that queries read. Raises CollectionError, and IndexMissing where it is gone."""
     while True:
         found = find(settings, name)
@@ -73,7 +73,7 @@ def load(settings: Settings, name: str) -> tuple[Named, Index]:
             continue  # a newer one took its place in between
         if found.own and found != find(settings, name):
             continue
-        index = redacted(settings, index, policy)
+        index = redact_if_stale(settings, index, policy)
         return found, index if found.own else registered_vectors.attach(settings, name, index)
 
 
@@ -87,17 +87,17 @@ def add(settings: Settings, name: str, folder: Path) -> Index:
     if not COLLECTION_NAME.fullmatch(name):
         said = "use lower-case letters, digits and _, beginning with a letter"
         raise CollectionError(f'"{name}" cannot be a name; {said}')
-    taken = [one for one in named(settings) if one.name == name]
+    taken = [one for one in list_indexes(settings) if one.name == name]
     if name == "archive" or any(one.own for one in taken):
         raise CollectionError(f'"{name}" is the name of an index of this archive; give another one')
-    index = redacted(settings, open_index(folder.resolve(), whole=True))
+    index = redact_if_stale(settings, open_index(folder.resolve(), whole=True))
     journal.append(settings.home_path, [GraphRAGIndex(name, str(folder.resolve()))])
     registered_vectors.embed(Workspace(settings), name, index)
     return registered_vectors.attach(settings, name, index)
 
 
-def redacted(settings: Settings, index: Index, policy: str | None = None) -> Index:
-    """The index as the policies of now have it.
+def redact_if_stale(settings: Settings, index: Index, policy: str | None = None) -> Index:
+    """The index redacted by the current policies.
 
     `policy` is the hash of those that an index of this archive was redacted by, with its passages; None for one from
     elsewhere, which nobody has redacted.
@@ -118,17 +118,17 @@ def remove(settings: Settings, name: str) -> None:
     """
     home = settings.home_path
     if name not in registered_indexes.load(home):
-        if all(one.name != name for one in named(settings)):
+        if all(one.name != name for one in list_indexes(settings)):
             find(settings, name)  # says which there are
-        raise CollectionError(f'"{name}" is made of this archive; take it out of [graphrag] in relrag.toml')
+        raise CollectionError(f'"{name}" is built from this archive; remove it from [graphrag] in relrag.toml')
     with lock.writing(home, "relrag graphrag remove"):
         registered_indexes.drop_vectors(home, name)  # first: a name that is gone can't be removed again
         journal.append(home, [GraphRAGIndex(name, "")])
 
 
-def problems(one: Named) -> Iterator[str]:
-    """What is wrong with an index that is named, for `list`."""
+def problems(one: NamedIndex) -> Iterator[str]:
+    """What is wrong with a named index, for `list`."""
     if one.folder is None:
-        yield "not made yet; run `relrag sync`"
+        yield "not built yet; run `relrag sync`"
     elif not one.folder.exists():
         yield f"{one.folder} is not there"

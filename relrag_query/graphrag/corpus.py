@@ -1,4 +1,4 @@
-"""An opened index as queries walk through it: text units with their time, document and entities, by rows."""
+"""An opened index, prepared for queries: text units with their time, document and entities, by row number."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ class Corpus:
         return known[1]
 
     @functools.cached_property
-    def folded(self) -> list[str]:
-        """The texts as words are compared."""
+    def folded_texts(self) -> list[str]:
+        """The texts, folded for comparison."""
         return [fold(text) for text in self.texts]
 
     @functools.cached_property
@@ -120,7 +120,7 @@ class Corpus:
         ]
 
     def entities_of_person(self, person_id: int) -> list[int]:
-        """The rows of entities that a person of the archive is."""
+        """The rows of the entities that stand for a person of the archive."""
         return self._people.get(person_id, [])
 
     @functools.cached_property

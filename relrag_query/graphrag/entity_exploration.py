@@ -1,4 +1,4 @@
-"""What a question is about, with entities and concepts of the archive's GraphRAG index as nodes of their own kind."""
+"""Adds entities and concepts of the archive's GraphRAG index to an exploration."""
 
 from __future__ import annotations
 

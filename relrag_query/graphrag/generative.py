@@ -1,4 +1,4 @@
-"""Answers that a language model writes from an index: what it is given, and what of its citations is kept.
+"""Has a language model write an answer from an index, and checks its citations.
 
 Local and basic: the records found, as Microsoft's search builds its context, within a budget of tokens. Global: the
 reports of the communities that the question is about, in batches of that size; from each the model takes points with a
@@ -62,33 +62,33 @@ class _Points(_Strict):
     points: list[_Point]
 
 
-class Written:
+class AnswerWriter:
     """A model that writes, for one question."""
 
     def __init__(self, writer: ChatModel, mapper: Callable[[], JsonModel], corpus: Corpus, tokens: int) -> None:
         """`mapper` opens the model that gives points, `tokens` is the budget of what is sent at once."""
         self._writer, self._mapper, self._corpus, self._tokens = writer, mapper, corpus, tokens
-        self._given: set[Reference] = set()
+        self._sent_references: set[Reference] = set()
 
     def answer(self, quoted: GraphAnswer) -> GraphAnswer:
         """The quoted answer, written. Raises AnswerError or ModelError where the service gives none."""
         if quoted.method == "global":
-            text = self._written(REDUCE, self._points(quoted), quoted.question)
+            text = self._write(REDUCE, self._points(quoted), quoted.question)
         else:
-            text = self._written(ANSWER, self._tables(quoted), quoted.question)
+            text = self._write(ANSWER, self._tables(quoted), quoted.question)
         if text.strip().startswith(NO_ANSWER):
             return quoted
-        kept, invented = keep_given(text, self._given)
-        return replace(quoted, text=kept, model=self._writer.model, host=self._writer.host, invented=invented)
+        kept, invented = drop_invented(text, self._sent_references)
+        return replace(quoted, text=kept, model=self._writer.model, host=self._writer.host, invented_citations=invented)
 
-    def _written(self, instructions: str, data: str, question: str) -> str:
+    def _write(self, instructions: str, data: str, question: str) -> str:
         text = "".join(self._writer.write(instructions, f"<data>\n{data}\n</data>\n\nQuestion: {question}"))
         if not text.strip():
             raise AnswerError(f"{self._writer.host} gave an empty answer")
         return text.strip()
 
     def _tables(self, quoted: GraphAnswer) -> str:
-        corpus, found = self._corpus, quoted.found
+        corpus, found = self._corpus, quoted.records
         tables, numbers = corpus.index.tables, corpus.entity_numbers
         entities, links, reports = tables["entities"], tables["relationships"], tables["community_reports"]
         parts = [
@@ -120,7 +120,9 @@ class Written:
                 ],
             ),
             self._rows("Claims", Dataset.CLAIMS, "claims", [(one.number, self._claim(one)) for one in found.claims]),
-            self._rows("Sources", Dataset.SOURCES, "sources", [(unit, self._dated(unit)) for unit in found.units]),
+            self._rows(
+                "Sources", Dataset.SOURCES, "sources", [(unit, self._line_with_day(unit)) for unit in found.units]
+            ),
         ]
         return "\n\n".join(filter(None, parts))
 
@@ -132,7 +134,7 @@ class Written:
             left -= count_tokens(line)
             if left < 0 and lines:
                 break
-            self._given.add(Reference(dataset, number))
+            self._sent_references.add(Reference(dataset, number))
             lines.append(line)
         return "\n".join([f"-----{title}-----", "id|text", *lines]) if lines else ""
 
@@ -140,7 +142,7 @@ class Written:
         table = self._corpus.index.tables["covariates"]
         return "|".join([one.subject, *(_text(table[name].iat[one.row]) for name in CLAIM)])
 
-    def _dated(self, unit: int) -> str:
+    def _line_with_day(self, unit: int) -> str:
         about = " ".join(filter(None, (self._corpus.day(unit), self._corpus.documents[unit])))
         return f"({about}) {self._corpus.texts[unit]}" if about else self._corpus.texts[unit]
 
@@ -149,13 +151,13 @@ class Written:
         batches = list(self._batches(quoted))
         said = batches
         if len(batches) > 1:
-            said = ["\n".join(["-----Points-----", *self._mapped(batches, quoted.question)])]
+            said = ["\n".join(["-----Points-----", *self._map_points(batches, quoted.question)])]
         for theme in quoted.themes:
-            self._given |= {one for statement in theme.statements for one in statement.references}
-        self._given |= {Reference(Dataset.REPORTS, one.community) for one in quoted.themes}
+            self._sent_references |= {one for statement in theme.statements for one in statement.references}
+        self._sent_references |= {Reference(Dataset.REPORTS, one.community) for one in quoted.themes}
         return "\n\n".join([*said, "-----Themes-----", inert(quoted.text)])
 
-    def _mapped(self, batches: Sequence[str], question: str) -> list[str]:
+    def _map_points(self, batches: Sequence[str], question: str) -> list[str]:
         model = self._mapper()
         found: list[_Point] = []
         for batch in batches:
@@ -176,7 +178,7 @@ class Written:
 
     def _batches(self, quoted: GraphAnswer) -> Iterator[str]:
         """Reports of the communities that most of the passages belong to, each batch within the budget."""
-        corpus, asked = self._corpus, set(quoted.found.units)
+        corpus, asked = self._corpus, set(quoted.records.units)
         shared = {place: len(asked.intersection(units)) for place, units in enumerate(corpus.units_of_community)}
         ranked = sorted((place for place in shared if shared[place]), key=lambda place: (-shared[place], place))
         numbers = [corpus.communities[place] for place in ranked]
@@ -192,8 +194,8 @@ class Written:
                 lines, left, made = [], float(self._tokens), made + 1
                 if made == _BATCHES:
                     return
-            self._given.add(Reference(Dataset.REPORTS, number))
-            self._given |= {one for cited in parse(line) for one in cited.references}
+            self._sent_references.add(Reference(Dataset.REPORTS, number))
+            self._sent_references |= {one for cited in parse(line) for one in cited.references}
             left -= count_tokens(line)
             lines.append(line)
         if lines:
@@ -203,12 +205,12 @@ class Written:
 _LINK = ("source", "target", "description")
 
 
-def keep_given(text: str, given: set[Reference]) -> tuple[str, int]:
-    """The text with citations of records that were given only, and how many were not."""
+def drop_invented(text: str, sent: set[Reference]) -> tuple[str, int]:
+    """The text without citations of records that the model was not given, and how many there were."""
     parts: list[str] = []
     behind = invented = 0
     for one in parse(text):
-        kept = [reference for reference in one.references if reference in given]
+        kept = [reference for reference in one.references if reference in sent]
         invented += len(one.references) - len(kept)
         before = text[behind : one.start]
         parts += [before, citation(kept)] if kept else [before.rstrip()]
@@ -217,7 +219,7 @@ def keep_given(text: str, given: set[Reference]) -> tuple[str, int]:
 
 
 def inert(text: str) -> str:
-    """Text that cannot close what delimits it."""
+    """Text that cannot close its own delimiters."""
     return re.sub(r"<(?=\s*/?\s*data\b)", "‹", text, flags=re.IGNORECASE)
 
 

@@ -35,44 +35,47 @@ class _Table:
     """What tracing reads of a table."""
 
     columns: tuple[str, ...]
-    older: dict[str, str]
+    former_names: dict[str, str]
     """what a column was called before"""
-    needed: bool = True
+    required: bool = True
     """an index without it has a problem"""
-    more: tuple[str, ...] = ()
+    query_columns: tuple[str, ...] = ()
     """what queries read beside that, where it is there"""
-    traced: bool = True
+    for_tracing: bool = True
     """read for tracing, too"""
 
 
 CLAIM = ("type", "status", "start_date", "end_date", "description")
 """columns of a claim beside whom it is about"""
 _COLUMNS = {
-    "documents": _Table(("id", "title", "text"), {"raw_content": "text"}, more=("creation_date",)),
+    "documents": _Table(("id", "title", "text"), {"raw_content": "text"}, query_columns=("creation_date",)),
     "text_units": _Table(("id", "text", "document_id"), {"document_ids": "document_id"}),
     "entities": _Table(
-        ("id", "human_readable_id", "title", "text_unit_ids"), {"name": "title"}, more=("type", "description")
+        ("id", "human_readable_id", "title", "text_unit_ids"), {"name": "title"}, query_columns=("type", "description")
     ),
     "relationships": _Table(
-        ("id", "human_readable_id", "source", "target", "text_unit_ids"), {}, more=("description", "weight")
+        ("id", "human_readable_id", "source", "target", "text_unit_ids"), {}, query_columns=("description", "weight")
     ),
     "communities": _Table(
-        ("community", "entity_ids", "relationship_ids", "text_unit_ids"), {"id": "community"}, more=("level",)
+        ("community", "entity_ids", "relationship_ids", "text_unit_ids"), {"id": "community"}, query_columns=("level",)
     ),
-    "community_reports": _Table(("community", "title", "full_content"), {}, more=("summary", "rank", "level")),
+    "community_reports": _Table(("community", "title", "full_content"), {}, query_columns=("summary", "rank", "level")),
     "covariates": _Table(
-        ("id", "human_readable_id", "text_unit_id"), {}, needed=False, more=("subject_id", *CLAIM, "source_text")
+        ("id", "human_readable_id", "text_unit_id"),
+        {},
+        required=False,
+        query_columns=("subject_id", *CLAIM, "source_text"),
     ),
-    "entity_people": _Table(("entity_id", "person_id"), {}, needed=False),
-    "vocabulary": _Table(("word", "key", "noun", "text_units"), {}, needed=False),
-    "record_texts": _Table(("record_id", "text_hash"), {}, needed=False, traced=False),
-    "text_vectors": _Table(("text_hash", "model", "vector"), {}, needed=False, traced=False),
-    "nodes": _Table(("title", "community", "id"), {}, needed=False),
+    "entity_people": _Table(("entity_id", "person_id"), {}, required=False),
+    "vocabulary": _Table(("word", "key", "noun", "text_units"), {}, required=False),
+    "record_texts": _Table(("record_id", "text_hash"), {}, required=False, for_tracing=False),
+    "text_vectors": _Table(("text_hash", "model", "vector"), {}, required=False, for_tracing=False),
+    "nodes": _Table(("title", "community", "id"), {}, required=False),
     "text_unit_chunks": _Table(
         ("text_unit_id", "chunk_id", "page_number", "last_page_number"),
         {},
-        needed=False,
-        more=("ts", "last_ts", "asset_id"),
+        required=False,
+        query_columns=("ts", "last_ts", "asset_id"),
     ),
 }
 _LISTS = {"text_unit_ids", "entity_ids", "relationship_ids", "document_id"}
@@ -152,7 +155,7 @@ def open_index(folder: Path, *, whole: bool = False) -> Index:
         )
     files = {name: path for path in _parquet(found) if (name := _table_name(path))}
     problems: list[str] = []
-    wanted = {name: files.get(name) if whole or table.traced else None for name, table in _COLUMNS.items()}
+    wanted = {name: files.get(name) if whole or table.for_tracing else None for name, table in _COLUMNS.items()}
     tables = {name: _read(name, path, problems, whole=whole) for name, path in wanted.items()}
     layout = _layout(files)
     if layout == "0.x" and len(tables["nodes"]):
@@ -161,7 +164,7 @@ def open_index(folder: Path, *, whole: bool = False) -> Index:
 
 
 def state(folder: Path) -> State:
-    """What tells whether the files of an opened index are still those: name, inode, size and time of change."""
+    """What changes when the files of an opened index change: names, inodes, sizes and times."""
     found = [(path.name, path.stat()) for path in _parquet(folder)]
     return tuple((name, one.st_ino, one.st_size, one.st_mtime_ns) for name, one in found)
 
@@ -178,16 +181,16 @@ def _table_name(path: Path) -> str:
 
 def _read(name: str, path: Path | None, problems: list[str], *, whole: bool) -> pd.DataFrame:
     table = _COLUMNS[name]
-    wanted = (*table.columns, *(table.more if whole else ()))
+    wanted = (*table.columns, *(table.query_columns if whole else ()))
     empty = pd.DataFrame({column: pd.Series(dtype=object) for column in wanted})
     if path is None:
-        if table.needed:
+        if table.required:
             problems.append(f"{name}.parquet is missing")
         return empty
     try:
         stored = set(pq.read_schema(path).names)
         columns = {
-            column: next((one for one in (column, *_older_names(table, column)) if one in stored), None)
+            column: next((one for one in (column, *_former_names(table, column)) if one in stored), None)
             for column in wanted
         }
         stands = [one for one in columns.values() if one]
@@ -199,7 +202,7 @@ def _read(name: str, path: Path | None, problems: list[str], *, whole: bool) -> 
         problems.append(f"{path.name} cannot be read: {type(error).__name__}")
         return empty
     lacking = [column for column in table.columns if columns[column] is None]
-    if lacking and table.needed and not (name == "communities" and "community" not in lacking):
+    if lacking and table.required and not (name == "communities" and "community" not in lacking):
         problems.append(f"{path.name} has no column {', '.join(lacking)}")
     return pd.DataFrame(
         {
@@ -209,12 +212,12 @@ def _read(name: str, path: Path | None, problems: list[str], *, whole: bool) -> 
     )
 
 
-def _older_names(table: _Table, column: str) -> list[str]:
-    return [older for older, newer in table.older.items() if newer == column]
+def _former_names(table: _Table, column: str) -> list[str]:
+    return [older for older, newer in table.former_names.items() if newer == column]
 
 
 def _substitute(column: str, frame: pd.DataFrame) -> pd.Series[Any]:
-    """What stands for a column that a file does not have: before 1.0 the position was the number."""
+    """The values for a column that a file lacks: before 1.0 the position was the number."""
     if column == "human_readable_id":
         return pd.Series(np.arange(len(frame)), index=frame.index)
     return pd.Series([None] * len(frame), index=frame.index, dtype=object)

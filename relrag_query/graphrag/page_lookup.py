@@ -1,4 +1,4 @@
-"""The document and page of a text unit.
+"""Finds the document and page of a text unit.
 
 Tables of Microsoft's tool know no pages. They come from, in this order: `text_unit_chunks.parquet`, which this project
 writes beside its own index; a look-up of chunks, where each document of the index is a chunk of another store; form
@@ -26,7 +26,7 @@ BatchLookup = Callable[[Sequence[str]], Sequence[dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Page:
-    """Where a text unit stands."""
+    """The document and pages of a text unit."""
 
     document: str
     number: int | None

@@ -1,4 +1,4 @@
-"""A GraphRAG index whose texts nobody has redacted by the policies of now, redacted as it is opened."""
+"""Redacts a GraphRAG index as it is opened, if its texts were not redacted under the current policies."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ def redact(index: Index, workspace: Workspace, *, own: bool) -> Index:
     tables = dict(index.tables)
     for name, columns in _TEXTS.items():
         shown = [column for column in columns if column in tables[name]]
-        changed = {one: _redacted(tables[name][one], workspace.redactor, sorted(channels)) for one in shown}
+        changed = {one: _redact_column(tables[name][one], workspace.redactor, sorted(channels)) for one in shown}
         tables[name] = tables[name].assign(**changed)
     return replace(index, tables=tables)
 
 
-def _redacted(column: pd.Series, redactor: PIIRedactor, channels: Iterable[str]) -> pd.Series:
+def _redact_column(column: pd.Series, redactor: PIIRedactor, channels: Iterable[str]) -> pd.Series:
     """The strings of a column redacted; what is none stays."""
     values = column.tolist()
     for channel in channels:
         texts = pa.array([one if isinstance(one, str) else "" for one in values], pa.string())
         for place in pc.indices_nonzero(pc.match_substring_regex(texts, redactor.hint(channel))).to_pylist():
-            values[place] = _shown(values[place], redactor, channel)
+            values[place] = _redact_text(values[place], redactor, channel)
     return pd.Series(values, index=column.index, dtype=object)
 
 
-def _shown(text: str, redactor: PIIRedactor, channel: str) -> str:
+def _redact_text(text: str, redactor: PIIRedactor, channel: str) -> str:
     try:
         return redactor.redact(text, channel)
     except RedactionError:

@@ -1,4 +1,4 @@
-"""The vectors of the entities of indexes that lie elsewhere: beside their registration, never in the owner's folder.
+"""The vectors of registered indexes' entities, stored with their registration and not in the owner's folder.
 
 Texts of such an index were redacted for no export of this archive, so they are redacted before a model sees them. A
 vector is known by the keyed hash of its text: an index that was written anew is embedded where its texts are new.

@@ -1,4 +1,4 @@
-"""The reports of an index, as they are read: what each is about, and its findings with their citations."""
+"""Parses the community reports of an index: what each is about, and its findings with their citations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which text units of an index a question is about: its time, and the words that are left of it.
+"""Selects the text units that a question is about, by its time and its words.
 
 `what did the family discuss most in 2024` leaves `family` and the year. A word stands for the documents and people that
 are called so, else for the passages that hold it; one that names a role (the landlord) also for the person beside whom
@@ -18,7 +18,7 @@ from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.text.analyzer import PREFIXED, fold
-from relrag_pipelines.text.kinship import types_named, words_for
+from relrag_pipelines.text.kinship import types_of_word, words_for
 from relrag_query.graphrag.corpus import PERSON, Corpus
 from relrag_query.graphrag.support import Support, beginnings
 from relrag_query.understanding.phrases import bare, load_phrases
@@ -76,10 +76,10 @@ def scope_of(
     people: dict[str, None] = {}
     unknown = []
     for word in words:
-        found, who = _called(word, corpus, relatives)
+        found, who = _find_by_name(word, corpus, relatives)
         if not found.intersection(within):
             unknown.append(word)
-            found, who = _held(word, corpus)
+            found, who = _find_by_text(word, corpus)
             found |= set(related[:_RELATED]) if len(found.intersection(within)) < _FEW else set()
         people |= dict.fromkeys(who)
         named |= found
@@ -98,9 +98,9 @@ def words_of(question: str) -> list[str]:
     return [word for word in kept if beginnings(word)]
 
 
-def _called(word: str, corpus: Corpus, relatives: Relatives) -> tuple[set[int], list[str]]:
-    """The text units of documents and people that are called so or are so related to the owner, and these people."""
-    is_meant, types = _looked_for(word), _types(word)
+def _find_by_name(word: str, corpus: Corpus, relatives: Relatives) -> tuple[set[int], list[str]]:
+    """The text units of documents and people of that name or relation to the owner, and these people."""
+    is_meant, types = _matcher(word), _types(word)
     titled = {unit for unit, title in enumerate(corpus.documents) if is_meant(fold(title))}
     meant = {row for type_ in types for person in relatives.get(type_, ()) for row in corpus.entities_of_person(person)}
     entities = [
@@ -112,15 +112,15 @@ def _called(word: str, corpus: Corpus, relatives: Relatives) -> tuple[set[int], 
 
 
 def _types(word: str) -> frozenset[str]:
-    """The relationships that a word names: of a family all kin."""
-    return KIN if load_phrases().intent.family.search(bare(word)) else types_named(word)
+    """The relationship types that a word names; for a family all of kin."""
+    return KIN if load_phrases().intent.family.search(bare(word)) else types_of_word(word)
 
 
-def _held(word: str, corpus: Corpus) -> tuple[set[int], list[str]]:
+def _find_by_text(word: str, corpus: Corpus) -> tuple[set[int], list[str]]:
     """The text units that hold a word and those of the people beside whom it mostly stands, and these people."""
-    is_meant = _looked_for(word)
-    holding = {unit for unit, text in enumerate(corpus.folded) if is_meant(text)}
-    roles = _people_beside(holding, corpus)
+    is_meant = _matcher(word)
+    holding = {unit for unit, text in enumerate(corpus.folded_texts) if is_meant(text)}
+    roles = _people_in_units(holding, corpus)
     return holding | {unit for row in roles for unit in corpus.units_of_entity[row]}, _titles(roles, corpus)
 
 
@@ -129,7 +129,7 @@ def _titles(entities: Sequence[int], corpus: Corpus) -> list[str]:
 
 
 @functools.lru_cache(maxsize=256)
-def _looked_for(word: str) -> Callable[[str], object]:
+def _matcher(word: str) -> Callable[[str], object]:
     """Whether a folded text holds a word, or what else stands in any language for the relationship that it names."""
     types = _types(word)
     if not types:
@@ -138,7 +138,7 @@ def _looked_for(word: str) -> Callable[[str], object]:
     return re.compile(rf"(?<!\w)[{PREFIXED}]{{0,2}}(?:{'|'.join(map(re.escape, words))})(?!\w)").search
 
 
-def _people_beside(holding: set[int], corpus: Corpus) -> list[int]:
+def _people_in_units(holding: set[int], corpus: Corpus) -> list[int]:
     """The people in whose passages a word mostly stands."""
     beside = Counter(row for unit in holding for row in corpus.entities_of_unit[unit] if corpus.types[row] == PERSON)
     total = len(corpus.texts)

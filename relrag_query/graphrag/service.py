@@ -1,4 +1,4 @@
-"""Questions to an index by its name, as the command line and other programs ask them."""
+"""Asks an index by its name, for the command line and other programs."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from relrag_query.answering import llm
 from relrag_query.answering.llm import AnswerError
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.graphrag import collections, generative
-from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, Related, ask
-from relrag_query.graphrag.collections import Named
+from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, SemanticMatches, ask
+from relrag_query.graphrag.collections import NamedIndex
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import Index
 from relrag_query.graphrag.scope import words_of
 from relrag_query.graphrag.trace import Source, Trace, trace
 from relrag_query.retrieval.question import redact_question
 
-_SEARCHED = 60
+_SEARCH_LIMIT = 60
 """passages that a search of the archive gives"""
-_NEAR = 10
+_NEAREST_ENTITIES = 10
 """entities by which text units of a registered index are found"""
 
 
 class QuestionEmpty(RelragError):
-    """Nothing was asked."""
+    """The question is empty."""
 
 
 @dataclass(frozen=True)
-class Answered:
-    """An answer, and where it has it from."""
+class TracedAnswer:
+    """An answer, and the trace of its citations."""
 
     answer: GraphAnswer
     index: Index
     trace: Trace
 
 
-def query(settings: Settings, collection: str, question: str, method: Method = "local") -> Answered:
+def query(settings: Settings, collection: str, question: str, method: Method = "local") -> TracedAnswer:
     """Asks the index of that name.
 
     Raises CollectionError, IndexMissing, and QuestionEmpty.
@@ -52,27 +52,27 @@ def query(settings: Settings, collection: str, question: str, method: Method = "
     corpus = Corpus(index)
     if named.own or corpus.has_vectors:
         with suppress(ArchiveError), Archive.of(settings) as archive:
-            return answered(settings, named, corpus, question, method, archive)
-    return answered(settings, named, corpus, question, method)
+            return ask_index(settings, named, corpus, question, method, archive)
+    return ask_index(settings, named, corpus, question, method)
 
 
-def answered(
-    settings: Settings, named: Named, corpus: Corpus, question: str, method: Method, archive: Archive | None = None
-) -> Answered:
+def ask_index(
+    settings: Settings, named: NamedIndex, corpus: Corpus, question: str, method: Method, archive: Archive | None = None
+) -> TracedAnswer:
     """What an opened index says to a question, by meaning too where it has vectors. Raises QuestionEmpty."""
     if not question.strip():
         raise QuestionEmpty("the question is empty")
     zone, asked = ZoneInfo(settings.timezone), redact_question(question, settings)
     # of a question about everything only what it is about can be searched for
     searched = " ".join(words_of(asked)) if method == "global" else asked
-    related = Related()
+    matches = SemanticMatches()
     if archive and named.own and searched:
-        related = _related(settings, named, corpus, searched, method, archive)
+        matches = _archive_matches(settings, named, corpus, searched, method, archive)
     elif archive and corpus.has_vectors and method == "local":
-        related = _near(corpus, asked, archive)
+        matches = _vector_matches(corpus, asked, archive)
     relatives = _relatives(archive) if archive and named.own and method == "global" else {}
-    answer = _written(settings, corpus, ask(asked, corpus, method, now(), zone, related, relatives))
-    return Answered(answer, corpus.index, trace(answer.text, corpus.index, asked))
+    answer = _write(settings, corpus, ask(asked, corpus, method, now(), zone, matches, relatives))
+    return TracedAnswer(answer, corpus.index, trace(answer.text, corpus.index, asked))
 
 
 def global_query(settings: Settings, collection: str, query_: str, *, include_sources: bool = False) -> dict[str, Any]:
@@ -81,14 +81,14 @@ def global_query(settings: Settings, collection: str, query_: str, *, include_so
     return {"answer": found.answer.text, "sources": [_source(one) for one in found.trace.sources if include_sources]}
 
 
-def _written(settings: Settings, corpus: Corpus, quoted: GraphAnswer) -> GraphAnswer:
-    """The answer as the configured model writes it; the quoted one where there is none, or it fails."""
+def _write(settings: Settings, corpus: Corpus, quoted: GraphAnswer) -> GraphAnswer:
+    """The answer as the configured model writes it; the quoted one if there is no model, or it fails."""
     if settings.answerer == "extractive" or quoted.text == NOTHING:
         return quoted
     try:
         model = llm.writer(settings)
         mapper = functools.partial(load_json_model, settings.answerer, model.model, settings.answer_url)
-        return generative.Written(model, mapper, corpus, settings.answer_context_tokens).answer(quoted)
+        return generative.AnswerWriter(model, mapper, corpus, settings.answer_context_tokens).answer(quoted)
     except (AnswerError, ModelError) as error:
         return replace(quoted, note=f"{error}; quoted instead")
 
@@ -103,7 +103,7 @@ def _source(one: Source) -> dict[str, Any]:
 
 
 def _relatives(archive: Archive) -> dict[str, set[int]]:
-    """By relationship type the people whom the owner of the archive is related to."""
+    """The people to whom the owner of the archive is related, by relationship type."""
     found: dict[str, set[int]] = {}
     with archive.people() as people:
         for one in people.relationships([people.owner]) if people.owner is not None else ():
@@ -111,33 +111,35 @@ def _relatives(archive: Archive) -> dict[str, set[int]]:
     return found
 
 
-def _related(
-    settings: Settings, named: Named, corpus: Corpus, question: str, method: Method, archive: Archive
-) -> Related:
+def _archive_matches(
+    settings: Settings, named: NamedIndex, corpus: Corpus, question: str, method: Method, archive: Archive
+) -> SemanticMatches:
     """The text units that the archive's own search finds; local: entities and relationships by their vectors, too."""
     wanted, index = settings.graphrag.collections.get(named.name), corpus.index
     since, until = (wanted.since or None, wanted.until or None) if wanted else (None, None)
     sources = [one.name for one in settings.sources if wanted is None or wanted.holds(one)]
-    found = archive.search(question, sources=sources, limit=_SEARCHED, since=since, until=until)
+    found = archive.search(question, sources=sources, limit=_SEARCH_LIMIT, since=since, until=until)
     units = [index.row_of("text_unit_chunks", "chunk_id", hit.chunk.chunk_id) for hit in found.hits]
     ids = [str(index.cell("text_unit_chunks", "text_unit_id", row)) for row in units if row is not None]
     rows = index.rows_of("text_units", "id", ids)
-    return Related(rows, *nearest(corpus, question, archive)) if method == "local" else Related(rows)
+    return SemanticMatches(rows, *nearest(corpus, question, archive)) if method == "local" else SemanticMatches(rows)
 
 
-def _near(corpus: Corpus, question: str, archive: Archive) -> Related:
+def _vector_matches(corpus: Corpus, question: str, archive: Archive) -> SemanticMatches:
     """The entities of a registered index that a question is near to, and the text units that say most of them."""
     entities, relationships = nearest(corpus, question, archive)
     weights: dict[int, float] = {}
-    for place, row in enumerate(entities[:_NEAR]):
+    for place, row in enumerate(entities[:_NEAREST_ENTITIES]):
         of = corpus.units_of_entity[row]
         for unit in of:
             weights[unit] = weights.get(unit, 0.0) + 1 / (1 + place) / len(of) ** 0.5
-    return Related(sorted(weights, key=lambda unit: (-weights[unit], unit))[:_SEARCHED], entities, relationships)
+    return SemanticMatches(
+        sorted(weights, key=lambda unit: (-weights[unit], unit))[:_SEARCH_LIMIT], entities, relationships
+    )
 
 
 def nearest(corpus: Corpus, question: str, archive: Archive) -> tuple[list[int], list[int]]:
-    """Entities and relationships of an index that a redacted question is near to, by their vectors."""
+    """Entities and relationships of an index nearest to a redacted question, by their vectors."""
     meaning, _ = archive.meaning(question)
     if meaning is None:
         return [], []

@@ -1,4 +1,4 @@
-"""How well a passage supports the sentence that cites it, and which of its words to quote.
+"""Rates how well a passage supports the sentence that cites it, and chooses the words to quote.
 
 Words are compared by their beginnings, accents aside, so that inflected forms meet in any language without a model.
 """
@@ -44,7 +44,7 @@ class Support:
 
     def scores(self, texts: Sequence[str]) -> list[float]:
         """Okapi BM25 of each text, with document frequencies among these texts; at least 0."""
-        found = [self.matches(_folded(text)) for text in texts]
+        found = [self.matches(_cached_fold(text)) for text in texts]
         frequency = Counter(word for one in found for word in one)
         usual = sum(map(len, texts)) / len(texts) if texts else 1
         weight = {word: math.log1p((len(texts) - count + 0.5) / (count + 0.5)) for word, count in frequency.items()}
@@ -101,7 +101,7 @@ def _saturate(count: int, length: float) -> float:
 
 
 def beginnings(text: str) -> list[str]:
-    """Of the words that are no function words."""
+    """The beginnings of the words, function words left out."""
     return [stem(word) for word in _WORD.findall(fold(text)) if word not in _FUNCTION_WORDS]
 
 
@@ -111,5 +111,5 @@ def stem(word: str) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _folded(text: str) -> str:
+def _cached_fold(text: str) -> str:
     return fold(text)

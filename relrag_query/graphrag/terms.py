@@ -1,4 +1,4 @@
-"""What text units speak of: their entities but people, and other nouns, with how much each tells of them."""
+"""The terms of text units, which are entities other than people, and nouns, with how much each tells about them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _READ, _COUNTED = 2000, 600
 """text units up to which all words are looked at, and the terms that are looked at at most"""
 _NOUN = 0.5
 """how likely a word is a noun at least"""
-_BESIDE = 3
+_COMPANIONS = 3
 """terms by which it is told how well others go with one"""
 _WORTH: dict[str, float] = {"WORD": 0.8, EntityType.NAME: 1.2, EntityType.QUOTATION: 1.2, EntityType.NUMBER: 0.3}
 """of terms, by type; of others 1"""
@@ -32,23 +32,23 @@ _WORD = re.compile(r"(?<![\w-])[^\W\d_]+(?:['’״\"-][^\W\d_]+)*(?!\w|-\d)")
 
 @dataclass(frozen=True)
 class Term:
-    """An entity, or another noun, and where it stands in the text units that are asked about."""
+    """An entity or another noun, and where it occurs in the text units asked about."""
 
     key: str
     title: str
     parts: tuple[str, ...]
     """how its words begin in any form"""
     units: frozenset[int]
-    talked: float
+    conversation_share: float
     """share of these units in which people talk or write, at a time that is known"""
-    rare: float
+    rarity: float
     """how much it tells wherever it stands"""
     entity: int | None = None
     """its row, where it is one"""
 
     def worth(self, units: Set[int]) -> tuple[float, str]:
-        """How much it tells of text units; the title breaks ties."""
-        return len(self.units & units) * self.rare * (_PAPER + (1 - _PAPER) * self.talked), self.title
+        """How much it tells about text units; the title breaks ties."""
+        return len(self.units & units) * self.rarity * (_PAPER + (1 - _PAPER) * self.conversation_share), self.title
 
     def stands_in(self, said: str) -> bool:
         """Whether a text, compared, holds it in any form."""
@@ -58,7 +58,7 @@ class Term:
 def terms(units: Sequence[int], corpus: Corpus, words: Iterable[str] = ()) -> list[Term]:
     """The terms of text units, those of most units first; `words` are those of the question, which tell nothing."""
     asked = {_key(normal_form(word), corpus) for word in words}
-    gathered = _Gathered(corpus)
+    gathered = _TermCollector(corpus)
     for unit in units:
         gathered.read(unit, whole=len(units) <= _READ)
     kept = [key for key in gathered.places if key not in asked and not is_function_word(key)]
@@ -66,7 +66,7 @@ def terms(units: Sequence[int], corpus: Corpus, words: Iterable[str] = ()) -> li
     return [gathered.term(key) for key in kept]
 
 
-def beside(seed: Term, found: Sequence[Term]) -> dict[str, int]:
+def shared_units(seed: Term, found: Sequence[Term]) -> dict[str, int]:
     """Of each other term the text units that it shares with one, by key."""
     return {one.key: len(one.units & seed.units) for one in found if one is not seed}
 
@@ -82,10 +82,10 @@ def cohesion(seed: Term, found: Sequence[Term], units: Set[int]) -> float:
         ),
         reverse=True,
     )
-    return sum(alike[:_BESIDE]) / _BESIDE
+    return sum(alike[:_COMPANIONS]) / _COMPANIONS
 
 
-class _Gathered:
+class _TermCollector:
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
         self.places: dict[str, set[int]] = {}
@@ -110,14 +110,20 @@ class _Gathered:
         forms = self._forms[key]
         title = min(forms, key=lambda form: (-forms[form], form[:1].isupper(), len(form), form))
         return Term(
-            key, title, tuple(map(stem, key.split())), of, self._talked(of), self._rarity(key, entity, of), entity
+            key,
+            title,
+            tuple(map(stem, key.split())),
+            of,
+            self._conversation_share(of),
+            self._rarity(key, entity, of),
+            entity,
         )
 
     def _add(self, key: str, unit: int, form: str) -> None:
         self.places.setdefault(key, set()).add(unit)
         self._forms.setdefault(key, Counter())[form] += 1
 
-    def _talked(self, units: Set[int]) -> float:
+    def _conversation_share(self, units: Set[int]) -> float:
         return sum(bool(self._corpus.day(unit)) for unit in units) / len(units)
 
     def _rarity(self, key: str, entity: int | None, units: Set[int]) -> float:

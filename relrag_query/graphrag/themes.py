@@ -1,4 +1,4 @@
-"""What a part of an index is about, without a model: themes, each with its people, time, figures and sentences.
+"""Describes part of an index without a model, as themes: people, time, figures and sentences.
 
 A theme grows from the entity that tells most of the text units that are asked about, with those that stand mostly
 beside it. Themes are taken one after another, each for text units that no earlier one has, so that they differ.
@@ -20,7 +20,7 @@ from relrag_pipelines.graphrag.words import normal_form
 from relrag_pipelines.text.analyzer import fold
 from relrag_query.graphrag.citations import Dataset, Reference
 from relrag_query.graphrag.corpus import PERSON, Corpus
-from relrag_query.graphrag.terms import Term, beside, cohesion, nouns, terms
+from relrag_query.graphrag.terms import Term, cohesion, nouns, shared_units, terms
 
 THEMES, SENTENCES = 6, 3
 _PEOPLE, _FIGURES = 4, 4
@@ -45,7 +45,7 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True)
 class Theme:
-    """One thing that is talked about."""
+    """A subject that text units speak of."""
 
     title: str
     community: int
@@ -69,7 +69,7 @@ def themes(units: Sequence[int], corpus: Corpus, words: Sequence[str] = (), most
             seed = _seed(left, free, least)
             if seed is None:
                 break
-            telling, about = _around(seed, left)
+            telling, about = _grow(seed, left)
             repeated = 2 * len(about & free) < len(about)  # earlier themes tell most of it
             about &= free
             free -= about
@@ -93,10 +93,10 @@ def _seed(left: Sequence[Term], free: set[int], least: int) -> Term | None:
     )
 
 
-def _around(seed: Term, found: Sequence[Term]) -> tuple[list[Term], set[int]]:
+def _grow(seed: Term, found: Sequence[Term]) -> tuple[list[Term], set[int]]:
     """The terms that stand mostly where the seed does, it first, and the text units that are about them."""
     least = min(2, len(seed.units))
-    shared = beside(seed, found)
+    shared = shared_units(seed, found)
     others = [one for one in found if shared.get(one.key, 0) >= max(least, len(one.units) / 2)]
     telling = [seed, *sorted(others, key=lambda one: one.worth(seed.units), reverse=True)][:_TELLING]
     named = Counter(unit for one in telling for unit in one.units)

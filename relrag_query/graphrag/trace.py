@@ -1,4 +1,4 @@
-"""From the citations of an answer to the documents and pages behind them.
+"""Traces the citations of an answer to documents and pages.
 
 A report leads to the records that its own text cites within its community, else to the text units of the community,
 else to those of the community's entities. An entity or relationship leads to its text units, a claim and a source to
@@ -21,7 +21,7 @@ PER_REFERENCE = 5
 
 
 class State(StrEnum):
-    """What became of a cited number."""
+    """The result of looking up a cited number."""
 
     RESOLVED = "resolved"
     OUTSIDE = "outside"
@@ -96,7 +96,7 @@ def trace(answer: str, index: Index, question: str = "", chunks: BatchLookup | N
 
 
 def resolve(reference: Reference, index: Index) -> Resolution:
-    """What a number that an answer cites stands for."""
+    """Looks up a number that an answer cites."""
     if reference.dataset == Dataset.REPORTS:
         return _report(reference, index)
     row = index.row(reference.dataset, reference.number)

@@ -1,4 +1,4 @@
-"""The vectors of an index's entities and relationships, as they are compared with a question's meaning."""
+"""Compares the vectors of an index's entities and relationships with a question's."""
 
 from __future__ import annotations
 

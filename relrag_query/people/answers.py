@@ -9,7 +9,7 @@ from datetime import date
 from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text.fact_phrases import INTRODUCER
-from relrag_query.people import reached
+from relrag_query.people import identifier_owner
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.page import possible_ages
 from relrag_query.people.people import People
@@ -23,7 +23,7 @@ from relrag_query.retrieval.steps.contents import load_messages
 
 _FACT, _SCOPED = 1.0, 0.85
 """display scores of what is known of people, and of passages that have to do with them"""
-_ROOM, _LOOKED_AT = 5, 200
+_MAX_PASSAGES, _CANDIDATES = 5, 200
 """passages beside what is known of people, and those of which they are the best"""
 
 
@@ -44,13 +44,13 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     """The answer to a question about people; None where nothing is known, so that the archive is searched."""
     ids = asked.people
     if not ids:
-        lines = _lines_of_named(asked.named, people)
-        whose = list(dict.fromkeys(one.person_id for one in asked.named))
+        lines = _relative_lines(asked.relative_facts, people)
+        whose = list(dict.fromkeys(one.person_id for one in asked.relative_facts))
         return PeopleAnswer(lines, whose, [], sure=True) if lines else None
     if asked.asks == "family" and context.expansion.relationships:
         ids = _family(ids, people)
-    namesakes = _namesakes(ids, people) if asked.asks == "fact" and not asked.choices else []
-    known = people.known([*ids, *namesakes, *(one.person_id for one in asked.relations)])
+    namesakes = _namesakes(ids, people) if asked.asks == "fact" and not asked.ambiguous else []
+    known = people.by_id([*ids, *namesakes, *(one.person_id for one in asked.relations)])
     facts = people.facts([*ids, *namesakes])
     relations = people.relationships(ids)
     hits = {
@@ -59,33 +59,33 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
         if one in known
     }
 
-    def said_of(person_id: int) -> str:
+    def describe(person_id: int) -> str:
         own = [fact for fact in facts if fact.person_id == person_id]
         return _line(asked, known[person_id], own, relations, known, today)
 
-    if asked.choices and len(hits) > 1:
-        told = {one: said_of(one) if asked.asks == "fact" else "" for one in hits}
+    if asked.ambiguous and len(hits) > 1:
+        told = {one: describe(one) if asked.asks == "fact" else "" for one in hits}
         lines = [(f"{told[one] or known[one].name or one}: may be meant.", hit) for one, hit in hits.items()]
         return PeopleAnswer(lines, [*hits], [], sure=False)
-    lines = [(text, hit) for one, hit in hits.items() if (text := said_of(one))]
-    if asked.named and asked.asks == "who":
-        lines += _lines_of_named(asked.named, people)
+    lines = [(text, hit) for one, hit in hits.items() if (text := describe(one))]
+    if asked.relative_facts and asked.asks == "who":
+        lines += _relative_lines(asked.relative_facts, people)
     by_name = not lines
     if by_name:  # who bears the same name may be the same
         hits = {one: person_hit(known[one], facts, [], people) for one in namesakes}
-        lines = [(text, hit) for one, hit in hits.items() if (text := said_of(one))]
+        lines = [(text, hit) for one, hit in hits.items() if (text := describe(one))]
     if not lines:
         return None
     named, told_of = (", ".join(map(str, some)) for some in (asked.people, hits))
     context.note("people", f"{asked.asks} of {named}, answered by {told_of}")
-    scoped = _scoped(asked, [*hits], known, people, context)
+    scoped = _related_passages(asked, [*hits], known, people, context)
     alone = asked.asks == "family" and not any(fact.predicate in FAMILY for fact in facts) and len(hits) < 2
-    return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.choices or by_name or alone))
+    return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.ambiguous or by_name or alone))
 
 
 def _namesakes(ids: list[int], people: People) -> list[int]:
     """Who bears the name of one of them."""
-    return [other for person_id in ids for other in people.of_one_name(person_id) if other not in ids]
+    return [other for person_id in ids for other in people.namesakes(person_id) if other not in ids]
 
 
 def _family(ids: list[int], people: People) -> list[int]:
@@ -93,9 +93,9 @@ def _family(ids: list[int], people: People) -> list[int]:
     return [one for one in people.expand_person_ids_with_relationships(ids) if one in ids or one != people.owner]
 
 
-def _lines_of_named(facts: list[PersonFact], people: People) -> list[tuple[str, Hit]]:
+def _relative_lines(facts: list[PersonFact], people: People) -> list[tuple[str, Hit]]:
     """Who is a relative by a name that no person bears, as the text says it, and who that may be in another script."""
-    known = people.known(fact.person_id for fact in facts)
+    known = people.by_id(fact.person_id for fact in facts)
     lines = []
     for fact in facts:
         whose = known[fact.person_id]
@@ -170,7 +170,7 @@ def _fact(predicate: str, person: IndexedPerson, facts: list[PersonFact], today:
     return f"{person.name}, {predicate.replace('_', ' ')}: {value}" if value else ""
 
 
-def _scoped(
+def _related_passages(
     asked: PeopleQuestion, ids: list[int], known: dict[int, IndexedPerson], people: People, context: QueryContext
 ) -> list[Hit]:
     """Passages that have to do with these people: of each type the one with most of them first, then by topic."""
@@ -178,7 +178,7 @@ def _scoped(
         return []
     names = " ".join(row["alias"] for one in ids for row in known[one].aliases if row["kind"] == "name")
     where = replace(context.limits, person_ids=tuple(people.ids_in_index(ids)))
-    found = hybrid_search(context.vectors, f"{context.search_text}\n{names}", context.meaning, _LOOKED_AT, where)
+    found = hybrid_search(context.vectors, f"{context.search_text}\n{names}", context.meaning, _CANDIDATES, where)
     chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
     together = people.person_counts(list(chunks), people.ids_in_index(ids))
     about = [
@@ -197,7 +197,7 @@ def _scoped(
         hit = Hit(chunk, one.score, _SCOPED, promoted=True, similarity=one.similarity, members=tuple(chunk.members))
         seen.setdefault(key, hit)
     context.note("person search", f"{len(about)} passages have to do with {', '.join(map(str, ids))}")
-    return load_messages(_by_turns(list(seen.values()))[:_ROOM], context)
+    return load_messages(_by_turns(list(seen.values()))[:_MAX_PASSAGES], context)
 
 
 def _by_turns(hits: list[Hit]) -> list[Hit]:
@@ -212,7 +212,7 @@ def _by_turns(hits: list[Hit]) -> list[Hit]:
 
 def stated_by_nobody(type_: str) -> str:
     """What is said where nobody is stated to be it: texts alone say who, and seldom of whom."""
-    if type_ == reached.NOBODYS:
+    if type_ == identifier_owner.UNKNOWN_OWNER:
         return f"No record says whose {type_} that is."
     if type_ == INTRODUCER:
         return "Nobody is stated to have introduced them; `relrag people relate` says who did."

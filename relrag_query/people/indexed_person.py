@@ -1,4 +1,4 @@
-"""Somebody with the names that he is known by, and the error where a name does not tell who is meant."""
+"""A person with all names, and the error for a name that does not tell who is meant."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class IndexedPerson:
     """alias, script, kind, keyed, stated: rows of person_aliases"""
 
     @functools.cached_property
-    def resolved(self) -> ResolvedPerson:
+    def resolved_person(self) -> ResolvedPerson:
         """As names are compared."""
         claims = tuple(Claim(one["kind"], one["alias"], one["keyed"], False) for one in self.aliases)
         entry = NamingEntry("", "", any(one["stated"] for one in self.aliases), claims, None, 0)
-        return ResolvedPerson(self.person_id, self.name, [entry], [], sorted(entry.written))
+        return ResolvedPerson(self.person_id, self.name, [entry], [], sorted(entry.written_names))
 
 
 def is_number(typed: str) -> bool:

@@ -19,10 +19,8 @@ class KinWord(NamedTuple):
     """relationship type"""
     word: str
     """as the file of its language has it, without accents"""
-    mine: bool = False
+    says_my: bool = False
     """the word itself says `my`: אשתי"""
-    of: bool = False
-    """the word itself says `his` or `her`, of whom is named behind it: אשתו של דוד"""
 
 
 def kin_words(question: str) -> list[KinWord]:
@@ -32,7 +30,7 @@ def kin_words(question: str) -> list[KinWord]:
         group = match.lastgroup or ""
         word = match[group].casefold()
         type_, base = _words()[group][word]
-        found.append(KinWord(match.start(), match.end(), type_, base, group == "mine", group == "of"))
+        found.append(KinWord(match.start(), match.end(), type_, base, group == "mine"))
     return found
 
 
@@ -47,13 +45,13 @@ def _words() -> dict[str, dict[str, tuple[str, str]]]:
     """Group of the pattern -> form -> type and base form."""
     hebrew = kinship.types_of("he")
     english, czech = kinship.types_of("en"), kinship.types_of("cs")
-    asked = {form: (english[word], word) for form, word in kinship.asked_forms("en").items()}
+    asked = {form: (english[word], word) for form, word in kinship.question_forms("en").items()}
     plain: dict[str, tuple[str, str]] = {}
     for word, kind in english.items():
         asked |= dict.fromkeys((word, f"{word}s"), (kind, word))
     for form, meant in asked.items():
         plain |= {bare(form).casefold(): meant, bare(form.replace("-", " ")).casefold(): meant}
-    plain |= {bare(form).casefold(): (czech[word], bare(word)) for form, word in kinship.asked_forms("cs").items()}
+    plain |= {bare(form).casefold(): (czech[word], bare(word)) for form, word in kinship.question_forms("cs").items()}
     plain |= {word: (kind, word) for word, kind in kinship.types_of("he", "latin").items()}
     for language in ("en", "cs", "he"):
         plain |= {bare(word): (kind, bare(word)) for word, kind in kinship.types_of(language, "said_of").items()}
@@ -67,9 +65,9 @@ def _words() -> dict[str, dict[str, tuple[str, str]]]:
             for word, kind in hebrew.items()
             for form in (word, word.replace(" ", " ה"))  # רואת החשבון
         }
-        | {form: (hebrew[word], word) for form, word in kinship.asked_forms("he").items()},
+        | {form: (hebrew[word], word) for form, word in kinship.question_forms("he").items()},
         "mine": {word: (kind, word) for word, kind in kinship.types_of("he", "mine").items()}
-        | {form: (hebrew[word], word) for form, word in kinship.asked_forms("he", "asked_mine").items()},
+        | {form: (hebrew[word], word) for form, word in kinship.question_forms("he", "asked_mine").items()},
         "of": {word: (kind, word) for word, kind in kinship.types_of("he", "of").items()},
     }
 

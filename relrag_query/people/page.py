@@ -81,7 +81,7 @@ def page(connection: duckdb.DuckDBPyConnection, people: People, person: IndexedP
         person,
         people.facts([person.person_id]),
         relations,
-        people.known([*(one.other_id for one in relations), *(one.other_id for one in pairs)]),
+        people.by_id([*(one.other_id for one in relations), *(one.other_id for one in pairs)]),
         _rows(connection, _TRAFFIC, {"ids": ids, "about": about}),
         _rows(connection, _YEARS, {"ids": ids, "about": about}),
         pairs,

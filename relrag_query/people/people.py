@@ -1,4 +1,4 @@
-"""Who is who in a generation, and what is known of them, with what the owner said since."""
+"""The people of a generation: who is who, and what is known about them, later statements included."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ import duckdb
 from relrag_pipelines.identity import lookup, statement_overlay
 from relrag_pipelines.identity.journal_statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.identity.mentions import MentionFinder
-from relrag_pipelines.identity.name_forms import asked_forms
+from relrag_pipelines.identity.name_forms import question_forms
 from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.indexed_person import IndexedPerson, PeopleError, is_number
-from relrag_query.people.pending import Pending
+from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.relations import FAMILY, INVERSE, Relation, is_of_type
 
 
 class People:
     """The people of a generation."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, pending: Pending) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, statements: LaterStatements) -> None:
         self._connection = connection
-        self.pending = pending
+        self.statements = statements
         self._finders: dict[str, MentionFinder] = {}
 
     @functools.cached_property
@@ -39,16 +39,16 @@ class People:
 
     def survivor(self, person_id: int) -> int:
         """Who that is now, by an id that somebody has or had."""
-        return self.pending.survivor(self._redirects.get(person_id, person_id))
+        return self.statements.survivor(self._redirects.get(person_id, person_id))
 
     @functools.cached_property
     def _redirects(self) -> dict[int, int]:
         rows = self._connection.execute("SELECT former_person_id, person_id FROM person_redirects").fetchall()
         return dict(rows)
 
-    def known(self, person_ids: Iterable[int]) -> dict[int, IndexedPerson]:
+    def by_id(self, person_ids: Iterable[int]) -> dict[int, IndexedPerson]:
         """The people of these ids that there are, by id, in order."""
-        now = {old: one for one in {self.survivor(some) for some in person_ids} for old in self.pending.former(one)}
+        now = self._survivors(person_ids)
         rows = self._rows("persons", now)
         found: dict[int, IndexedPerson] = {}
         for row in sorted(rows, key=lambda one: (now[one["person_id"]] != one["person_id"], one["person_id"])):
@@ -66,9 +66,9 @@ class People:
 
     def every(self) -> dict[int, IndexedPerson]:
         """All people, by id, in order."""
-        return self.known(one for (one,) in self._connection.execute("SELECT person_id FROM persons").fetchall())
+        return self.by_id(one for (one,) in self._connection.execute("SELECT person_id FROM persons").fetchall())
 
-    def bearing(self, text: str, *, sounds: bool = True, is_name: bool = False) -> dict[int, IndexedPerson]:
+    def name_bearers(self, text: str, *, sounds: bool = True, is_name: bool = False) -> dict[int, IndexedPerson]:
         """Who bears a name of which some word of a text, or of a name, may be a form; with `sounds` in any script."""
         rows = self._connection.execute(
             """
@@ -77,24 +77,24 @@ class People:
             SELECT person_id FROM person_names SEMI JOIN givens USING (form) WHERE rank IN ('given', 'family')
             UNION SELECT person_id FROM person_names SEMI JOIN asked USING (form)
             """,
-            {"words": sorted(asked_forms(text, sounds=sounds, is_name=is_name))},
+            {"words": sorted(question_forms(text, sounds=sounds, is_name=is_name))},
         ).fetchall()
-        return self.known(one for (one,) in rows)
+        return self.by_id(one for (one,) in rows)
 
     def find(self, typed: str) -> list[IndexedPerson]:
         """The people whom a name, an id or an alias as it is stored fits best; several where it fits them equally."""
         if is_number(typed.strip()):
-            return list(self.known([int(typed)]).values())
+            return list(self.by_id([int(typed)]).values())
         rows = self._connection.execute(
             "SELECT person_id FROM person_aliases WHERE alias = $alias AND kind <> 'name'", {"alias": typed.strip()}
         ).fetchall()
         if rows:
-            return list(self.known(one for (one,) in rows).values())
-        known = self.bearing(typed.title(), is_name=True)
-        ids = lookup.candidates({one: person.resolved for one, person in known.items()}, typed)
+            return list(self.by_id(one for (one,) in rows).values())
+        known = self.name_bearers(typed.title(), is_name=True)
+        ids = lookup.candidates({one: person.resolved_person for one, person in known.items()}, typed)
         return [known[one] for one in ids]
 
-    def reached_by(self, kind: str, keyed: str, written: str) -> list[int]:
+    def owners_of_identifier(self, kind: str, keyed: str, written: str) -> list[int]:
         """Whose a number or address is, by its keyed value; and who is stated to have it, as it is written there."""
         rows = self._connection.execute(
             "SELECT person_id FROM person_aliases WHERE kind = $kind AND keyed = $keyed "
@@ -114,17 +114,17 @@ class People:
             raise PeopleError(f'"{typed}" may be any of {len(found)}; name one by number: {told}')
         return found[0]
 
-    def bear_one_name(self, person_ids: Collection[int]) -> bool:
+    def share_name(self, person_ids: Collection[int]) -> bool:
         """Whether all bear the same name of two words or more, or its given name and no other: they may be one."""
-        borne = [one.resolved.names for one in self.known(person_ids).values()]
+        borne = [one.resolved_person.names for one in self.by_id(person_ids).values()]
         whole = {name for names in borne for name in names if len(name.words) > 1}
         return any(
             all(any(name.words in (one.words, one.words[:1]) for name in names) for names in borne) for one in whole
         )
 
-    def of_one_name(self, person_id: int) -> list[int]:
+    def namesakes(self, person_id: int) -> list[int]:
         """A person, and who else bears his whole name."""
-        names = {name.full for name in self.known([person_id])[person_id].resolved.names if len(name.words) > 1}
+        names = {name.full for name in self.by_id([person_id])[person_id].resolved_person.names if len(name.words) > 1}
         rows = self._connection.execute(
             "SELECT DISTINCT person_id FROM person_names WHERE rank = 'whole' AND form IN (SELECT unnest($names))",
             {"names": sorted(names)},
@@ -134,7 +134,7 @@ class People:
     def finder(self, text: str) -> MentionFinder:
         """What finds in a text whom it may name."""
         if text not in self._finders:
-            known = self.bearing(text, sounds=False).items()
+            known = self.name_bearers(text, sounds=False).items()
             names = {one: [row["alias"] for row in person.aliases if row["kind"] == "name"] for one, person in known}
             self._finders[text] = MentionFinder(names)
         return self._finders[text]
@@ -149,11 +149,11 @@ class People:
 
     def facts(self, person_ids: Collection[int]) -> list[PersonFact]:
         """What is known of these people; of each predicate the surest and latest first."""
-        now = self._now(person_ids)
+        now = self._survivors(person_ids)
         rows = [PersonFact(**{**row, "person_id": now[row["person_id"]]}) for row in self._rows("person_facts", now)]
         wanted = {*now.values()}
-        laid = statement_overlay.facts(rows, self.pending.entries, lambda one: now_or(self.survivor(one), wanted))
-        return sorted(laid, key=lambda one: (one.person_id, one.predicate, -one.confidence, _reversed(one)))
+        laid = statement_overlay.facts(rows, self.statements.entries, lambda one: _keep(self.survivor(one), wanted))
+        return sorted(laid, key=lambda one: (one.person_id, one.predicate, -one.confidence, _latest_first(one)))
 
     def relationships(
         self, person_ids: Collection[int] | None = None, types: Collection[str] | None = None
@@ -188,19 +188,19 @@ class People:
             found = [*found, *edge]
         return found
 
-    def working_as(self, type_: str) -> list[int]:
+    def holders_of_role(self, type_: str) -> list[int]:
         """Who is known to have a role by occupation, in any language: `dentist`, `zubařka`."""
         if type_ not in kinship.ROLES:
             return []
         rows = self._connection.execute(
             "SELECT person_id, value FROM person_facts WHERE predicate IN ('occupation', 'role') ORDER BY ALL"
         ).fetchall()
-        for entry in self.pending.entries:
+        for entry in self.statements.entries:
             if isinstance(entry.statement, StatedFact) and entry.statement.predicate in ("occupation", "role"):
                 rows.append((entry.statement.person_id, entry.statement.value))
         return sorted({self.survivor(one) for one, said in rows if type_ in kinship.roles_in(said)} - {self.owner or 0})
 
-    def relatives_named(self, name: str) -> list[PersonFact]:
+    def relative_facts(self, name: str) -> list[PersonFact]:
         """What texts say of relatives by that name whom no record knows: `my friend Simona`."""
         rows = self._connection.execute(
             "SELECT DISTINCT person_id FROM person_facts WHERE lower(value) = lower($name) "
@@ -232,7 +232,7 @@ class People:
 
     def ids_in_index(self, person_ids: Iterable[int]) -> list[int]:
         """The ids by which the passages of a generation know these people."""
-        return sorted({old for one in person_ids for old in self.pending.former(one)})
+        return sorted({old for one in person_ids for old in self.statements.former(one)})
 
     def filter_ids(self, typed: str) -> tuple[int, ...]:
         """Ids under which the index knows the one person who is meant. Raises PeopleError as `one` does."""
@@ -251,19 +251,19 @@ class People:
         cursor = self._connection.execute(query, values)
         names = [column[0] for column in cursor.description or ()]
         rows = [PersonRelationship(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
-        ends = self.pending.survivor
+        ends = self.statements.survivor
         moved = [
             replace(row, from_person_id=ends(row.from_person_id), to_person_id=ends(row.to_person_id)) for row in rows
         ]
         kept = [row for row in moved if row.from_person_id != row.to_person_id]
-        said = self._said_of(person_ids)
+        said = self._relationship_entries(person_ids)
         return statement_overlay.relationships(statement_overlay.merge_duplicates(kept), said, self.survivor)
 
-    def _said_of(self, person_ids: Collection[int] | None) -> list[Entry]:
+    def _relationship_entries(self, person_ids: Collection[int] | None) -> list[Entry]:
         """What was said since of these people's relationships."""
         wanted = None if person_ids is None else {self.survivor(one) for one in person_ids}
         found = []
-        for entry in self.pending.entries:
+        for entry in self.statements.entries:
             said = entry.statement
             if isinstance(said, StatedRelationship | RelationshipNote):
                 ends = {self.survivor(said.from_person_id), self.survivor(said.to_person_id)}
@@ -271,9 +271,9 @@ class People:
                     found.append(entry)
         return found
 
-    def _now(self, person_ids: Iterable[int]) -> dict[int, int]:
+    def _survivors(self, person_ids: Iterable[int]) -> dict[int, int]:
         """Every id of the generation that means one of these people -> who that is."""
-        return {old: one for one in {self.survivor(some) for some in person_ids} for old in self.pending.former(one)}
+        return {old: one for one in {self.survivor(some) for some in person_ids} for old in self.statements.former(one)}
 
     def _rows(self, table: str, person_ids: Iterable[int]) -> list[dict[str, Any]]:
         query = f"FROM {table} WHERE person_id IN (SELECT unnest($ids)) ORDER BY ALL"
@@ -282,7 +282,7 @@ class People:
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
-def now_or(person_id: int, wanted: Collection[int]) -> int | None:
+def _keep(person_id: int, wanted: Collection[int]) -> int | None:
     """The id where it is wanted, else None."""
     return person_id if person_id in wanted else None
 
@@ -292,7 +292,7 @@ def words_of(name: str) -> frozenset[str]:
     return frozenset(parse(name).words)
 
 
-def _reversed(fact: PersonFact) -> Sequence[int]:
+def _latest_first(fact: PersonFact) -> Sequence[int]:
     """Sorts what holds since later, or was said later, first."""
     begin = statement_overlay.JOURNAL
     number = int(fact.source_ref.removeprefix(begin)) if fact.source_ref.startswith(begin) else 0

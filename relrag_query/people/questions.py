@@ -18,7 +18,7 @@ from relrag_query.people.relations import Relation
 from relrag_query.people.relatives import Reference
 from relrag_query.understanding.phrases import bare, load_phrases
 
-Asked = Literal["who", "fact", "family"]
+QuestionType = Literal["who", "fact", "family"]
 _PREDICATES = ("age", "birthday", "lives_in", "works_at", "occupation", "phone", "email")
 
 
@@ -26,18 +26,18 @@ _PREDICATES = ("age", "birthday", "lives_in", "works_at", "occupation", "phone",
 class PeopleQuestion:
     """What a question asks of people."""
 
-    asks: Asked
+    asks: QuestionType
     people: list[int]
     """whom it is about; of `who` the answer. Several where it is not certain, or where several are meant"""
     relations: list[Relation] = field(default_factory=list)
     """through what they were found, in the order of the question"""
     predicate: str = ""
     """of `fact`: age, birthday, lives_in, works_at, occupation, phone or email"""
-    choices: bool = False
+    ambiguous: bool = False
     """`people` are those who may be meant, not those who are"""
     unknown: str = ""
     """a relationship that nobody is known to have; then there are no people"""
-    named: list[PersonFact] = field(default_factory=list)
+    relative_facts: list[PersonFact] = field(default_factory=list)
     """who has that relationship to whom these facts are of, where nobody who is known bears the name"""
 
 
@@ -48,7 +48,7 @@ def read(question: str, people: People) -> PeopleQuestion | None:
         if introduction:
             rest = f"{bare(question)[: reference.start]} {bare(question)[reference.end :]}"
             left = load_phrases().people.introduction.sub(" ", rest)
-            found = _introducers(reference, people) if says_no_more(left) else None
+            found = _introducers(reference, people) if has_only_fillers(left) else None
         else:
             found = _read(question, reference, people)
         if found:
@@ -57,38 +57,38 @@ def read(question: str, people: People) -> PeopleQuestion | None:
 
 
 def _read(question: str, reference: Reference, people: People) -> PeopleQuestion | None:
-    asked = _asked(f"{question[: reference.start]} {question[reference.end :]}", reference)
+    asked = _question_type(f"{question[: reference.start]} {question[reference.end :]}", reference)
     if asked is None:
         return None
     asks, predicate = asked
-    if not (reference.people or reference.named or reference.unknown):  # a name that nobody is known by
+    if not (reference.people or reference.relative_facts or reference.unknown):  # a name that nobody is known by
         return PeopleQuestion("fact", [], predicate=predicate) if asks == "fact" else None
-    if reference.named and not reference.people:
-        return PeopleQuestion("who", [], named=reference.named) if asks == "who" else None
-    if asks == "who" and not reference.choices and not (reference.relations or reference.unknown):
+    if reference.relative_facts and not reference.people:
+        return PeopleQuestion("who", [], relative_facts=reference.relative_facts) if asks == "who" else None
+    if asks == "who" and not reference.ambiguous and not (reference.relations or reference.unknown):
         reference.people = _alike(question[reference.start : reference.end], reference, people)
-    if (
-        reference.choices and len(reference.people) > 1 and people.bear_one_name(reference.people)
-    ):  # nobody could choose
-        reference.choices = False
-    said = PeopleQuestion(asks, reference.people, reference.relations, predicate, reference.choices, reference.unknown)
-    return replace(said, named=reference.named) if asks == "who" else said
+    if reference.ambiguous and len(reference.people) > 1 and people.share_name(reference.people):  # nobody could choose
+        reference.ambiguous = False
+    said = PeopleQuestion(
+        asks, reference.people, reference.relations, predicate, reference.ambiguous, reference.unknown
+    )
+    return replace(said, relative_facts=reference.relative_facts) if asks == "who" else said
 
 
-def _asked(rest: str, reference: Reference) -> tuple[Asked, str] | None:
+def _question_type(rest: str, reference: Reference) -> tuple[QuestionType, str] | None:
     """What is asked of whom a question means by its other words; None where one of these asks something else."""
     said, plain = load_phrases(), bare(rest)
     if said.intent.family.search(plain):
         left = said.people.who.sub(" ", said.intent.family.sub(" ", plain))
-        return ("family", "") if says_no_more(left) else None
+        return ("family", "") if has_only_fillers(left) else None
     for predicate in _PREDICATES:
         pattern = getattr(said.people, predicate)
         if pattern.search(plain):
             left = said.people.who.sub(" ", pattern.sub(" ", plain))
-            return ("fact", predicate) if says_no_more(left) else None
+            return ("fact", predicate) if has_only_fillers(left) else None
     asks = said.people.who.search(plain) is not None
     by_kin = bool(reference.relations or reference.unknown)
-    return ("who", "") if (asks or by_kin) and says_no_more(said.people.who.sub(" ", plain)) else None
+    return ("who", "") if (asks or by_kin) and has_only_fillers(said.people.who.sub(" ", plain)) else None
 
 
 def _introducers(reference: Reference, people: People) -> PeopleQuestion | None:
@@ -99,11 +99,11 @@ def _introducers(reference: Reference, people: People) -> PeopleQuestion | None:
     found = [one for one in relations if one.type == INTRODUCER and one.other_id != people.owner]
     ids = list(dict.fromkeys(one.other_id for one in found))
     if len({one.person_id for one in found}) > 1:  # one of several who bear the name
-        return PeopleQuestion("who", ids, found, choices=True)
+        return PeopleQuestion("who", ids, found, ambiguous=True)
     return PeopleQuestion("who", ids, found, unknown="" if ids else INTRODUCER)
 
 
-def says_no_more(left: str) -> bool:
+def has_only_fillers(left: str) -> bool:
     """Whether what is left of a question, bare, asks nothing else."""
     return set(re.findall(r"[^\W_]+", left.casefold())) <= load_phrases().people.fillers
 
@@ -113,13 +113,13 @@ def _alike(typed: str, reference: Reference, people: People) -> list[int]:
     asked = set(parse(typed).words)
     if len(asked) < 2:
         return reference.people
-    bearing = people.bearing(typed, sounds=False)
+    bearers = people.name_bearers(typed, sounds=False)
     near = [
         one
-        for one, person in bearing.items()
+        for one, person in bearers.items()
         if any(
             name.words and set(name.words) <= asked and name.words[0] == parse(typed).words[0]
-            for name in person.resolved.names
+            for name in person.resolved_person.names
         )
     ]
     return list(dict.fromkeys([*reference.people, *near]))

@@ -1,4 +1,4 @@
-"""Whom a question means: by name, in any script, or by what they are to somebody, step by step.
+"""Resolves whom a question means: by name, in any script, or by relation, step by step.
 
 Nothing is guessed: where it is not certain who is meant there are several, and where nobody is known to be it, nobody.
 """
@@ -34,14 +34,14 @@ def references(question: str, people: People, *, implied: bool = False) -> Itera
     `the architect` is the owner's; with `implied`, `the mother` too.
     """
     mentions = _mentions(question, people)
-    found = [Reference(one.start, one.end, list(one.person_ids), choices=len(one.person_ids) > 1) for one in mentions]
+    found = [Reference(one.start, one.end, list(one.person_ids), ambiguous=len(one.person_ids) > 1) for one in mentions]
     if (one := _reference(question, people, found, implied=implied)) is not None:
         yield one
     if mentions:
         return
     for name in (*_by_sound(question, people), *_strangers(question, people)):
         one = _reference(question, people, [name], implied=implied)
-        if one is not None and (one.people or one.named or one.unknown or _is_name(question, one)):
+        if one is not None and (one.people or one.relative_facts or one.unknown or _is_name(question, one)):
             yield one
 
 
@@ -91,14 +91,14 @@ def _names(question: str) -> Iterator[tuple[int, int]]:
 def _by_sound(question: str, people: People) -> Iterator[Reference]:
     """Those who are named in another script, or in another spelling: these only may be meant."""
     places = list(_names(question))
-    typed = [[question[start:end], *_without_prefix(question[start:end])] for start, end in places]
-    known = people.bearing(" ".join(dict.fromkeys(one for some in typed for one in some))) if typed else {}
-    resolved = {one: person.resolved for one, person in known.items()}
+    typed = [[question[start:end], *_strip_prefix(question[start:end])] for start, end in places]
+    known = people.name_bearers(" ".join(dict.fromkeys(one for some in typed for one in some))) if typed else {}
+    resolved = {one: person.resolved_person for one, person in known.items()}
     for (start, end), some in zip(places, typed, strict=True):
         for one in some:
             if ids := lookup.candidates(resolved, one):
                 said = {script(name.full) for found in ids for name in resolved[found].names}
-                yield Reference(start, end, ids, choices=len(ids) > 1 or script(one) in said)
+                yield Reference(start, end, ids, ambiguous=len(ids) > 1 or script(one) in said)
 
 
 def _is_name(question: str, reference: Reference) -> bool:
@@ -108,7 +108,7 @@ def _is_name(question: str, reference: Reference) -> bool:
     return capital or (tables.plain(said) in tables.given_names() and said not in tables.common())
 
 
-def _without_prefix(word: str) -> list[str]:
+def _strip_prefix(word: str) -> list[str]:
     """A Hebrew word without a letter that is written before names."""
     return [word[1:]] if word[0] in PREFIXED and len(word) >= _SHORTEST_PREFIXED else []
 
@@ -116,7 +116,7 @@ def _without_prefix(word: str) -> list[str]:
 def _strangers(question: str, people: People) -> Iterator[Reference]:
     """Those whom a text names as somebody's relative, and who have no record of their own; and those nobody knows."""
     for start, end in _names(question):
-        yield Reference(start, end, [], named=people.relatives_named(question[start:end]))
+        yield Reference(start, end, [], relative_facts=people.relative_facts(question[start:end]))
 
 
 def _own_family(question: str, people: People) -> Iterator[Reference]:
@@ -153,7 +153,7 @@ def _with_title(question: str, name: Mention, people: People) -> Mention:
     if before is None or tables.plain(before[1]) not in tables.before_family_names():
         return name
     said = question[name.start : name.end]
-    aliases = (row["alias"] for one in people.known(name.person_ids).values() for row in one.aliases)
+    aliases = (row["alias"] for one in people.by_id(name.person_ids).values() for row in one.aliases)
     families = {written[-1] for alias in aliases if len(written := words(alias)) > 1}
     is_one = any(said in as_given(one) | inflections(one) for one in families)
     return name._replace(start=before.start()) if is_one else name

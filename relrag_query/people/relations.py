@@ -1,4 +1,4 @@
-"""What people are to one another, and the same seen from the other end."""
+"""What people are to one another, seen from either end."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _INVERSE = {
     "mentor": "mentee", "manager": "report", "former_manager": "former_report", "teacher": "student",
     "landlord": "tenant", "assistant": "manager", INTRODUCER: "introduced",
 }  # fmt: skip
-_SERVED = {"doctor": "patient", "dentist": "patient", "therapist": "patient"}
+_CLIENT_TERMS = {"doctor": "patient", "dentist": "patient", "therapist": "patient"}
 """what those with an occupation call whom they serve, where it is not a client"""
-THROUGH = {
+KIN_PATHS = {
     "parent": (("sibling", "parent"),),
     "child": (("spouse", "child"),),
     "sibling": (("parent", "child"), ("sibling", "sibling")),
@@ -34,7 +34,7 @@ THROUGH = {
 """by way of whom somebody is a relative, where nothing says that he is: the parent of a spouse is a parent-in-law"""
 INVERSE = {
     **{there: here for here, there in _INVERSE.items()},
-    **{role: _SERVED.get(role, "client") for role in kinship.ROLES},
+    **{role: _CLIENT_TERMS.get(role, "client") for role in kinship.ROLES},
     **_INVERSE,
 }
 """what `from` is to `to`; a type that is missing is the same in both directions"""

@@ -1,4 +1,4 @@
-"""Who writes to whom, how often, since when and by which channel: what records show, apart from what is stated."""
+"""Who writes to whom: how often, since when and by which channel, as records show."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def traffic(connection: duckdb.DuckDBPyConnection, people: People, person_id: in
     chats = [one.name for one in RECORD_TYPES.values() if one.chat]
     apart = [*chats, *(one.name for one in RECORD_TYPES.values() if one.about_people)]
     rows = connection.execute(_RECORDS, {"ids": ids, "apart": apart}).fetchall()
-    merged = people.pending.merged
+    merged = people.statements.survivors
     who = {"person": people.survivor(person_id), "owner": people.owner, "chats": chats}
     rows += connection.execute(_CHATS, who | {"former": [*merged], "survivors": [*merged.values()]}).fetchall()
     found: dict[tuple[int, str], Traffic] = {}

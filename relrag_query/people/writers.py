@@ -1,4 +1,4 @@
-"""Who wrote what a query found, as a person and not as the name that happens to stand there."""
+"""Resolves who wrote a hit: the person, not just the name in the record."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def names(question: str, refs: Mapping[str, str], people: People, connection: Co
     if not asks_who_said(question):
         return {}
     known = writers(refs.values(), people, connection)
-    called = {one: person.name for one, person in people.known(one for ids in known.values() for one in ids).items()}
+    called = {one: person.name for one, person in people.by_id(one for ids in known.values() for one in ids).items()}
     return {quote: [name for one in known.get(ref, ()) if (name := called.get(one, ""))] for quote, ref in refs.items()}
 
 
@@ -44,10 +44,10 @@ def with_writers(hits: Sequence[Hit], people: People, connection: Connection) ->
     refs = {hit.chunk.chunk_id: hit.members or (hit.chunk.asset_id,) for hit in hits}
     known = writers((one for some in refs.values() for one in some), people, connection)
 
-    def of(hit: Hit) -> tuple[int, ...]:
+    def writer_ids(hit: Hit) -> tuple[int, ...]:
         return tuple(dict.fromkeys(one for ref in refs[hit.chunk.chunk_id] for one in known.get(ref, ())))
 
-    return [replace(hit, writer_ids=of(hit)) for hit in hits]
+    return [replace(hit, writer_ids=writer_ids(hit)) for hit in hits]
 
 
 def people_of(question: str, told: str, quoted: Iterable[str], people: People, connection: Connection) -> set[int]:

@@ -51,7 +51,7 @@ _OF_FILE = """
     SELECT file_name, any_value(asset_id) FROM indexed_records WHERE file_name IN (SELECT unnest($names))
     GROUP BY file_name HAVING count(*) = 1
 """
-_NAMED_BY = """
+_BY_NAME = """
     SELECT asset_id, name FROM (
         SELECT asset_id, lower(file_name) AS name FROM indexed_records WHERE lower(file_name) IN (SELECT unnest($files))
         UNION ALL
@@ -95,7 +95,7 @@ class Layout(NamedTuple):
     """Where the pages of a record lie in its text, and when its stretches are said."""
 
     pages: list[Page]
-    spoken: list[SpeechSegment]
+    speech: list[SpeechSegment]
 
 
 _NEWEST = """
@@ -110,30 +110,30 @@ def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]
     return {row[0]: Chunk(*row) for row in connection.execute(_OF_IDS, {"keys": list(chunk_ids)}).fetchall()}
 
 
-def of_groups(connection: Connection, chunk_group_ids: Sequence[str]) -> list[Chunk]:
+def group_chunks(connection: Connection, chunk_group_ids: Sequence[str]) -> list[Chunk]:
     """All passages of these groups in the order of their texts."""
     return [Chunk(*row) for row in connection.execute(_OF_GROUPS, {"keys": list(chunk_group_ids)}).fetchall()]
 
 
-def of_assets(connection: Connection, asset_ids: Sequence[str]) -> list[Chunk]:
+def asset_chunks(connection: Connection, asset_ids: Sequence[str]) -> list[Chunk]:
     """All passages of these records in the order of their texts."""
     return [Chunk(*row) for row in connection.execute(_OF_ASSETS, {"keys": list(asset_ids)}).fetchall()]
 
 
-def following(connection: Connection, thread_id: str, ts: int, limit: int) -> list[Chunk]:
+def following_chunks(connection: Connection, thread_id: str, ts: int, limit: int) -> list[Chunk]:
     """The first passages of a thread that end after a time, in order of time; nothing that is attached."""
     values = {"thread": thread_id, "ts": ts, "limit": limit}
     return [Chunk(*row) for row in connection.execute(_FOLLOWING, values).fetchall()]
 
 
-def of_spans(connection: Connection, spans: Sequence[tuple[str, int, int]]) -> list[Chunk]:
+def overlapping_windows(connection: Connection, spans: Sequence[tuple[str, int, int]]) -> list[Chunk]:
     """The chat windows that overlap one of these spans of a chat: its id, first and last second, UTC; by time."""
     threads, firsts, lasts = (list(values) for values in zip(*spans, strict=True))
     values = {"threads": threads, "firsts": firsts, "lasts": lasts}
     return [Chunk(*row) for row in connection.execute(_OF_SPANS, values).fetchall()]
 
 
-def newest_of_chats(connection: Connection, thread_ids: Sequence[str]) -> list[Chunk]:
+def newest_windows(connection: Connection, thread_ids: Sequence[str]) -> list[Chunk]:
     """The newest window of each of these chats, in their order."""
     ids = [one for (one,) in connection.execute(_NEWEST_OF_CHATS, {"threads": list(thread_ids)}).fetchall()]
     return sorted(chunks(connection, ids).values(), key=lambda one: thread_ids.index(str(one.thread_id)))
@@ -194,7 +194,7 @@ def is_record_id(connection: Connection, native_id: str) -> bool:
     return connection.execute(_NAMED, {"key": native_id}).fetchone() is not None
 
 
-def by_name(connection: Connection, hashes: Sequence[str], files: Sequence[str]) -> list[str]:
+def commits_and_files(connection: Connection, hashes: Sequence[str], files: Sequence[str]) -> list[str]:
     """The commits whose hash begins so and the records of these files, where exactly one does or has that name."""
     found: list[str] = []
     for said in hashes:
@@ -205,7 +205,7 @@ def by_name(connection: Connection, hashes: Sequence[str], files: Sequence[str])
     return list(dict.fromkeys([*found, *(known[name] for name in files if name in known)]))
 
 
-def named_by(
+def refs_by_name(
     connection: Connection, files: Sequence[str], numbers: Sequence[str], subjects: Sequence[str]
 ) -> list[str]:
     """The records with these names of files, reference numbers and subjects, where exactly one has it; by id."""
@@ -214,7 +214,7 @@ def named_by(
         "subjects": [subject.strip().lower() for subject in subjects],
         "numbers": list(numbers),
     }
-    return list(dict.fromkeys(ref for ref, _ in connection.execute(_NAMED_BY, values).fetchall()))
+    return list(dict.fromkeys(ref for ref, _ in connection.execute(_BY_NAME, values).fetchall()))
 
 
 def frequencies(connection: Connection) -> dict[str, int]:
@@ -222,7 +222,7 @@ def frequencies(connection: Connection) -> dict[str, int]:
     return dict(connection.execute("FROM terms").fetchall())
 
 
-def has_to_do_with(connection: duckdb.DuckDBPyConnection, chunk_id: str, person_ids: Sequence[int]) -> bool:
+def concerns(connection: duckdb.DuckDBPyConnection, chunk_id: str, person_ids: Sequence[int]) -> bool:
     """Whether one of these people wrote, received, took part in or is named in a passage."""
     return bool(
         connection.execute(

@@ -35,7 +35,7 @@ class QueryContext:
     question: str
     search_text: str
     """the question without its relative time phrase, with pseudonyms beside the personal data that they stand for"""
-    redacted: str
+    redacted_text: str
     """the same as it would stand in the index: what may be sent to a service"""
     terms: list[Term]
     intents: list[QueryIntent]
@@ -74,13 +74,13 @@ class QueryContext:
     @functools.cached_property
     def limits_in_time(self) -> ChunkFilter:
         """The limits, with those of the time that the question speaks of."""
-        return _within(self.limits, self.time) if self.time else self.limits
+        return _narrow(self.limits, self.time) if self.time else self.limits
 
     def allows(self, chunk: Chunk) -> bool:
         """Whether a passage lies within the limits, of sources, time and people."""
         where = self.limits
         return where.allows(chunk.source, chunk.kind, chunk.ts) and (
-            not where.person_ids or catalog_reader.has_to_do_with(self.connection, chunk.chunk_id, where.person_ids)
+            not where.person_ids or catalog_reader.concerns(self.connection, chunk.chunk_id, where.person_ids)
         )
 
     def note(self, step: str, did: str) -> None:
@@ -131,7 +131,7 @@ def _name(hit: Hit) -> str:
     return chunk.asset_id if chunk.chunk_count == 1 else f"{chunk.asset_id}, passage {chunk.chunk_index + 1}"
 
 
-def _within(where: ChunkFilter, when: TimeRange) -> ChunkFilter:
+def _narrow(where: ChunkFilter, when: TimeRange) -> ChunkFilter:
     since = max((bound for bound in (where.ts_from, when.since) if bound is not None), default=None)
     until = min((bound for bound in (where.ts_to, when.until) if bound is not None), default=None)
     return replace(where, ts_from=since, ts_to=until)

@@ -1,8 +1,8 @@
-"""What the steps of a query hand to each other: passages with the score that ranks them and the one that shows them."""
+"""Hits, which the steps of a query pass on: a passage, the score that ranks it and the score that shows it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -114,3 +114,10 @@ class Hit:
     def text(self) -> str:
         """The passage."""
         return self.chunk.text
+
+
+def drop_context(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits without what was only said around them."""
+    replies = {hit.reply.chunk.chunk_id for hit in hits if hit.reply}
+    around = (CONTEXT_EXPANSION, RECENCY_SUPPLEMENT)
+    return [hit for hit in hits if hit.role not in around or hit.chunk.chunk_id in replies]

@@ -1,4 +1,4 @@
-"""What is personal data now in the records of an open catalog, which were indexed under older policies."""
+"""Finds what is personal data under the current policies in records that were indexed under older ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEFAULT = "default"
 _MOST_REMEMBERED = 1 << 14
 """records whose values are kept"""
 _RECORDS = "SELECT * FROM indexed_records WHERE asset_id IN (SELECT unnest($ids))"
-_Found = tuple[str, RecordValues | None]
+_ChannelValues = tuple[str, RecordValues | None]
 """the channel of a record, and its values; None where it cannot be redacted"""
 
 
@@ -27,7 +27,7 @@ class IndexedRecords:
         """`columns` of the view `indexed_records` hold text."""
         self._connection, self._redactor, self._columns = connection, workspace.redactor, columns
         self._channels = {one.name: workspace.channel(one) for one in workspace.settings.sources}
-        self._found: dict[str, _Found | None] = {}
+        self._found: dict[str, _ChannelValues | None] = {}
 
     def channel_and_values(self, asset_ids: Sequence[str]) -> tuple[str, RecordValues]:
         """The channel of the first of the records, `DEFAULT` where there is none, and the values of all.
@@ -42,7 +42,7 @@ class IndexedRecords:
             values = values | some if some else values
         return (found[0][0] if found else DEFAULT), values
 
-    def _look_up(self, asset_ids: Sequence[str]) -> list[_Found]:
+    def _look_up(self, asset_ids: Sequence[str]) -> list[_ChannelValues]:
         held = self._found  # another thread may put an empty one in its place
         known = {one: held[one] for one in asset_ids if one in held}
         if missing := [one for one in asset_ids if one not in known]:
@@ -52,13 +52,13 @@ class IndexedRecords:
             self._found.update(known)
         return [found for one in asset_ids if (found := known[one]) is not None]
 
-    def _read(self, asset_ids: list[str]) -> dict[str, _Found | None]:
+    def _read(self, asset_ids: list[str]) -> dict[str, _ChannelValues | None]:
         """The records, read by a cursor of its own in the midst of a query; None for an id that no record has."""
         with self._connection.cursor() as cursor:
             cursor.execute(_RECORDS, {"ids": asset_ids})
             names = [one[0] for one in cursor.description or ()]
             rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-        found: dict[str, _Found | None] = dict.fromkeys(asset_ids)
+        found: dict[str, _ChannelValues | None] = dict.fromkeys(asset_ids)
         for row in rows:
             channel = channel_of(row["rag_source_type"], self._channels.get(row["source"], DEFAULT))
             try:

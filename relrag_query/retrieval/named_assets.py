@@ -19,4 +19,4 @@ def named_assets(question: str, connection: duckdb.DuckDBPyConnection) -> tuple[
     subjects = _QUOTED.findall(question)
     if not (files or numbers or subjects):
         return ()
-    return tuple(catalog_reader.named_by(connection, files, numbers, subjects))
+    return tuple(catalog_reader.refs_by_name(connection, files, numbers, subjects))

@@ -1,4 +1,4 @@
-"""What a question asks for, and of which generation: the context that all steps of a query share."""
+"""Understands a question, and makes the context that all steps of a query share."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def read_question(
     embedded_text = "\n".join(redacted)
     meaning, why = embed(embedded_text)
     context = QueryContext(
-        question=questions[0], search_text="\n".join(dict.fromkeys([*topics, *redacted])), redacted=redacted[0],
+        question=questions[0], search_text="\n".join(dict.fromkeys([*topics, *redacted])), redacted_text=redacted[0],
         terms=_terms(topics, redacted, times, frequencies), intents=intents, assets=assets,
         channels=_channels(questions), time=next(filter(None, times), None), latest=latest, limits=where,
         limit=max(limit, MIN_CANDIDATES), settings=settings, connection=connection, vectors=store,
@@ -97,10 +97,10 @@ def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) ->
     if unknown := sorted(set(filters.kinds) - KINDS.keys()):
         raise WrongQuestion(f'no kind is named "{unknown[0]}"; known kinds: {", ".join(sorted(KINDS))}')
     if limit < 1:
-        raise WrongQuestion(f"a limit of {limit} leaves nothing; name 1 or more")
+        raise WrongQuestion(f"the limit is {limit}; give 1 or more")
     ts_from, ts_to = _seconds(since, zone, end=False), _seconds(until, zone, end=True)
     if ts_from is not None and ts_to is not None and ts_from >= ts_to:
-        raise WrongQuestion(f"nothing lies from {since} to {until}; name the earlier one first")
+        raise WrongQuestion(f"{since} is later than {until}; give the earlier time first")
     return ChunkFilter(sources=tuple(filters.sources), kinds=tuple(filters.kinds), ts_from=ts_from, ts_to=ts_to)
 
 

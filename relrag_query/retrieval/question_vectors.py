@@ -41,11 +41,11 @@ class QuestionVectors:
             if model is None:
                 return None, ""
             with self._once:
-                asked_with = self._asked_with
-            if asked_with is None:
+                settings = self._query_settings
+            if settings is None:
                 why = "not made yet, or nothing is in its language"
                 return None, f"the generation holds no vectors of {model.name}: {why}"
-            model = embedders.model(asked_with) or model
+            model = embedders.model(settings) or model
             text = to_entity_type(redacted)
             if not supports_language(model, text, None):
                 return None, f"{model.name} does not know the language of the question"
@@ -68,13 +68,13 @@ class QuestionVectors:
         return compare(model, self.means, asked, meaning, texts)
 
     @functools.cached_property
-    def _asked_with(self) -> Settings | None:
+    def _query_settings(self) -> Settings | None:
         """The settings by which questions are embedded for this generation."""
         return embedders.query_settings(self._settings, str(self._manifest.get("embedder", "")))
 
     @functools.cached_property
     def _embedder(self) -> Embedder:
-        return embedders.load(self._asked_with or self._settings)
+        return embedders.load(self._query_settings or self._settings)
 
 
 def compare(model: E5, means: Means, asked: str, meaning: Vectors, texts: Sequence[str]) -> Vectors:

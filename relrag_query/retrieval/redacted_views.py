@@ -101,16 +101,16 @@ def _redacted_json(text: str, redactor: PIIRedactor, channel: str, values: Recor
 def _expression(column: Column, of: str, phone: str) -> str:
     if column.json:
         return f'redacted_json("{column.name}", {of})'
-    return _redacted(f'"{column.name}"', column.type, f"{of}, {phone}")
+    return _redact_sql(f'"{column.name}"', column.type, f"{of}, {phone}")
 
 
-def _redacted(value: str, kind: pa.DataType, of: str) -> str:
+def _redact_sql(value: str, kind: pa.DataType, of: str) -> str:
     """SQL that gives a value of a type with each string in it redacted."""
     if pa.types.is_string(kind):
         return f"redacted({value}, {of})"
     if pa.types.is_list(kind):
-        return f"list_transform({value}, lambda one: {_redacted('one', kind.value_type, of)})"
+        return f"list_transform({value}, lambda one: {_redact_sql('one', kind.value_type, of)})"
     if pa.types.is_struct(kind):
-        fields = ", ".join(f'"{one.name}" := {_redacted(f"{value}.{one.name}", one.type, of)}' for one in kind)
+        fields = ", ".join(f'"{one.name}" := {_redact_sql(f"{value}.{one.name}", one.type, of)}' for one in kind)
         return f"struct_pack({fields})"
     return value

@@ -88,9 +88,9 @@ class Term:
         """The tokens, the surest first: `found` is asked for each sentence that could be quoted."""
         return sorted(self.tokens.items(), key=lambda one: -one[1])
 
-    def known(self, held: Frequencies) -> bool:
+    def occurs_in(self, frequencies: Frequencies) -> bool:
         """Whether the archive holds the word, not just a part of a code."""
-        return any(held.get(token) for token, sure in self.tokens.items() if sure > PART)
+        return any(frequencies.get(token) for token, sure in self.tokens.items() if sure > PART)
 
 
 @dataclass
@@ -102,7 +102,6 @@ class _QueryWord:
     light: bool = False
     adjacent: bool = False
     is_time: bool = False
-    """belongs to the time phrase"""
 
 
 def query_terms(question: str, frequencies: Frequencies, redacted: str | None = None, phrase: str = "") -> list[Term]:
@@ -151,7 +150,7 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
         timed = start >= 0 and place.start() < start + len(phrase) and start < place.end()
         tells = bool(sure) and not light and not timed
         if sure:
-            sure |= _prefixed(sure)
+            sure |= _prefix_forms(sure)
             found = _QueryWord(piece.strip(_AROUND), sure, light, open_end and tells, timed)
             words.setdefault(frozenset(sure), found)
         open_end = tells and piece[-1] not in ",;:.?!"
@@ -265,14 +264,14 @@ def _sure_in_hebrew(beginning: str, word: str) -> float:
     place = word.find(beginning)
     if not 0 <= place <= _HEBREW_STEM:
         return 0.0
-    stem = _without_ending(word[place:])
+    stem = _strip_ending(word[place:])
     if len(beginning) >= len(stem):
         return _HEBREW_BEGINNING.get(len(beginning), PART)
     letters = len(beginning.lstrip(PREFIXED)) if beginning[0] in PREFIXED else len(beginning)
     return _HEBREW_BEGINNING[4] if letters > _HEBREW_STEM else PART
 
 
-def _prefixed(sure: Mapping[str, float]) -> dict[str, float]:
+def _prefix_forms(sure: Mapping[str, float]) -> dict[str, float]:
     """A short Hebrew word with a letter before it, and without: sparse search has only their beginnings in common."""
     short = [word for word in sure if "א" <= word[0] <= "ת" and len(word) in (_HEBREW_STEM, _HEBREW_STEM + 1)]
     with_letter = [letter + word for word in short for letter in PREFIXED if len(word) == _HEBREW_STEM]
@@ -280,7 +279,7 @@ def _prefixed(sure: Mapping[str, float]) -> dict[str, float]:
     return {word: _HEBREW_BEGINNING[4] for word in (*with_letter, *without) if word not in sure}
 
 
-def _without_ending(word: str) -> str:
+def _strip_ending(word: str) -> str:
     ends = (end for end in _HEBREW_ENDINGS if word.endswith(end) and len(word) - len(end) >= _HEBREW_STEM)
     return word.removesuffix(next(ends, ""))
 

@@ -1,4 +1,4 @@
-"""What there is of an archive: per source and published, how far it is behind, and what could not be read."""
+"""The state of an archive: what each source holds, what is published, how far it is behind, what failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What functions keep of texts that they were given (`functools.lru_cache`), which no generation may outlive."""
+"""Empties the caches of functions (`functools.lru_cache`) that may hold text of a generation that is gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a service answers where it cannot give what was asked for."""
+"""The errors of a service that cannot give what was asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GraphRAG indexes for many callers: each opened once, and held only while its files are those that were opened."""
+"""GraphRAG indexes for many callers: each is opened once, and again when its files change."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from relrag_query.archive import Archive
 from relrag_query.graphrag import collections
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply, answer_reply
-from relrag_query.graphrag.collections import CollectionError, Named
+from relrag_query.graphrag.collections import CollectionError, NamedIndex
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import Index, IndexMissing, State, state
 from relrag_query.graphrag.reports import ReportReply, reports
-from relrag_query.graphrag.service import answered
+from relrag_query.graphrag.service import ask_index
 from relrag_query.graphrag.trace import trace
 from relrag_query.graphrag.trace_reply import TraceReply, trace_reply
 from relrag_query.service.errors import NotServed
@@ -54,14 +54,14 @@ class ReportsReply(BaseModel):
 
 @dataclass(frozen=True)
 class _Opened:
-    named: Named
+    named: NamedIndex
     settings: Settings
     """of when it was opened"""
     files: State
     index: Index
     corpus: Corpus
 
-    def is_current(self, named: Named, settings: Settings) -> bool:
+    def is_current(self, named: NamedIndex, settings: Settings) -> bool:
         """Whether opening it now would give the same."""
         return self.named == named and self.settings is settings and self.files == state(self.index.folder)
 
@@ -96,7 +96,7 @@ class GraphIndexes:
     def query(self, archive: Archive | None, collection: str, question: str, method: Method) -> GraphAnswerReply:
         """What an index says to a question; `archive` is searched by meaning beside it. Raises NotServed."""
         opened = self._open(collection)
-        found = answered(opened.settings, opened.named, opened.corpus, question, method, archive)
+        found = ask_index(opened.settings, opened.named, opened.corpus, question, method, archive)
         return answer_reply(found, collection)
 
     def reports(self, collection: str, limit: int, offset: int = 0) -> ReportsReply:
@@ -130,8 +130,8 @@ class GraphIndexes:
         if self.traced:
             self.traced.let_go_of_old()
 
-    def _named(self) -> Sequence[Named]:
-        return collections.named(self._settings()) if self._served else []
+    def _named(self) -> Sequence[NamedIndex]:
+        return collections.list_indexes(self._settings()) if self._served else []
 
     def _open(self, name: str) -> _Opened:
         if not self._served:

@@ -1,4 +1,4 @@
-"""A graph as it is sent, and how much of it may be asked for."""
+"""The graph as a reply, and the limits on how much of it may be asked for."""
 
 from __future__ import annotations
 

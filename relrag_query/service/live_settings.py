@@ -1,4 +1,4 @@
-"""The settings of a program that runs for long: those of relrag.toml as it is now."""
+"""The settings of a running server: relrag.toml is read again when it changes."""
 
 from __future__ import annotations
 

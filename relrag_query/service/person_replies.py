@@ -1,4 +1,4 @@
-"""What is known of a person, and who there is, as models that serialise to JSON: for pages, API and MCP."""
+"""People and what is known about them, as models that serialise to JSON: for pages, API and MCP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records, passages, threads, and what they are related to, as models that serialise to JSON."""
+"""Records, passages and threads with what they are related to, as models that serialise to JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs may state of the relationships of people, where `web_writes_enabled` lets them.
+"""Relationships that programs may state, where `web_writes_enabled` lets them.
 
 Each returns once it is in the journal and embedded, and the next query knows it. Raises PeopleError where somebody is
 not the one and only, or the relationship is there already, or is not; NotServed where the service only reads.

@@ -1,4 +1,4 @@
-"""What stood in a record, or for a pseudonym, before it was redacted; for the owner, who says why.
+"""Reveals a record or a pseudonym to the owner, who gives a reason.
 
 Callers show what they get to that person and nowhere else: to no model, in no file, in no log.
 """

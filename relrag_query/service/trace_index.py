@@ -29,7 +29,7 @@ class TraceIndex:
             if self._open is None or self._open[0] is not settings or self._is_outdated():
                 self._open = None
                 try:
-                    index = collections.redacted(settings, open_index(self._folder))
+                    index = collections.redact_if_stale(settings, open_index(self._folder))
                     self._open = settings, state(index.folder), index
                 except (IndexMissing, FileNotFoundError):
                     raise NotServed(f"{self._folder}: the GraphRAG index is not there; make it again") from None

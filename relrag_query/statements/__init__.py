@@ -1,4 +1,4 @@
-"""What the owner states of people: it goes into the journal, and the next query knows it without a sync.
+"""The owner's statements about people: written to the journal, and known to the next query without a sync.
 
 A person is named by a name, an alias or a number; PeopleError where that is nobody, or may be several people.
 `config` names a relrag.toml, otherwise the nearest one is used; a statement waits up to `wait` seconds for another

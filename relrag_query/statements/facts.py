@@ -1,4 +1,4 @@
-"""Facts of a person, as the owner states them."""
+"""State facts about a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is one person and who is several, as the owner states it."""
+"""State who is one person and who is several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One statement after another into the journal, under the lock of the archive."""
+"""Writes statements into the journal one after another, under the lock of the archive."""
 
 from __future__ import annotations
 

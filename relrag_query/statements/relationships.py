@@ -1,4 +1,4 @@
-"""Relationships between people, as the owner states them; each is embedded at once, so that search finds it."""
+"""State relationships between people; each is embedded at once, so that search finds it."""
 
 from __future__ import annotations
 

@@ -28,4 +28,4 @@ def require_no_misspelling(text: str) -> None:
     known = kinship.types_of_names().keys() | {one.replace("_", " ") for one in kinship.relationship_types()}
     near = sorted(one for one in known if OSA.distance(written, one) == 1 and Levenshtein.distance(written, one) == 2)
     if near and written not in known:
-        raise WrongType(f'"{text}" is no type that relrag knows; did you mean {" or ".join(near)}?')
+        raise WrongType(f'"{text}" is not a type that relrag knows; did you mean {" or ".join(near)}?')

@@ -1,4 +1,4 @@
-"""What the owner stated of people, and how it is taken back."""
+"""List the owner's statements about people, and withdraw them."""
 
 from __future__ import annotations
 

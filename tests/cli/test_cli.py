@@ -207,7 +207,7 @@ def test_retrieved_text_cannot_command_the_terminal(
         (["ask", " "], "the question is empty"),
         (["ask", "x", "--kind", "gmial"], 'no kind is named "gmial"; known kinds: '),
         (["ask", "x", "--source", "male"], 'no source is named "male"; sources in relrag.toml: mail, notes'),
-        (["search", "x", "--to", "2024-13"], '"2024-13" is no date; write 2024, 2024-03 or 2024-03-15'),
+        (["search", "x", "--to", "2024-13"], '"2024-13" is not a date; write 2024, 2024-03 or 2024-03-15'),
         (["show", "gmail:nothing"], 'the archive has nothing named "gmail:nothing"; '),
     ],
 )

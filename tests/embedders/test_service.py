@@ -209,8 +209,8 @@ def test_what_is_known_before_anything_is_loaded(
     ("given", "said"),
     [
         ({"embedding_model": "mine"}, 'embedding_model is "mine", whose vectors have no known length; set'),
-        ({"embedding_url": "ftp://host"}, "embedding_url is no plain http(s) address"),
-        ({"embedding_url": "https://user:pw@host/v1"}, "embedding_url is no plain http(s) address"),
+        ({"embedding_url": "ftp://host"}, "embedding_url is not a plain http(s) address"),
+        ({"embedding_url": "https://user:pw@host/v1"}, "embedding_url is not a plain http(s) address"),
     ],
 )
 def test_settings_that_do_not_fit_are_named(given: dict[str, Any], said: str) -> None:

@@ -65,8 +65,8 @@ def test_a_name_of_one_consonant_is_found_in_the_other_script(config: Path, type
 
 def test_a_word_that_is_a_name_in_hebrew_names_nobody(config: Path) -> None:
     with Archive.open(config) as opened, opened.people() as people:
-        assert people.bearing("is it your hour or mine, all right") == {}
-        assert people.bearing("Or is it mine") == {}
+        assert people.name_bearers("is it your hour or mine, all right") == {}
+        assert people.name_bearers("Or is it mine") == {}
 
 
 def test_a_spouse_on_one_card_is_that_both_ways(config: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_spouse_on_one_card_is_that_both_ways(config: Path) -> None:
 
 
 def test_a_misspelt_type_is_refused_and_any_other_word_is_one(config: Path) -> None:
-    with pytest.raises(PeopleError, match=r'^"freind" is no type that relrag knows; did you mean friend\?$'):
+    with pytest.raises(PeopleError, match=r'^"freind" is not a type that relrag knows; did you mean friend\?$'):
         statements.create_relationship("Leah Katz", "Noa", "freind", config=config)
     for free in ("choir partner", "sitter", "oncle", "step_brother", "other", "cousine"):
         said = statements.create_relationship("Leah Katz", "Noa", free, config=config)

@@ -1,107 +1,41 @@
-"""The demo archive holds what its questions, decoys, planted values and traps need (examples/archive/README.md)."""
+"""The demo archive holds what its questions, decoys, planted values and traps need; see its README.md."""
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import importlib.util
-import io
 import json
 import re
 import zipfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-import pypdfium2
 import pytest
 from stdnum import luhn
 from stdnum.il import idnr
 
 from relrag_pipelines import records, settings
-from relrag_pipelines.ingest.scan import scan_units
-from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import KINDS, ReadContext
-from relrag_pipelines.sources.git.log import Log
 from relrag_pipelines.stores.table_schema import columns
 from relrag_query.display import metadata_line
 from tests import ROOT
-
-ARCHIVE = ROOT / "examples" / "archive"
-ANSWERS = json.loads((ARCHIVE / "answers.json").read_text(encoding="utf-8"))
-QUESTIONS = {question["name"]: question for question in ANSWERS["questions"]}
-JSONL = ("mail",)
-READ = ("calls", "meetings", "people")
-"""sources whose items are what their connector reads"""
-LINES = {
-    source: (ROOT / "examples/originals/mail.jsonl" if source == "mail" else ARCHIVE / f"{source}.jsonl")
-    .read_text(encoding="utf-8")
-    .splitlines()
-    for source in JSONL
-}
-ITEMS: dict[str, dict[str, dict[str, Any]]] = {
-    source: {item["id"]: item for item in map(json.loads, lines)} for source, lines in LINES.items()
-}
-ORIGINALS = {
-    f"{item['parent_asset_id']}:{item['index_in_parent']}": name
-    for name, item in ITEMS["mail"].items()
-    if "parent_asset_id" in item
-}
-"""id of an attachment in the archive -> in the original of the mails"""
-LOG = ARCHIVE / "firma-web.gitlog"
-COMMITS = {commit.hash: commit for commit in Log(io.BytesIO(LOG.read_bytes())).commits()}
-CHATS = sorted((ARCHIVE / "whatsapp").iterdir())
-
-
-@functools.cache
-def records_of(source: str) -> list[Record]:
-    """What the connector of a source reads."""
-    return [record for found in read_source(source, Keys(b"i" * 32, b"p" * 32, "k1")).values() for record in found]
-
-
-def record(source: str, name: str) -> Record:
-    """The record of that id, or of the file whose name holds it."""
-    (found,) = (one for one in records_of(source) if one.source_id == name or (one.file_name and name in one.file_name))
-    return found
-
-
-def text_of(reference: dict[str, Any]) -> str:
-    """The text of the item or file that answers.json points to."""
-    if reference["source"] == "commits":
-        return COMMITS[reference["id"]].message
-    if reference["source"] in READ:
-        found = record(reference["source"], reference.get("id") or reference["file"])
-        return "\n".join([found.subject or "", found.text, json.dumps(found.extra, ensure_ascii=False)])
-    if "id" in reference:
-        item = original(reference)
-        return "\n".join([item.get("subject", ""), item["text"], json.dumps(item.get("extra", {}), ensure_ascii=False)])
-    path = ARCHIVE / reference["source"] / reference["file"]
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path) as packed:
-            return packed.read("_chat.txt").decode()
-    if path.suffix == ".pdf":
-        return "\n".join(pages(path))
-    return path.read_bytes().decode(errors="replace")
-
-
-def original(reference: dict[str, Any]) -> dict[str, Any]:
-    """The item that answers.json points to by its id."""
-    return ITEMS[reference["source"]][ORIGINALS.get(reference["id"], reference["id"])]
-
-
-def pages(path: Path) -> list[str]:
-    with pypdfium2.PdfDocument(path) as document:
-        return [page.get_textpage().get_text_range().replace("\r\n", "\n") for page in document]
-
-
-def chat_lines() -> list[str]:
-    return [line for path in CHATS for line in text_of({"source": "whatsapp", "file": path.name}).splitlines()]
-
-
-def words(text: str) -> str:
-    return " ".join(text.split())
+from tests.demo_archive import (
+    ANSWERS,
+    ARCHIVE,
+    COMMITS,
+    ITEMS,
+    JSONL,
+    LINES,
+    LOG,
+    QUESTIONS,
+    READ,
+    at,
+    chat_lines,
+    original,
+    pages,
+    record,
+    records_of,
+    text_of,
+    words,
+)
 
 
 def references() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -194,24 +128,6 @@ def test_compact_lines_come_out_as_in_the_seed(name: str) -> None:
         assert item["text"] == expected["text"]
 
 
-@pytest.mark.requirement("S3-16", "S3-23")
-def test_the_commit_reads_as_in_the_seed(keys: Keys) -> None:
-    (found,) = read_source("commits", keys).values()
-    (wanted,) = QUESTIONS["authorization"]["lines"]
-    (commit,) = [one for one in found if one.source_id.startswith("a3b2c1d8")]
-    fields = {
-        "from": commit.from_,
-        "subject": commit.subject,
-        "timestamp": at(commit),
-        "rag_source_type": "git_history",
-    }
-    assert metadata_line.line(fields | commit.extra) == wanted["line"].replace("2025-01-10", "2025-01-10 14:48:00")
-    assert commit.text == wanted["text"]
-    assert commit.from_ == "Jan Novák <jan.novak@firma.cz>"
-    assert (len(found), {one.extra["branch"] for one in found}) == (12, {"main"})
-    assert [one.extra["tags"] for one in found if "tags" in one.extra] == [["v2.15"], ["v2.14-rc1"]]
-
-
 def test_the_saved_log_is_made_of_its_original() -> None:
     spec = importlib.util.spec_from_file_location("make_commits", ROOT / "examples" / "make_commits.py")
     assert spec and spec.loader
@@ -219,33 +135,6 @@ def test_the_saved_log_is_made_of_its_original() -> None:
     spec.loader.exec_module(maker)
     assert maker.LOG == LOG
     assert maker.log(maker.ORIGINAL.read_text(encoding="utf-8")) == LOG.read_bytes()
-
-
-@pytest.mark.requirement("S3-17", "S3-19", "S3-24")
-def test_the_compact_line_of_the_meeting_comes_out_as_in_the_seed() -> None:
-    (expected,) = QUESTIONS["architecture"]["lines"]
-    found = record("meetings", "meeting-2025-01-08.txt")
-    fields = {name.rstrip("_"): value for name, value in dataclasses.asdict(found).items()}
-    fields |= {"rag_source_type": KINDS["meeting"].rag_source_type, "timestamp": at(found).replace(" ", "T")}
-    assert metadata_line.line(fields) == expected["line"]
-    assert found.text == expected["text"]
-
-
-def test_every_call_has_its_transcript_speakers_length_and_time() -> None:
-    told = {
-        (one.extra["transcript"].rpartition(".")[2], one.extra["seconds"], one.from_, one.extra["speakers"][0])
-        for one in records_of("calls")
-    }
-    assert told == {
-        ("vtt", 431.0, "Alex Rubin", "Alex Rubin"),
-        ("txt", 97.0, "דורון לוי", "דורון לוי"),
-        ("srt", 254.0, "איתן פיקל", "Jonah"),
-        ("json", 188.0, "שלי יעקב", "שלי יעקב"),
-        ("vtt", 301.0, "ריקי פיקל", "ריקי פיקל"),
-        ("vtt", 215.0, "שלמה פיקל", "שלמה פיקל"),
-        ("txt", 326.0, "Petr Svoboda", "Petr Svoboda"),
-    }
-    assert {one.extra["state"] for one in records_of("calls")} == {"transcribed"}
 
 
 def test_the_contract_thread() -> None:
@@ -311,7 +200,6 @@ def test_people_and_their_pinned_ids() -> None:
     assert about == ["Call_recording_Eitan_Pickel_241223_201145.m4a"]
 
 
-@pytest.mark.requirement("S2-2")
 def test_the_mentor_is_named_by_a_relationship_only() -> None:
     relationship = record("people", "person-1:mentor:person-7").extra["relationship"]
     assert relationship == QUESTIONS["mentors"]["relationship"]
@@ -381,7 +269,6 @@ def test_papers_have_their_pages() -> None:
     assert "Scrum is the most widely used Agile framework" in words(schwaber[4])
 
 
-@pytest.mark.requirement("S1-14")
 def test_the_answer_about_agile_cites_seven_reports_on_fifteen_pages() -> None:
     plan = QUESTIONS["agile"]["graphrag"]
     cited = [
@@ -403,90 +290,3 @@ def test_settings_of_the_demo_load() -> None:
     assert all(demo.source_path(source).exists() for source in demo.sources)
     assert demo.keys_path == ROOT / "relrag.keys"
     assert "EMAIL_ADDRESS" not in demo.pii_policies["git"].entities, "a commit's author is the answer to who changed it"
-
-
-def read_source(name: str, keys: Keys) -> dict[str, list[Record]]:
-    """What the source's connector reads from each of its files; a failure fails the test."""
-    demo = settings.load(ROOT / "relrag.toml", environ={})
-    source = demo.source(name)
-    kind, base = KINDS[source.kind], demo.source_path(source)
-    found: dict[str, list[Record]] = {}
-    for path, unit in scan_units(base, kind, source, {}, "").units.items():
-        items = list(kind.read(unit, ReadContext(name, demo.timezone, keys.id_hash, owner=demo.owner)))
-        assert not [item for item in items if isinstance(item, Failure)], path
-        found[path] = [item for item in items if isinstance(item, Record)]
-    return found
-
-
-def at(record: Record) -> str:
-    assert record.ts is not None
-    return datetime.fromtimestamp(record.ts, UTC).strftime("%Y-%m-%d %H:%M:%S")
-
-
-@pytest.mark.parametrize(
-    ("file", "count", "first", "last", "senders"),
-    [
-        ("WhatsApp Chat - Shiran.zip", 50, "2024-05-20 18:03:11", "2025-01-19 18:47:21", {"Shiran"}),
-        ("WhatsApp Chat with Alex Rubin.txt", 59, "2024-08-12 07:02:00", "2025-01-19 06:40:00", {"Alex Rubin"}),
-        ("WhatsApp Chat with Noa Ben-Ami.txt", 32, "2024-05-14 16:02:00", "2025-01-17 08:31:00", {"Noa Ben-Ami"}),
-        ("WhatsApp Chat with דורון לוי חשמלאי.txt", 16, "2024-10-07 13:00:00", "2025-01-13 17:21:00",
-         {"דורון לוי חשמלאי"}),
-        ("WhatsApp Chat with Firma dev.txt", 36, "2024-11-18 07:02:00", "2025-01-20 06:03:00",
-         {"Jan Novák", "Petr Svoboda", "Marie Dvořáková"}),
-        ("WhatsApp Chat with Thursday Football.txt", 58, "2023-11-09 10:00:00", "2025-01-16 21:07:00",
-         {"Yossi Azulay", "Gadi Perl", "Doron Katz", "Tomer Gal", "Alex Rubin"}),
-        ("צ'אט WhatsApp עם ועד בית הרצל 14.txt", 44, "2024-05-05 07:00:00", "2025-01-19 15:25:00",
-         {"רינה שלו", "עמוס דירה 3", "גלית דירה 6", "+972 52-555-0186"}),
-        ("צ'אט WhatsApp עם חסידות ויזניץ.txt", 28, "2024-10-20 17:00:00", "2025-01-19 17:52:00",
-         {"שלמה פיקל", "משה גרוס", "אהרן וייס"}),
-        ("צ'אט WhatsApp עם משפחה.txt", 71, "2023-11-12 16:00:00", "2025-01-18 19:11:00",
-         {"שירן", "אמא", "אבא", "דוד תמיר", "סבתא"}),
-    ],
-)  # fmt: skip
-def test_chats_are_read(file: str, count: int, first: str, last: str, senders: set[str], keys: Keys) -> None:
-    """Every date style of the demo: times are Jerusalem's, two hours ahead of UTC in winter and three in summer."""
-    messages = read_source("whatsapp", keys)[file]
-    assert (len(messages), at(messages[0]), at(messages[-1])) == (count, first, last)
-    assert {message.from_ for message in messages} - {None, "Jonah"} == senders
-
-
-def test_jsonl_and_documents_are_read(keys: Keys) -> None:
-    for source, items in ITEMS.items():
-        if source != "mail":
-            (found,) = read_source(source, keys).values()
-            assert {record.source_id for record in found} == items.keys(), source
-    documents = read_source("documents", keys)
-    assert (len(documents), {len(found) for found in documents.values()}) == (24, {1})
-    (contract,) = documents["contract_v2.pdf"]
-    assert (at(contract), contract.subject) == ("2025-01-14 12:00:00", "Service contract, version 2")
-
-
-def test_mails_are_read_as_their_originals_say(keys: Keys) -> None:
-    """From, to, subject, time, text and attachments; history and what stands below a closing are kept apart."""
-    found = [record for records in read_source("mail", keys).values() for record in records]
-    by_id = {record.source_id: record for record in found}
-    assert (len(found), len(by_id)) == (48, 46), "one mail and its attachment are in the mailbox and saved"
-    for name, item in ITEMS["mail"].items():
-        attached = "parent_asset_id" in item
-        record = by_id[f"{item['parent_asset_id']}:0" if attached else name]
-        own, _, history = item["text"].partition("\n\nOn Tue, 14 Jan" if "\n> " in item["text"] else "\0")
-        own, _, history = (own, "", history) if history or "\n> " not in own else own.partition("\n\nOn Mon, 13 Jan")
-        apart = record.extra.get("apart", {})
-        assert words(f"{record.text} {apart.get('signature', '')}".strip()) == words(own), name
-        assert ("quoted" in apart) == bool(history), name
-        assert (record.from_, record.to, record.subject) == (item["from"], item["to"], item["subject"]), name
-        assert datetime.fromtimestamp(record.ts or 0, UTC) == datetime.fromisoformat(item["timestamp"]), name
-        assert record.total_siblings == item.get("total_siblings", 0), name
-        assert (record.content_type, record.file_name) == (item["content_type"], item.get("file_name")), name
-
-
-def test_the_code_is_of_the_files_that_the_commits_name(keys: Keys) -> None:
-    found = read_source("code", keys)
-    committed = {path.removeprefix("firma-web/"): items for path, items in found.items()}
-    assert committed.keys() <= {file["path"] for commit in COMMITS.values() for file in commit.files}
-    (service,) = (items for path, items in committed.items() if path.endswith("UserService.java"))
-    assert [one.subject for one in service] == [
-        *("UserService.java", "UserService", "UserService.UserService"),
-        *("UserService.authenticate", "UserService.mayOpen", "UserService.ofSession"),
-    ]
-    assert {one.content_type for items in found.values() for one in items} == {"java", "sql", "shell"}

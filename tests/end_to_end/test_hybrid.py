@@ -91,7 +91,7 @@ def test_until_another_embedder_has_embedded_the_built_in_one_serves(
         assert found(archive, "plumbing problem")[0] == "leak"
         # vectors of a service that is no longer named cannot be asked
         archive.generation.manifest["embedder"] = "embed-v4.0:1536"
-        del archive._questions._asked_with
+        del archive._questions._query_settings
         results = archive.search("INV-1187")
     assert [hit.chunk.source_id for hit in results.hits] == ["code"]
     assert "the generation holds no vectors of text-embedding-3-small:1536" in results.trace[0]

@@ -121,7 +121,7 @@ def test_without_such_a_source_the_command_says_what_one_is(tmp_path: Path) -> N
     config = archive.make(tmp_path)
     with pytest.raises(SettingsError, match='kind = "legacy"'):
         commands.backfill_legacy(None, config)
-    with pytest.raises(SettingsError, match=r'"notes" is no source of an older system; there are: older'):
+    with pytest.raises(SettingsError, match=r'"notes" is not a source of an older system; there are: older'):
         commands.backfill_legacy(["notes"], make(tmp_path))
 
 

@@ -95,7 +95,7 @@ def test_whom_a_question_means(archive: Archive, question: str, asks: str, peopl
     with archive.people() as known:
         found = read(question, known)
     assert found is not None
-    assert (found.asks, found.people, found.choices) == (asks, people, False)
+    assert (found.asks, found.people, found.ambiguous) == (asks, people, False)
     assert bool(found.unknown) == (not people)
 
 

@@ -105,7 +105,7 @@ def test_an_answer_shows_originals_on_a_terminal_only(
     config, question = tmp_path / "relrag.toml", "Who has the key of the cabin?"
     with pytest.raises(Exception, match="on a terminal only"):
         ask.ask(question, SearchOptions(), config, reveal=True, who="Dana", why="test")
-    hint = "with --reveal, `relrag ask` shows it"
+    hint = "`relrag ask --reveal` shows them"
     assert ask.ask(question, SearchOptions(), config) == 0
     assert hint not in capsys.readouterr().out  # it would be a line of a file
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)

@@ -117,7 +117,7 @@ def test_no_rule_names_nothing(keys: Keys) -> None:
 
 @pytest.mark.parametrize("who", ["", " ", "...", "12"])
 def test_nobody_is_refused(keys: Keys, who: str) -> None:
-    with pytest.raises(ForgettingError, match="is no name, address or phone number"):
+    with pytest.raises(ForgettingError, match="is not a name, address or phone number"):
         rule_matching.for_person(who, keys, "now")
 
 

@@ -242,7 +242,7 @@ def test_a_fifo_in_a_repository_has_nobody_wait(tmp_path: Path, kind: str, name:
             sync(made)
         assert str(missing.value) == (
             f"the files of the repository tool cannot be listed: its {name} is a FIFO or device; "
-            "remove that, or exclude tool/"
+            "remove it, or exclude tool/"
         )
         assert sync(put(tmp_path, kind, 'exclude = ["tool/"]')) == []
         return

@@ -12,7 +12,7 @@ from relrag_pipelines.graphrag import parquet
 from relrag_pipelines.graphrag.build import build
 from relrag_pipelines.graphrag.llm.extraction_schema import Extraction, FoundClaim, FoundEntity, FoundRelationship
 from relrag_pipelines.records import Chunk
-from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, Related, ask
+from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, SemanticMatches, ask
 from relrag_query.graphrag.citations import Dataset, parse
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import open_index
@@ -127,21 +127,21 @@ def test_a_question_is_answered_by_the_sentences_that_hold_its_words(corpus: Cor
     assert first.startswith("Petr Kolar paid invoice INV-1187 for the boiler, 7,980 Kč.")
     cited = {one.dataset for citation in parse(first) for one in citation.references}
     assert cited == ({Dataset.ENTITIES, Dataset.SOURCES} if method == "local" else {Dataset.SOURCES})
-    assert bool(answer.found.entities) == bool(answer.found.reports) == (method == "local")
+    assert bool(answer.records.entities) == bool(answer.records.reports) == (method == "local")
     assert {one.state for one in trace(answer.text, corpus.index).references} == {State.RESOLVED}
 
 
 def test_what_a_search_by_meaning_finds_is_taken_where_words_find_nothing(corpus: Corpus) -> None:
     unit = next(unit for unit, text in enumerate(corpus.texts) if "balcony is repaired" in text)
     assert asked("Opravená lodžie?", corpus, "basic").text == NOTHING
-    found = ask("Opravená lodžie?", corpus, "basic", NOW, ZONE, Related([unit]))
+    found = ask("Opravená lodžie?", corpus, "basic", NOW, ZONE, SemanticMatches([unit]))
     assert found.text.startswith("The balcony is repaired, the bill for the balcony was 320 EUR. [Data: Sources (")
 
 
 def test_of_what_is_found_by_meaning_alone_only_the_best_is_said_beside_words(corpus: Corpus) -> None:
     units = [unit for unit, text in enumerate(corpus.texts) if "Janáček" in text]
     assert len(units) > 3
-    found = ask("Who paid invoice INV-1187?", corpus, "basic", NOW, ZONE, Related(units))
+    found = ask("Who paid invoice INV-1187?", corpus, "basic", NOW, ZONE, SemanticMatches(units))
     assert "Petr Kolar paid invoice INV-1187" in found.text
     assert len([one for one in found.text.splitlines() if "Janáček" in one or "scores" in one]) <= 2
 

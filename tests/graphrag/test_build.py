@@ -190,7 +190,7 @@ def test_ids_stay_when_the_archive_grows(index: Tables) -> None:
         ("relationships", "source", 0, "Nobody", "relationships.source leads nowhere in entities: Nobody"),
         ("communities", "entity_ids", 0, [], "entities without a community"),
         ("communities", "title", 1, "Community 0", "communities.title is not unique"),
-        ("communities", "parent", 0, 99, "communities.parent is no community: 99"),
+        ("communities", "parent", 0, 99, "communities.parent is not a community: 99"),
         ("communities", "children", 0, [1], "communities.children are others than those with this parent: 0"),
         ("text_units", "human_readable_id", 0, 1, "text_units.human_readable_id is not the row"),
         ("community_reports", "human_readable_id", 0, 9, "community_reports.human_readable_id is not the community"),

@@ -29,7 +29,7 @@ def settings(config: Path) -> Settings:
 def test_an_index_that_lies_elsewhere_gets_a_name(settings: Settings, tmp_path: Path) -> None:
     elsewhere = agile_index.write(tmp_path / "agile")
     collections.add(settings, "agile", elsewhere)
-    assert [(one.name, one.own) for one in collections.named(settings)] == [("archive", True), ("agile", False)]
+    assert [(one.name, one.own) for one in collections.list_indexes(settings)] == [("archive", True), ("agile", False)]
     found, index = collections.load(settings, "agile")
     assert (found.folder, index.layout) == (elsewhere.resolve(), "3.x")
     collections.remove(settings, "agile")
@@ -51,7 +51,7 @@ def test_what_is_no_index_gets_no_name(settings: Settings, tmp_path: Path) -> No
     (tmp_path / "empty").mkdir()
     with pytest.raises(IndexMissing):
         collections.add(settings, "empty", tmp_path / "empty")
-    assert len(collections.named(settings)) == 1
+    assert len(collections.list_indexes(settings)) == 1
 
 
 def test_an_index_that_is_not_made_says_what_to_do(tmp_path: Path) -> None:

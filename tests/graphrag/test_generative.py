@@ -12,7 +12,7 @@ from relrag_query.graphrag import collections, service
 from relrag_query.graphrag.answer import GraphAnswer, Method, ask
 from relrag_query.graphrag.citations import Dataset, Reference
 from relrag_query.graphrag.corpus import Corpus
-from relrag_query.graphrag.generative import NO_ANSWER, Written, keep_given
+from relrag_query.graphrag.generative import NO_ANSWER, AnswerWriter, drop_invented
 from relrag_query.graphrag.trace import State, trace
 from tests import agile_index, archive
 from tests.answering import chat_service
@@ -48,13 +48,13 @@ class Model:
 
     def answer(self, question: str, corpus: Corpus, method: Method, tokens: int = 6000) -> GraphAnswer:
         quoted = ask(question, corpus, method, NOW, ZONE)
-        return Written(ChatModel("m", "host", self.write), self.points, corpus, tokens).answer(quoted)
+        return AnswerWriter(ChatModel("m", "host", self.write), self.points, corpus, tokens).answer(quoted)
 
 
 def test_citations_of_what_was_not_given_are_taken_out() -> None:
     given = {Reference(Dataset.SOURCES, 3), Reference(Dataset.REPORTS, 1)}
     text = "It broke [Data: Sources (3, 8); Reports (1)]. It was mended [Data: Entities (9)]."
-    assert keep_given(text, given) == ("It broke [Data: Sources (3); Reports (1)]. It was mended.", 2)
+    assert drop_invented(text, given) == ("It broke [Data: Sources (3); Reports (1)]. It was mended.", 2)
 
 
 @pytest.mark.parametrize("method", ["local", "basic"])
@@ -63,7 +63,7 @@ def test_a_model_is_given_the_records_that_were_found(corpus: Corpus, method: Me
     model = Model(f"Petr paid it [Data: Sources ({unit})], said a bird [Data: Sources (999)].")
     found = model.answer("Who paid the invoice for the boiler?", corpus, method)
     assert found.text == f"Petr paid it [Data: Sources ({unit})], said a bird."
-    assert (found.model, found.host, found.invented) == ("m", "host", 1)
+    assert (found.model, found.host, found.invented_citations) == ("m", "host", 1)
     (request,) = model.asked
     assert request.startswith("<data>\n-----")
     assert f"\n{unit}|(2024-03-02 n:2, 2024-03-02) Petr Kolar paid invoice INV-1187" in request

@@ -85,7 +85,7 @@ def test_an_entity_is_found_by_what_is_meant(settings: Settings, tmp_path: Path)
     assert found.answer.text.splitlines()[0] == (
         "Dr. Novak told him to walk more and eat less salt. [Data: Entities (0); Sources (0)]"
     )
-    assert found.answer.found.entities[0] == 0
+    assert found.answer.records.entities[0] == 0
     assert {path: path.read_bytes() for path in folder.iterdir()} == files
     words = settings.model_copy(update={"embedder": "none"})
     assert service.query(words, "diary", QUESTION).answer.text == NOTHING
@@ -115,7 +115,7 @@ def test_only_new_texts_are_embedded_and_vectors_go_with_the_name(
 def test_what_is_embedded_is_redacted(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = Workspace(settings.model_copy(update={"pii_redaction_enabled": True}))
     index = open_index(write(tmp_path / "diary", {"Rina": ("rina@example.org", "Rina writes.")}), whole=True)
-    index = collections.redacted(workspace.settings, index)
+    index = collections.redact_if_stale(workspace.settings, index)
     asked: list[str] = []
     made = workspace.embedder.documents
     monkeypatch.setattr(workspace.embedder, "documents", lambda texts: asked.extend(texts) or made(texts))
@@ -147,10 +147,10 @@ def test_a_registered_name_that_an_own_index_has_now_can_be_removed(settings: Se
     collections.add(settings, "diary", write(tmp_path / "diary"))
     graphrag_settings = settings.graphrag.model_copy(update={"method": "fast", "collections": {"diary": Collection()}})
     own = settings.model_copy(update={"graphrag": graphrag_settings})
-    assert [one.own for one in collections.named(own) if one.name == "diary"] == [True]
+    assert [one.own for one in collections.list_indexes(own) if one.name == "diary"] == [True]
     collections.remove(own, "diary")
     assert vectors(settings) == 0
-    with pytest.raises(collections.CollectionError, match="is made of this archive"):
+    with pytest.raises(collections.CollectionError, match="is built from this archive"):
         collections.remove(own, "diary")
 
 
@@ -169,4 +169,4 @@ def test_while_another_writes_an_index_is_registered_and_searched_by_words(
     monkeypatch.setattr(registered_vectors, "embed", refused)
     assert graphrag.add("diary", write(tmp_path / "diary"), tmp_path / "copy" / "relrag.toml") == 1
     assert "It is searched by words only: relrag sync is writing. Add it again" in capsys.readouterr().out
-    assert [one.name for one in collections.named(settings)] == ["diary"]
+    assert [one.name for one in collections.list_indexes(settings)] == ["diary"]

@@ -86,7 +86,8 @@ def test_the_words_count_by_suffix_and_name_the_first(tmp_path: Path) -> None:
         {"a.psd": b"8BPS", "b.psd": b"8BPS", "mail. From Dana": b"", "README": "", "dana.vcf": "BEGIN:VCARD\n"},
     )
     assert list(unread_files.find_unread(settings(tmp_path, ("document", "."))).sentences()) == [
-        "13 files are nothing that relrag reads: 9 .jpg, 2 .psd, 2 without a suffix (0.JPG, 1.JPG, 2.JPG and 10 more).",
+        "13 files are of kinds that relrag does not read: 9 .jpg, 2 .psd, 2 without a suffix"
+        " (0.JPG, 1.JPG, 2.JPG and 10 more).",
         "1 file is read by no source, as none of kind contacts has that folder: dana.vcf.",
     ]
 

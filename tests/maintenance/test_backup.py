@@ -61,7 +61,7 @@ def test_what_cannot_be_made_again_goes_round(config: Path, tmp_path: Path, caps
     before = rows(folder / ".relrag")
     assert backup(place, config) == 0
     said = capsys.readouterr().out
-    assert "What cannot be made again of test is in" in said
+    assert "What cannot be rebuilt of test is in" in said
     assert "With the private records of papers: their files may be gone" in said
     assert f"warning: {place / 'test.keys'} holds the keys" in said
     assert sorted(atomic.files(place)) == [
@@ -163,7 +163,7 @@ def test_a_backup_is_checked_before_anything_is_written(config: Path, tmp_path: 
     with pytest.raises(BackupError, match=r"MANIFEST.json is not as it was written; use another backup"):
         restore(place, to=other)
     manifest.unlink()
-    with pytest.raises(BackupError, match="is no backup, or one that was not finished"):
+    with pytest.raises(BackupError, match="is not a backup, or not a finished one"):
         restore(place, to=other)
     assert not other.exists()
 

@@ -6,7 +6,7 @@ import pytest
 
 from relrag_pipelines.identity.journal_statements import Allocation, Split, StatedIdentifier
 from relrag_pipelines.journal import entry_kinds
-from relrag_pipelines.people.anchor_keys import under_both_keys
+from relrag_pipelines.people.anchor_keys import add_new_anchors
 from relrag_pipelines.stores.table_schema import columns
 
 HASHES = {"a1": "a2", "b1": "b2", "c1": "c2"}
@@ -31,8 +31,8 @@ HASHES = {"a1": "a2", "b1": "b2", "c1": "c2"}
     ],
 )
 def test_anchors_are_there_under_both_keys(said: object, after: object) -> None:
-    assert under_both_keys(said, HASHES) == after
-    assert under_both_keys(after, HASHES) == after
+    assert add_new_anchors(said, HASHES) == after
+    assert add_new_anchors(after, HASHES) == after
 
 
 @pytest.mark.parametrize("name", entry_kinds.KINDS)
@@ -42,9 +42,9 @@ def test_every_kind_that_has_anchors_is_translated(name: str) -> None:
     lists = {column.name for column in columns(row) if str(column.type).startswith("list")}
     said = entry_kinds.parse(name, {c.name: ["phone:a1"] if c.name in lists else "phone:a1" for c in columns(row)})
     has_anchors = any("anchor" in column.meaning or "hash" in column.meaning for column in columns(row))
-    assert (under_both_keys(said, HASHES) != said) == has_anchors
+    assert (add_new_anchors(said, HASHES) != said) == has_anchors
 
 
 def test_a_kind_that_nobody_thought_of_stops_a_rotation() -> None:
     with pytest.raises(TypeError, match="object: a kind of entry whose anchors nothing translates"):
-        under_both_keys(object(), HASHES)
+        add_new_anchors(object(), HASHES)

@@ -75,8 +75,8 @@ def test_a_note_of_an_owner_nobody_knows_says_nothing_of_him() -> None:
 
 @pytest.mark.parametrize("notes", [None, "vet", [1], [{"text": "vet"}], {"vet": 1}, [None]])
 def test_what_are_no_notes_is_passed_over(notes: object) -> None:
-    assert card_notes.of_card({"notes": notes}) == card_notes.of_card({}) == []
+    assert card_notes.read({"notes": notes}) == card_notes.read({}) == []
 
 
 def test_notes_are_read_beside_what_are_none() -> None:
-    assert card_notes.of_card({"notes": [1, "vet", None]}) == ["vet"]
+    assert card_notes.read({"notes": [1, "vet", None]}) == ["vet"]

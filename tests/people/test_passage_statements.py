@@ -10,7 +10,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from relrag_pipelines.people.passage_question import INSTRUCTIONS, PassageAnswer, supported
+from relrag_pipelines.people.passage_question import INSTRUCTIONS, PassageAnswer, supported_statements
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stores import archive_tables, catalog, generations, model_answers, unread_passages
@@ -270,7 +270,7 @@ PASSAGE = "Dana Levi: My cousin Ota\nturned 40, he was born 1984 in Brno, call <
 def test_only_what_words_of_the_passage_say_is_kept(said: dict[str, Any], kept: bool) -> None:
     name = "relationships" if "other" in said else "facts"
     answer = PassageAnswer.model_validate({**NO_STATEMENTS, name: [said]})
-    found = list(supported(answer, PASSAGE))
+    found = list(supported_statements(answer, PASSAGE))
     assert bool(found) is kept
     if found:
         (one,) = found
@@ -283,7 +283,7 @@ def test_confidence_and_days_are_what_they_may_be() -> None:
         fact("Ota", "born_in", "Brno", "born", 7.5, valid_from="2024-03", valid_to="soon"),
         fact("Ota", "lives_in", "Brno", "born", -1.0, valid_from="03-15"),
     ]
-    found = list(supported(PassageAnswer.model_validate({**NO_STATEMENTS, "facts": told}), PASSAGE))
+    found = list(supported_statements(PassageAnswer.model_validate({**NO_STATEMENTS, "facts": told}), PASSAGE))
     assert [(one.confidence, one.valid_from, one.valid_to) for one in found] == [
         (1.0, "2024-03", None),
         (0.0, None, None),

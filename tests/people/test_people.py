@@ -7,7 +7,7 @@ from typing import Any, cast
 import duckdb
 
 from relrag_pipelines.text import kinship
-from relrag_query.people.pending import Pending
+from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.people import People
 from relrag_query.people.relations import INVERSE
 
@@ -32,7 +32,7 @@ def test_all_people_take_as_many_queries_as_one() -> None:
         connection.execute("CREATE TABLE person_redirects AS SELECT 70 AS former_person_id, 7 AS person_id")
         connection.execute("CREATE TABLE person_aliases (person_id BIGINT)")
         counted = Counted(connection)
-        people = People(cast(duckdb.DuckDBPyConnection, counted), Pending(merged={7: 8}))
+        people = People(cast(duckdb.DuckDBPyConnection, counted), LaterStatements(survivors={7: 8}))
         assert len(people.every()) == 49
         assert counted.queries == 4
         assert [people.survivor(one) for one in (70, 7, 8, 9)] == [8, 8, 8, 9]

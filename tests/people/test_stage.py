@@ -227,7 +227,7 @@ def test_one_client_never_sees_what_anothers_records_say(tmp_path: Path) -> None
     with limited:
         with limited.people() as people:  # what is known of people is from the records of all
             assert (people.every(), people.relationships(), people.owner) == ({}, [], None)
-            assert (people.find("Shiran Tamir"), people.find("42"), people.relatives_named("Petr")) == ([], [], [])
+            assert (people.find("Shiran Tamir"), people.find("42"), people.relative_facts("Petr")) == ([], [], [])
         for question in ("Who is Shiran Tamir?", "מי זאת שירן?", "who is Shiran married to?", "Shiran's phone number"):
             answer = limited.ask(question)
             told = " ".join([answer.text, *answer.head, *(hit.chunk.text for hit in answer.closest)])

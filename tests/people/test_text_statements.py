@@ -6,7 +6,7 @@ from datetime import date
 
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.resolve import Resolution, ResolvedPerson
-from relrag_pipelines.people.text_statements import Appearing, Text, read
+from relrag_pipelines.people.text_statements import RecordPeople, Text, read
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text.names.personal_name import parse
 
@@ -29,7 +29,7 @@ def test_relationships_as_rows() -> None:
         text("c", "My son Will reads. Petrova žena Jana volala.", client_id="client"),
         text("d", "my wife Dana"),
     ]
-    appearing = Appearing({"b": [2], "c": [3], "d": []}, {"a": 1, "b": 1, "c": 1, "d": 1}, None)
+    appearing = RecordPeople({"b": [2], "c": [3], "d": []}, {"a": 1, "b": 1, "c": 1, "d": 1}, None)
     made, facts = read(FINDER, "mail/2025-01", texts, appearing, FOUND)
     assert [
         (row.from_person_id, row.to_person_id, row.relationship_type, row.source_ref, row.source_quote, row.client_id)
@@ -46,7 +46,7 @@ def test_relationships_as_rows() -> None:
 
 def test_facts_hold_from_the_day_on_which_what_may_change_was_said() -> None:
     texts = [text("a", "I live in Leeds. Jana was born on 3 March 1990. My brother Gilad came.")]
-    _, facts = read(FINDER, "chat/2025-01", texts, Appearing({}, {"a": 2}, None), FOUND)
+    _, facts = read(FINDER, "chat/2025-01", texts, RecordPeople({}, {"a": 2}, None), FOUND)
     assert {(row.person_id, row.predicate, row.value, row.valid_from, row.source_quote) for row in facts} == {
         (2, "lives_in", "Leeds", "2025-01-05", "I live in Leeds"),
         (2, "sibling", "Gilad", None, "My brother Gilad"),
@@ -63,7 +63,7 @@ def test_what_the_title_of_a_chat_calls_somebody_and_what_a_mail_is_signed() -> 
         text("e", "See you.\nDad x", "email", thread_id=None, bulk=True),
     ]
     present = {"d": [1, 4], "e": [1, 4]}
-    appearing = Appearing(present, {"a": 2, "b": 3, "c": 4, "d": 4, "e": 4}, 1)
+    appearing = RecordPeople(present, {"a": 2, "b": 3, "c": 4, "d": 4, "e": 4}, 1)
     made, _ = read(FINDER, "chat/2025-01", texts, appearing, FOUND)
     assert {(row.from_person_id, row.to_person_id, row.relationship_type, row.source_ref) for row in made} == {
         (1, 2, "parent", "a"),
@@ -84,7 +84,7 @@ def test_to_whom_a_text_is_written_is_known_in_a_chat_of_two_and_in_a_mail_to_on
         text("f", "As your landlord I write.", "email", thread_id=None),
     ]
     writers = {"a": 2, "b": 2, "c": 3, "d": 2, "e": 5, "f": 5, "g": 2}
-    made, _ = read(FINDER, "chat/2025-01", texts, Appearing({"e": [1, 5], "f": [1, 3, 5]}, writers, 1), FOUND)
+    made, _ = read(FINDER, "chat/2025-01", texts, RecordPeople({"e": [1, 5], "f": [1, 3, 5]}, writers, 1), FOUND)
     assert {(row.from_person_id, row.to_person_id, row.relationship_type, row.source_ref) for row in made} == {
         (1, 4, "sibling", "a"),
         (1, 5, "landlord", "e"),

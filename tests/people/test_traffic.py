@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from relrag_query.people.pending import Pending
+from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.people import People
 from relrag_query.people.traffic import Traffic, traffic
 
@@ -45,7 +45,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def test_who_writes_to_whom_how_often_and_since_when(connection: duckdb.DuckDBPyConnection) -> None:
-    found = traffic(connection, People(connection, Pending()), DANA)
+    found = traffic(connection, People(connection, LaterStatements()), DANA)
     assert found == [
         Traffic(OWNER, "whatsapp", 1, 1, 0, 1, 50, 95),
         Traffic(OWNER, "email", 1, 1, 0, 0, 10, 20),
@@ -53,20 +53,22 @@ def test_who_writes_to_whom_how_often_and_since_when(connection: duckdb.DuckDBPy
         Traffic(PETR, "email", 1, 0, 0, 0, 10, 10),
         Traffic(PETR, "whatsapp", 0, 0, 0, 1, 80, 90),
     ]
-    assert traffic(connection, People(connection, Pending()), OTA) == [Traffic(OWNER, "email", 1, 0, 0, 0, 30, 30)]
+    assert traffic(connection, People(connection, LaterStatements()), OTA) == [
+        Traffic(OWNER, "email", 1, 0, 0, 0, 30, 30)
+    ]
 
 
 def test_a_chat_in_which_the_owner_never_wrote_is_with_the_owner(connection: duckdb.DuckDBPyConnection) -> None:
     (one,) = [
         one
-        for one in traffic(connection, People(connection, Pending()), PETR)
+        for one in traffic(connection, People(connection, LaterStatements()), PETR)
         if (one.other_id, one.asset_type) == (OWNER, "whatsapp")
     ]
     assert (one.written, one.received, one.groups, one.first) == (1, 0, 1, 70)
 
 
 def test_a_merge_counts_at_once(connection: duckdb.DuckDBPyConnection) -> None:
-    people = People(connection, Pending(merged={OTA: DANA}))
+    people = People(connection, LaterStatements(survivors={OTA: DANA}))
     mails = [one for one in traffic(connection, people, OWNER) if one.asset_type == "email"]
     assert [(one.other_id, one.written, one.received, one.first, one.last) for one in mails] == [(DANA, 1, 2, 10, 30)]
     assert all(one.other_id != DANA for one in traffic(connection, people, DANA))
@@ -76,7 +78,7 @@ def test_a_chat_of_two_stays_one_when_an_id_of_its_owner_is_merged(connection: d
     connection.execute("INSERT INTO records VALUES ('w7', 'two', 65)")
     connection.execute("INSERT INTO person_assets VALUES (?, 'whatsapp', 'w7', 'sender')", [OTA])
     for merged in ({OTA: OWNER}, {OWNER: OTA}):
-        people = People(connection, Pending(merged=merged))
+        people = People(connection, LaterStatements(survivors=merged))
         chats = [one for one in traffic(connection, people, DANA) if one.asset_type == "whatsapp"]
         assert chats == [
             Traffic(people.owner or 0, "whatsapp", 1, 2, 0, 1, 50, 95),

@@ -123,6 +123,9 @@ def test_no_ibans(text: str) -> None:
         ("123456782", 0.5),
         ("order 555 for ID number 123456782", 0.95),
         ("הזמנה 987654321, ת.ז. 123456782", 0.95),
+        ("objednávka Dana 123456782", 0.5),  # of a person, whatever letter the name begins with
+        ("objednávka Šimon 123456782", 0.5),
+        ("faktura Černý 123456782", 0.5),
     ],
 )
 def test_israeli_ids(text: str, score: float) -> None:
@@ -138,6 +141,7 @@ def test_israeli_ids(text: str, score: float) -> None:
         "מספר הזמנה 123456782",
         "invoice no. 123456782",
         "faktura č. 123456782",
+        "faktura šestá 123456782",
         "123456782 ₪",
         "1234567820",
         "0.123456782",

@@ -136,7 +136,6 @@ def test_embedding_text_holds_types_only() -> None:
     )
 
 
-@pytest.mark.requirement("S0-76")
 def test_redacting_again_for_a_model_changes_nothing() -> None:
     once = redactor().redact(EVERYTHING, "default")
     assert redactor().redact(once, "default") == once

@@ -18,6 +18,7 @@ PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md"
 SOURCES = [
     path for name in ("relrag_pipelines", "relrag_query", "docs") for path in sorted((ROOT / name).rglob("*.py"))
 ]
+MODULES = [path.as_posix() for path in ROOT.glob("[a-z]*/**/*.py")]
 GROUP = typer.main.get_command(app)
 
 
@@ -67,6 +68,12 @@ def test_commands_in_the_docs_can_be_typed(page: Path) -> None:
     assert [
         f"{command}: {why}" for command in commands(page.read_text(encoding="utf-8")) if (why := wrong(command))
     ] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_modules_that_the_docs_name_exist(page: Path) -> None:
+    named = re.findall(r"`([\w./]+\.py)`", page.read_text(encoding="utf-8"))
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in MODULES)] == []
 
 
 def test_commands_in_messages_can_be_typed() -> None:

@@ -71,7 +71,7 @@ def test_filters_hold_for_both(store: VectorStore) -> None:
 
 def test_both_sides_count_and_tell_their_ranks(store: VectorStore) -> None:
     found = hybrid_search(store, "the pump in the cellar", at(4), 10, ChunkFilter())
-    ranks = {number: (one.by_words, one.by_meaning) for number, one in zip(numbers(found), found, strict=True)}
+    ranks = {number: (one.lexical_rank, one.semantic_rank) for number, one in zip(numbers(found), found, strict=True)}
     assert ranks == {0: (1, 1), 1: (None, 2), 2: (2, 4), 3: (None, 3), 4: (3, None)}
     assert found[0].score == pytest.approx(1.0)
     assert numbers(found).index(1) < numbers(found).index(3)
@@ -109,5 +109,5 @@ def test_every_passage_stands_there_once_with_a_score_from_0_to_1(
     assert all(0 <= one.score <= 1 for one in found)
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     for one in found:
-        assert one.by_words is None or sparse[one.by_words - 1].chunk_id == one.chunk_id
-        assert one.by_meaning is None or dense[one.by_meaning - 1].chunk_id == one.chunk_id
+        assert one.lexical_rank is None or sparse[one.lexical_rank - 1].chunk_id == one.chunk_id
+        assert one.semantic_rank is None or dense[one.semantic_rank - 1].chunk_id == one.chunk_id

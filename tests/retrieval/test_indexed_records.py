@@ -106,7 +106,7 @@ def test_each_record_is_looked_at_once_and_only_where_a_query_shows_it(
 
 def test_a_record_is_found_by_the_subject_that_it_was_indexed_under(config: Path) -> None:
     with Archive.open(config) as opened, opened._reading() as connection:
-        assert catalog_reader.named_by(connection, [], [], ["Invoice for the kiln"]) == ["jsonl:notes:invoice"]
+        assert catalog_reader.refs_by_name(connection, [], [], ["Invoice for the kiln"]) == ["jsonl:notes:invoice"]
 
 
 def test_only_what_shows_no_text_reads_records_as_they_were_indexed() -> None:

@@ -108,7 +108,7 @@ def test_scores_that_are_not_those_of_the_passages_are_refused(
 
 def test_an_address_with_a_password_is_refused(service: Service) -> None:
     wrong = Settings.model_validate(settings(service, rerank_url="https://me:secret@host/v2"))
-    with pytest.raises(SettingsError, match="rerank_url is no plain") as raised:
+    with pytest.raises(SettingsError, match="rerank_url is not a plain") as raised:
         rank(wrong, "q", ["a"])
     assert "secret" not in str(raised.value)
 

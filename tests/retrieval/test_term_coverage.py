@@ -147,7 +147,7 @@ def test_a_code_that_the_archive_does_not_hold_is_rare_whatever_its_parts() -> N
     (code,) = query_terms("docword15", frequencies)
     (word,) = query_terms("zeppelin", frequencies)
     assert code.weight == word.weight
-    assert not code.known(frequencies)
+    assert not code.occurs_in(frequencies)
 
 
 def test_words_of_the_time_phrase_weigh_nothing() -> None:

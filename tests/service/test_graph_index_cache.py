@@ -128,7 +128,7 @@ def test_an_index_that_is_gone_is_in_no_memory(config: Path, tmp_path: Path) -> 
         shutil.rmtree(archive.home(copy) / "graphrag")
         service.graphs.let_go()
         assert not service.graphs._opened
-        with pytest.raises(NotServed, match="not made yet"):
+        with pytest.raises(NotServed, match="not built yet"):
             service.graphrag(QUESTION)
 
 

@@ -129,8 +129,8 @@ def test_a_local_question_finds_entities_by_their_vectors(synced: Path, monkeypa
     )
     found = query(made.settings, "archive", asked, "local")
     titles = found.index.tables["entities"]["title"]
-    assert titles.iat[found.answer.found.entities[0]] == "greenhouse roof"
-    assert query(made.settings, "archive", asked, "basic").answer.found.entities == ()
+    assert titles.iat[found.answer.records.entities[0]] == "greenhouse roof"
+    assert query(made.settings, "archive", asked, "basic").answer.records.entities == ()
 
 
 def test_what_is_forgotten_is_in_no_vector_and_no_table(config: Path) -> None:

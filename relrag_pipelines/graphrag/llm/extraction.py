@@ -1,4 +1,4 @@
-"""What a language model finds in texts: entities, relationships, claims.
+"""Has a language model extract entities, relationships and claims from texts.
 
 What it names has to stand in the text.
 """
@@ -60,7 +60,7 @@ def extract(
 
 
 def question(gleanings: int = 1, *, claims: bool = False) -> Question[Extraction]:
-    """What a model is asked about each text."""
+    """The question to the model about each text."""
     asked = schema(claims=claims)
 
     def answer(conversation: Conversation) -> Extraction:
@@ -80,7 +80,7 @@ def question(gleanings: int = 1, *, claims: bool = False) -> Question[Extraction
 
 
 def instructions(*, claims: bool = False) -> str:
-    """What the model is told."""
+    """The instructions to the model."""
     return INSTRUCTIONS + CLAIMS * claims
 
 

@@ -1,4 +1,4 @@
-"""The tables entities and relationships, from what a language model found in each text unit."""
+"""Builds the tables of entities and relationships from what a language model extracted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer of a language model that is asked what a text names: its models, and their JSON Schema."""
+"""The answer expected of a language model that extracts entities: its models, and their JSON Schema."""
 
 from __future__ import annotations
 

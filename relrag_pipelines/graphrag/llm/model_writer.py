@@ -1,4 +1,4 @@
-"""Descriptions and community reports that a language model writes, each asked for once and never again.
+"""Has a language model write descriptions and community reports, each only once.
 
 An answer is known by the hash of all that it depends on, so a report is written anew only where its community has
 changed. Statements that name no passage that the model was given are left out.
@@ -190,5 +190,5 @@ def _line(text: str) -> str:
 
 
 def _inert(text: str) -> str:
-    """Text that cannot close what delimits it."""
+    """Text that cannot close its own delimiters."""
     return re.sub(r"<(?=\s*/?\s*(?:passages?|descriptions)\b)", "‹", text, flags=re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""What words say of themselves and of the word behind them, read from the files beside this one: a file is a language.
+"""Words that tell whether a word is a noun, a name or neither: the files beside this one, one per language.
 
 They stand beside the function words of `text/stopwords.py`, which search leaves out. Words of everyday talk and of mail
 programs are found by it, but name nothing.

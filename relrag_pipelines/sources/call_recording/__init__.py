@@ -48,7 +48,7 @@ _HEADS = re.compile(
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The record of a call, and failures for what of it could not be read."""
+    """The record of a call, and failures for what could not be read of it."""
     is_audio = unit.file.suffix.lower() in AUDIO
     audio = unit.file if is_audio and unit.file.stat().st_size else None
     native = _native(audio, unit, reading)
@@ -81,7 +81,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
 
 
 def recognise(file: Path) -> bool:
-    """Whether a file is a recording with its transcript, or called a call, or a transcript with its recording.
+    """Whether a file is a recording with a transcript, is named as a call, or is a transcript with a recording.
 
     Sound alone is none: music, voice notes and films have the same suffixes.
     """
@@ -94,7 +94,7 @@ def recognise(file: Path) -> bool:
 
 
 def _native(audio: Path | None, unit: Unit, reading: ReadContext) -> str:
-    """The keyed hash of the audio; where there is none, of the path without its suffix."""
+    """The keyed hash of the audio; without audio, of the path without its suffix."""
     if audio is None:
         return reading.hash(str(PurePosixPath(unit.path).with_suffix("")))
     with open_plain(audio) as file:
@@ -104,7 +104,7 @@ def _native(audio: Path | None, unit: Unit, reading: ReadContext) -> str:
 def _transcribe(
     audio: Path, native: str, length: float | None, reading: ReadContext
 ) -> tuple[Transcript | None, str | None, list[Failure]]:
-    """A transcript by the model, and what stands for the name of its file."""
+    """A transcript by the model, and a placeholder for the name of its file."""
     if reading.transcripts is None:
         return None, None, []
     kept = reading.transcripts / reading.source / f"{native}.vtt"
@@ -119,7 +119,7 @@ def _transcribe(
 def _transcript(
     files: list[Path], reading: ReadContext, known: list[str]
 ) -> tuple[Transcript | None, str | None, list[Failure]]:
-    """The first transcript in the order of TRANSCRIPTS that can be read, its file's name, and what is wrong."""
+    """The first readable transcript in the order of TRANSCRIPTS, its file's name, and what is wrong with others."""
     found: list[tuple[Transcript, str]] = []
     failures: list[Failure] = []
     for file in sorted(files, key=lambda one: (TRANSCRIPTS.index(one.suffix.lower()), one.name)):
@@ -189,7 +189,7 @@ def _record(
 
 
 def _extra(found: dict[str, Any], cues: list[Cue], by_name: FilenameFacts, said_by: list[str]) -> dict[str, Any]:
-    """What only a call has; its length is that of the recording, else of what is said in it."""
+    """The fields that only a call has. Its length is the recording's, else the transcript's."""
     if cues and not found.get("seconds"):
         found = {**found, "seconds": max((cue.end or cue.start or 0.0 for cue in cues), default=None)}
     return found | ({"phone": by_name.phone} if by_name.phone else {}) | ({"speakers": said_by} if said_by else {})

@@ -1,4 +1,4 @@
-"""How long a recording is, and whether it is whole, by its header; no sound is decoded."""
+"""The length of a recording, and whether it is complete, from its header; no sound is decoded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who was called and when, by the name of the recording.
+"""Who was called and when, from the name of the recording.
 
 A pattern is a name without its suffix in which `{...}` stands for a part; blanks and underscores are alike, case does
 not count. Parts: {name}, {phone}, {who} (either of the two), {yyyy}, {yy}, {mm}, {dd}, {HH}, {MM}, {SS}, {any}.
@@ -45,12 +45,12 @@ _SAYS_CALL = re.compile(r"(?<![^\W_])(?:calls?|recording|rec|שיחה|שיחת|�
 
 
 def says_call(stem: str) -> bool:
-    """Whether a name says of itself that it is a call or a recording."""
+    """Whether a name says that it is a call or a recording."""
     return _SAYS_CALL.search(stem) is not None
 
 
 class FilenameFacts(NamedTuple):
-    """What the name of a recording says."""
+    """What the name of a recording tells."""
 
     name: str | None
     phone: str | None
@@ -61,7 +61,7 @@ class FilenameFacts(NamedTuple):
 
 @functools.lru_cache(64)
 def pattern(template: str) -> re.Pattern[str]:
-    """The pattern of a template. Raises ValueError with the part that is not known or stands twice."""
+    """The pattern of a template. Raises ValueError with the part that is unknown or occurs twice."""
     parts = re.split(r"\{(\w*)\}", template)
     names = parts[1::2]
     for name in names:

@@ -31,12 +31,14 @@ def transcript_of(audio: Path, kept: Path, model: str, limits: Limits) -> Transc
         write_text(kept, vtt(*call(limits, 0, _transcribe, audio, model)))
     made = kept.read_bytes()
     if b"-->" not in made:
-        raise TranscriptError("no_speech", "the model heard nobody speak in it; put a transcript beside it if it errs")
+        raise TranscriptError(
+            "no_speech", "the model heard nobody speak in it; put a transcript beside it if that is wrong"
+        )
     return read(made, ".vtt")
 
 
 def vtt(cues: list[Cue], language: str | None) -> str:
-    """Cues as WebVTT, which a person can read and mend."""
+    """Cues as WebVTT, which a person can read and correct."""
     head = f"WEBVTT\nLanguage: {language}\n" if language else "WEBVTT\n"
     return "\n".join([head, *(f"{_time(cue.start)} --> {_time(cue.end)}\n{cue.text}\n" for cue in cues)])
 
@@ -52,7 +54,7 @@ def _transcribe(audio: Path, model: str) -> tuple[list[Cue], str | None]:
 
 
 def lacks(folder: Path) -> str:
-    """What is missing to use the model in that folder, and what to do; empty where nothing is."""
+    """What is missing for using the model in that folder, and what to do; empty if nothing is."""
     if missing := [name for name in _NEEDED if not (folder / name).is_file()]:
         return f"transcription_model has no {', '.join(missing)}; name the folder of a faster-whisper model"
     try:

@@ -1,4 +1,4 @@
-"""Source code: the tracked files of git repositories, and of folders that are none.
+"""Source code: the tracked files of git repositories, and files in other folders.
 
 A file is a unit. Each function, method and class of it is a record, a class without its methods and inner classes; what
 stands outside of them is the record of the file. So every line stands in one record. Languages without a grammar
@@ -59,7 +59,7 @@ _COUNTED = {
     "vendored": "files and folders of others' code",
     "generated": "generated files, told by their names",
     "ignored": "files and folders that git ignores",
-    "irregular_rules": "repositories in which a .gitignore is no file, so that what git ignores was not counted",
+    "irregular_rules": "repositories in which a .gitignore is not a file, so that what git ignores was not counted",
 }
 
 
@@ -108,13 +108,13 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
         return
     data = read_plain(unit.file)
     if is_generated(data):
-        yield Failure("", "generated", "left out: it says that a program made it, or looks so")
+        yield Failure("", "generated", "left out: it says that a program made it, or looks like it")
         return
     try:
         decoded = decode(data)
     except CharsetError as error:
         if error.fault == "binary":
-            yield Failure("", "binary", "left out: it is no text")
+            yield Failure("", "binary", "left out: it is not text")
         else:
             yield Failure("", error.fault, f"{error}; save it as UTF-8", whole_unit=True)
         return
@@ -127,7 +127,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
 
 
 def records(text: str, language: str, unit: Unit, reading: ReadContext) -> Iterator[Record]:
-    """The record of the file, where anything stands outside of all definitions, then one for each of these."""
+    """A record for what is outside all definitions, if there is anything, then one per definition."""
     source = text.encode()
     module = _module(unit)
     found: list[Symbol] = []
@@ -147,7 +147,7 @@ def records(text: str, language: str, unit: Unit, reading: ReadContext) -> Itera
 
 
 class _File:
-    """What the records of one file have in common."""
+    """What all records of one file share."""
 
     def __init__(self, unit: Unit, reading: ReadContext, language: str, package: str, functions: int) -> None:
         self._unit, self._language, self._functions = unit, language, functions
@@ -214,7 +214,7 @@ def text_outside_nested(source: bytes, spans: Sequence[tuple[int, int]]) -> list
 
 
 def is_generated(data: bytes) -> bool:
-    """Whether a file says in its first comments that a program made it, or has lines that nobody writes."""
+    """Whether the first comments of a file say that a program made it, or its lines are longer than people write."""
     head = data[:_HEAD]
     if len(data) > _LONG_LINES and len(data) / (data.count(b"\n") + 1) > _LONG_LINES:
         return b"\0" not in head
@@ -228,7 +228,7 @@ def is_generated(data: bytes) -> bool:
 def _candidates(
     root: Path, excluded: Excluded, left_out: Counter[str], follow_links: bool
 ) -> Iterator[tuple[Path, Path]]:
-    """Files that might be source code, and the repository or folder whose rules they are under."""
+    """Files that might be source code, with the repository or folder whose ignore rules apply to them."""
     for folder, names in git_repository.walk(root, excluded, follow_links):
         if not follow_links and git_repository.linked_from_outside(folder, root):
             yield folder / ".git", root

@@ -1,4 +1,4 @@
-"""Which files are source code, and for the languages with a grammar, which nodes of its tree are what.
+"""Programming languages: the files of each, and which nodes of its syntax tree are functions, classes and comments.
 
 The grammars are tree-sitter's, one wheel a language; a language without one is read as lines.
 """
@@ -212,7 +212,7 @@ _CPP = re.compile(rb"^\s*(?:class|namespace|template|using|public:|private:|prot
 
 
 def language_of(name: str, head: bytes = b"") -> str | None:
-    """The language of a file by its name, None where it is no source code; a .h is C++ where its head looks so."""
+    """The language of a file by its name; None for other files. A .h is C++ if its head looks like it."""
     lower = name.lower()
     dot = lower.rfind(".")
     language = _OF_NAME.get(lower) or (_OF_SUFFIX.get(lower[dot:]) if dot > 0 else None)

@@ -1,4 +1,4 @@
-"""The functions, methods and classes of a source file, found in the tree that tree-sitter makes of it.
+"""The functions, methods and classes of a source file, from its tree-sitter syntax tree.
 
 A tree is made of anything: where the syntax is wrong the nodes around are still told apart. What stands inside a
 function belongs to it. Names are as written; a method that is defined outside of its class (Go, C++, Rust) is one of
@@ -176,7 +176,7 @@ def _to_line_ends(source: bytes, start: int, end: int) -> tuple[int, int]:
 
 
 def _name(whole: Node, core: Node) -> str:
-    """The name of a definition as written, without what it is generic over."""
+    """The name of a definition as written, without type parameters."""
     node = core.child_by_field_name("name") or _declared_node(core)
     if node == core:
         fields = (around.child_by_field_name(by) for around in _wrappers_of(whole, core) for by in _NAMED_BY)
@@ -191,7 +191,7 @@ def _name(whole: Node, core: Node) -> str:
 
 
 def _declared_node(core: Node) -> Node:
-    """What the declarator of C is about: in `int *f(int a)` it is `f`. Without one the node itself."""
+    """The node that a C declarator declares: in `int *f(int a)` it is `f`. Without a declarator the node itself."""
     node = core
     while (inner := node.child_by_field_name("declarator")) or (node.type == "reference_declarator" and node.children):
         node = inner or node.named_children[-1]

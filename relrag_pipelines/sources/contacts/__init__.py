@@ -1,4 +1,4 @@
-"""Contacts: vCard files, a record a card and one for each relation between two of them.
+"""Contacts: vCard files. One record per card, and one for each relation between two people.
 
 A card is known by its UID, else by the keyed hash of its names, phones and addresses. `X-RELRAG-PERSON-ID` pins the id
 of the person. Names in all scripts, phones and addresses stand in `people`, from which the identifiers are made;
@@ -27,7 +27,7 @@ _HEAD = 4096
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The cards in the order of the file, then their relations; each behind the failures of its card."""
+    """The cards in file order, then their relations, each preceded by the failures of its card."""
     seen: Counter[str] = Counter()
     known: dict[str, tuple[str, int | None]] = {}
     related: list[tuple[str, Contact]] = []
@@ -75,14 +75,14 @@ def _faults(card: VCard, found: Contact) -> Iterator[Failure]:
         why = "the card has no END:VCARD, the file may be cut off; what was read is kept, and nothing is deleted"
         yield Failure(place, "no_end", why, whole_unit=card.is_truncated)
     if card.bad_lines:
-        why = f"{card.bad_lines} lines of the card are no properties (NAME:value); the others were read"
+        why = f"{card.bad_lines} lines of the card are not properties (NAME:value); the others were read"
         yield Failure(place, "bad_line", why)
     if card.guessed_values:
         count = card.guessed_values
         why = f"{count} values of the card are not in UTF-8 and were read by a guess; save the file as UTF-8"
         yield Failure(place, "charset", why)
     if found.bad:
-        why = f"{', '.join(dict.fromkeys(found.bad))} is no whole number of its range and is left out"
+        why = f"{', '.join(dict.fromkeys(found.bad))} is not a whole number in its range and is left out"
         yield Failure(place, "bad_value", why)
     if found.is_nobody:
         yield Failure(place, "no_name", "the card has no name, phone or address, so it is left out")
@@ -111,7 +111,7 @@ def _contact(native: str, found: Contact, card: VCard, unit: Unit) -> Record:
 
 
 def _text(found: Contact) -> str:
-    """Names, notes, and a line for each fact, so that a question about it finds it."""
+    """Names, notes, and a line per fact, so that questions about a fact find it."""
     lines = [f"{found.name} ({', '.join(found.aliases)})" if found.aliases else found.name, *found.notes]
     lines += [f"{predicate.replace('_', ' ')}: {value}" for predicate, value in found.facts]
     lines += [f"address: {one}" for one in found.addresses if ("lives_in", one) not in found.facts]

@@ -1,4 +1,4 @@
-"""What a card says of a person: names, ways to reach them, facts, relations."""
+"""The person on a card: names, phones and addresses, facts, relations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DATES = ("birthday", "anniversary", "died")
 
 @dataclass
 class ContactRelation:
-    """Somebody whom a card names as related."""
+    """Somebody to whom a card says its person is related."""
 
     to: str
     """a UID, or a name"""
@@ -71,12 +71,12 @@ class Contact:
 
     @property
     def is_nobody(self) -> bool:
-        """The card names nobody and no way to reach anybody."""
+        """Whether the card has neither a name nor a way to reach anybody."""
         return not (self.name or self.phones or self.emails)
 
 
 def person(card: VCard) -> Contact:
-    """What the card says; a property that is not known is passed over."""
+    """The contact on a card; unknown properties are ignored."""
     found = Contact("")
     names = [" ".join(one.text.split()) for one in card.properties if one.name == "FN"]
     labels = {one.group: _label(one.value) for one in card.properties if one.name == "X-ABLABEL" and one.group}
@@ -152,7 +152,7 @@ def _relations(card: VCard, labels: dict[str, str], found: Contact) -> Iterator[
 
 
 def _related_as(one: Property) -> str:
-    """The type that tells most: `spouse` of `pref,emergency,spouse`."""
+    """The most specific type: `spouse` of `pref,emergency,spouse`."""
     types = [type_ for type_ in one.types if type_ not in _OF_ANY_PROPERTY]
     return _type(min(types, key=_VAGUE.__contains__, default="related"))
 
@@ -191,7 +191,7 @@ def _in_order(parts: list[str]) -> str:
 
 
 def _date(text: str, one: Property) -> str:
-    """ISO 8601; without a year where the card knows none: 06-14."""
+    """ISO 8601; without a year if the card has none: 06-14."""
     match = _DATE.fullmatch(text)
     if not match:
         return text

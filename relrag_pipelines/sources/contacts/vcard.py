@@ -1,4 +1,4 @@
-"""vCard 2.1, 3.0 (RFC 2426) and 4.0 (RFC 6350) as properties, a card at a time.
+"""Parses vCard 2.1, 3.0 (RFC 2426) and 4.0 (RFC 6350) into properties, card by card.
 
 Lines are unfolded and decoded one by one; pictures, sounds and keys are passed over, however long. What is no property
 is counted, and the rest of the card is kept.
@@ -109,7 +109,7 @@ def cards(file: BinaryIO) -> Iterator[VCard]:
 
 
 def _is_agent(card: VCard) -> bool:
-    """2.1 nests the card of an agent in the one of the person."""
+    """Whether a card is that of an agent: vCard 2.1 nests it in the person's."""
     return bool(card.properties) and card.properties[-1].name == "AGENT" and not card.properties[-1].value.strip()
 
 
@@ -160,7 +160,7 @@ def _add(card: VCard, line: bytes) -> None:
 
 
 def _split(line: bytes) -> tuple[bytes, bytes, bytes]:
-    """Name with parameters, colon, value: at the first colon that stands in no quotes."""
+    """Splits a line into name with parameters, and value, at the first colon outside quotes."""
     head, colon, value = line.partition(b":")
     while head.count(b'"') % 2 and colon:
         more, colon, value = value.partition(b":")

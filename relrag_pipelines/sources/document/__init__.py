@@ -41,7 +41,7 @@ _LIMITS = Limits()
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The record of a file, and failures for what of it could not be read.
+    """The record of a file, and failures for what could not be read of it.
 
     The id is a hash of the path, so that an edit keeps it. `extra.bytes_hash` is equal for equal bytes anywhere.
     """
@@ -126,7 +126,7 @@ def _extract(
 
 
 def _warnings(decoded: DecodedText) -> list[Failure]:
-    """The text is kept; that its charset is a guess, or that bytes are damaged, is told."""
+    """A warning for each guess or damage that did not keep the text from being read."""
     if decoded.damaged_places:
         why = (
             f"damaged in {decoded.damaged_places} places, where U+FFFD stands now; restore the file or save it as UTF-8"

@@ -45,7 +45,7 @@ def extract(data: bytes, suffix: str) -> tuple[DocumentText, DecodedText]:
 
 
 def _delimiter(lines: list[str]) -> str:
-    """The delimiter that most of the first 50 rows agree on; a comma where none cuts them."""
+    """The delimiter that most of the first 50 rows agree on; a comma if none splits them."""
     best, agreed = ",", 0
     for delimiter in _DELIMITERS:
         widths = Counter(len(row) for row in _rows(lines[:50], delimiter)[0] if row)

@@ -1,4 +1,4 @@
-"""Which date a document gets: the one it carries, else the one in its name, else the file's.
+"""The date of a document: the one in its metadata, else the one in its name, else the file's.
 
 A file's own time changes when it is copied or checked out; what the file carries does not.
 """

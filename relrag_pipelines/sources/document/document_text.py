@@ -1,4 +1,4 @@
-"""What is read out of a document, in every format alike, and the rules that all formats share."""
+"""The text and properties that every document reader returns, and the rules that all formats share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PRINTED_BY = re.compile(r"^Microsoft (Word|PowerPoint|Excel) - ", re.IGNORECASE
 
 @dataclass
 class DocumentText:
-    """Text of one document and what it says about itself."""
+    """The text of a document, and its properties."""
 
     content_type: str
     """MIME type"""
@@ -45,7 +45,7 @@ class DocumentText:
 
 
 class DocumentError(Exception):
-    """Nothing of the document can be read: a fault word, and what was found and what to do."""
+    """Nothing of the document can be read. It has a fault word, what was found and what to do."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
@@ -56,7 +56,7 @@ class DocumentError(Exception):
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space made one space."""
+    """The text with each run of white space as one space."""
     return " ".join(text.split())
 
 
@@ -67,19 +67,19 @@ def table_row(cells: Iterable[str]) -> str:
 
 
 def clean_title(title: str | None) -> str | None:
-    """A title from metadata, unless it is what programs write where there is none."""
+    """A title from metadata, unless it is a program's placeholder."""
     title = _PRINTED_BY.sub("", one_line(clean(title or "")))
     return None if not title or title.casefold() in _NO_TITLE or title.startswith("file:") else title
 
 
 def clean_author(author: str | None) -> str | None:
-    """An author from metadata, unless it is what programs write where there is none."""
+    """An author from metadata, unless it is a program's placeholder."""
     author = one_line(clean(author or ""))
     return None if not author or author.casefold() in _NO_AUTHOR else author
 
 
 def first_line_title(text: str) -> str | None:
-    """The first line with a letter, where it is short and no sentence."""
+    """The first line with a letter, if it is short and not a sentence."""
     for line in text[: 20 * MAX_TITLE].splitlines():
         line = line.strip(" \t#*_|")
         if any(character.isalpha() for character in line):

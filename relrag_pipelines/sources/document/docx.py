@@ -1,4 +1,4 @@
-"""DOCX (ECMA-376): what Word writes, read straight from the zip, because real files name parts that are not there.
+"""DOCX (ECMA-376), read straight from the zip, since real files name parts that are missing.
 
 Headers stand in front of the text, footers, notes and comments behind it. What a tracked change struck out is left
 out. Headings carry the `#` of Markdown, list items a `-`.
@@ -71,7 +71,7 @@ def _no_zip(stream: BinaryIO) -> DocumentError:
     stream.seek(0)
     head = stream.read(_WINDOW)
     if not head.startswith(_OLE):
-        return DocumentError("damaged", "a .docx that is no zip; export or download it again")
+        return DocumentError("damaged", "a .docx that is not a zip; export or download it again")
     encrypted, word = False, "EncryptedPackage".encode("utf-16-le")
     while head and not encrypted:  # it may be as large as a unit may be
         encrypted, tail = word in head, head[-len(word) :]
@@ -98,7 +98,7 @@ def _check_size(archive: zipfile.ZipFile, packed: int, max_ratio: int, max_bytes
 
 @dataclass
 class _Package:
-    """The XML parts of a document; one that is missing reads as empty, one that is broken as far as it goes."""
+    """The XML parts of a document; a missing part reads as empty, a broken one as far as it goes."""
 
     archive: zipfile.ZipFile
     failures: list[Failure] = field(default_factory=list)
@@ -135,7 +135,7 @@ class _Package:
 def _read(parts: _Package) -> DocumentText:
     main = next((part for _, kind, part, _ in parts.relations("") if kind == "officeDocument"), "word/document.xml")
     if main not in parts.archive.namelist() or main.endswith((".bin", "workbook.xml", "presentation.xml")):
-        raise DocumentError("wrong_format", "a zip that is no Word document; give it the suffix of what it is")
+        raise DocumentError("wrong_format", "a zip that is not a Word document; give it the right suffix")
     context = Context()
     related: dict[str, list[etree._Element]] = {}
     for name, kind, target, outside in sorted(parts.relations(main)):

@@ -1,4 +1,4 @@
-"""Office Math (OMML, ECMA-376 part 1, chapter 22.1) as one line of plain text.
+"""Office Math (OMML, ECMA-376 part 1, chapter 22.1) as plain text on one line.
 
 Fractions become `(a)/(b)`, powers `a^b`, indices `a_b`, roots `√(a)`, sums `∑_(i=1)^n`: nothing that is printed is
 lost, operators and brackets that the format leaves implicit are written out.
@@ -39,7 +39,7 @@ def _bracket(element: etree._Element, name: str) -> str:
 
 
 def _property(element: etree._Element, properties: str, name: str, default: str) -> str:
-    """A character from the properties; one that is there without a value means none."""
+    """A character from the properties; a property without a value means none."""
     found = element.find(f"{MATH}{properties}/{MATH}{name}")
     return default if found is None else found.get(f"{MATH}val", "")
 

@@ -27,7 +27,7 @@ _MARKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": 
 
 @dataclass
 class Context:
-    """What paragraphs refer to, and the title found on the way."""
+    """What paragraphs refer to, and the title found so far."""
 
     links: dict[str, str] = field(default_factory=dict)
     """relationship id -> address"""
@@ -63,7 +63,7 @@ def blocks(parent: etree._Element, context: Context) -> Iterator[str]:
 
 
 def notes(tree: etree._Element, context: Context) -> Iterator[str]:
-    """Footnotes or endnotes, each led by the number that stands in the text."""
+    """Footnotes or endnotes, each preceded by its number in the text."""
     for note in tree:
         if (text := one_line(" ".join(blocks(note, context)))) and note.get(f"{W}type", "normal") == "normal":
             yield f"[{note.get(f'{W}id', '')}] {text}"
@@ -137,7 +137,7 @@ def _cells(row: etree._Element, context: Context) -> Iterator[str]:
 
 
 def _own(parent: etree._Element, tag: str) -> Iterator[etree._Element]:
-    """The rows of this table, or cells of this row, not those of a table inside."""
+    """The rows of this table, or the cells of this row, without those of nested tables."""
     for child in parent:
         if child.tag == tag:
             yield child
@@ -146,7 +146,7 @@ def _own(parent: etree._Element, tag: str) -> Iterator[etree._Element]:
 
 
 def _value(element: etree._Element, *path: str) -> str:
-    """The `w:val` of the element at the path; empty where there is none."""
+    """The `w:val` of the element at the path; empty if there is none."""
     found = element.find("/".join(f"{W}{name}" for name in path))
     return "" if found is None else str(found.get(f"{W}val", ""))
 

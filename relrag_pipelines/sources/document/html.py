@@ -34,7 +34,7 @@ def _browser_charset(name: str) -> str:
 
 
 class _Page(HtmlTextReader):
-    """A page, with what it says of itself."""
+    """A page and its metadata, while it is read."""
 
     skipped = HtmlTextReader.skipped | {"noscript"}
 

@@ -1,4 +1,4 @@
-"""A page of a PDF as a picture: the quote marked, and of a redacted page nothing but the words its redacted text has.
+"""A page of a PDF as a picture with the quote marked; of a redacted page only the words in its redacted text are shown.
 
 A word is left to be seen if it stands in the redacted text too: one with a digit or an @ in the same order, any other
 anywhere. Its letters are copied onto a blank page. Pictures, drawings, patterns, letters without Unicode, notes and
@@ -90,7 +90,7 @@ def page_picture(data: bytes, number: int, quote: str = "", redacted: str | None
 
 
 def unseen(words: list[str], redacted: str) -> list[int]:
-    """Places of the words that do not stand in the redacted text."""
+    """Positions of the words that are not in the redacted text."""
     known = [_plain(match) for match in _WORD.findall(redacted)]
     given = [_plain(word) for word in words]
     in_order: set[int] = set()
@@ -110,11 +110,11 @@ def _open(data: bytes) -> pypdfium2.PdfDocument:
     except pypdfium2.PdfiumError as error:
         if error.err_code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise DocumentError("encrypted", "the PDF asks for a password") from None
-        raise DocumentError("damaged", "no PDF that can be opened") from None
+        raise DocumentError("damaged", "not a PDF that can be opened") from None
 
 
 def _keep_text(page: pypdfium2.PdfPage) -> None:
-    """Takes everything else from the page, within forms too: an image may lie behind letters that may be seen."""
+    """Removes everything but text from the page, in forms too: an image may show text behind visible letters."""
     kept = (pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM)
     for found in list(page.get_objects(max_depth=_DEPTH)):
         if found.type not in kept:
@@ -158,7 +158,7 @@ class _Boxes:
 
 
 def _find_quote(words: list[tuple[str, int, int]], quote: str) -> tuple[list[int], float]:
-    """Places of the words that a quote is found in, and the share of its words that these are."""
+    """Positions of the words that match a quote, and the share of its words that match."""
     wanted = [plain for word in _WORD.findall(quote) if (plain := _plain(word))]
     given = [_plain(word) for word, _, _ in words]
     if not wanted:
@@ -191,7 +191,7 @@ def _clip(pixels: np.ndarray[Any, Any], box: Rectangle) -> np.ndarray[Any, Any]:
 
 
 def _paint(pixels: np.ndarray[Any, Any], boxes: list[Rectangle], colour: np.ndarray[Any, Any]) -> None:
-    """Colours an area as a marker pen does; each pixel once, though the boxes of letters overlap."""
+    """Highlights an area as a marker pen does; each pixel once, though the boxes of letters overlap."""
     area = np.zeros(pixels.shape[:2], bool)
     for box in boxes:
         _clip(area, box)[...] = True
@@ -199,7 +199,7 @@ def _paint(pixels: np.ndarray[Any, Any], boxes: list[Rectangle], colour: np.ndar
 
 
 def _blank_but(pixels: np.ndarray[Any, Any], boxes: list[Rectangle]) -> None:
-    """Leaves nothing of the picture outside these boxes."""
+    """Blanks the picture outside these boxes."""
     seen = np.zeros(pixels.shape[:2], bool)
     for box in boxes:
         _clip(seen, box)[...] = True

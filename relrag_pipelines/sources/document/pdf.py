@@ -78,7 +78,7 @@ def _open(data: bytes | Path) -> pypdfium2.PdfDocument:
     except pypdfium2.PdfiumError as error:
         if error.err_code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise DocumentError("encrypted", "the PDF asks for a password; save a copy without one") from None
-        raise DocumentError("damaged", "no PDF that can be opened; export or download it again") from None
+        raise DocumentError("damaged", "not a PDF that can be opened; export or download it again") from None
     if not len(document):
         document.close()
         raise DocumentError("damaged", "a PDF without pages; export or download it again")
@@ -141,7 +141,7 @@ Box = tuple[float, float, float, float]
 
 
 def _boxes(textpage: pypdfium2.PdfTextPage, text: str) -> Callable[[int], Box]:
-    """A function from a place in the text to the letter's box."""
+    """A function that maps a position in the text to the letter's box."""
     same = textpage.count_chars() == len(text)  # else letters without Unicode are missing from the text
     handle, rectangle = textpage.raw, pdfium.FS_RECTF()
     reference, read = ctypes.byref(rectangle), pdfium.FPDFText_GetLooseCharBox
@@ -173,7 +173,7 @@ def _cell(text: str, opening: Box, closing: Box) -> Cell:
 
 
 def _join_words(text: str) -> str:
-    """Words and numbers that a line end broke, made whole."""
+    """Joins words and numbers that a line end split."""
 
     elsewhere: dict[str, list[str]] = {}
     """first half -> second halves of the words that are written with a hyphen, sorted"""

@@ -1,4 +1,4 @@
-"""Lines of a page as text, with tables that are only drawn by position told by their columns.
+"""Lays out the lines of a page as text, and finds the columns of tables that exist only as positions.
 
 A PDF has no tables, only words at places. A row with an empty cell reads like a row with fewer cells, and its values
 slide under the wrong heading. Here cells are told by wide gaps; columns are the strips that cells of neighbouring

@@ -1,4 +1,4 @@
-"""Text out of bytes whose charset nobody wrote down.
+"""Decodes text whose charset is not declared.
 
 The order of evidence: a byte order mark, UTF-8 (which other charsets hardly ever satisfy by accident), what the file
 itself declares, and last a guess. charset_normalizer gives the guesses; it measures noise and letter frequencies,
@@ -73,7 +73,7 @@ _EAST_ASIAN = {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK", "IDEOGRAPHIC"
 
 
 class CharsetError(Exception):
-    """The bytes are no text (`fault` binary) or in no charset that can be told (`fault` charset)."""
+    """The bytes are not text (`fault` binary), or their charset cannot be told (`fault` charset)."""
 
     def __init__(self, fault: str, found: str) -> None:
         super().__init__(found)
@@ -82,7 +82,7 @@ class CharsetError(Exception):
 
 @dataclass(frozen=True)
 class DecodedText:
-    """Text and the charset it was read by."""
+    """Text, and the charset that decoded it."""
 
     text: str
     charset: str
@@ -188,7 +188,7 @@ def _guess(data: bytes) -> DecodedText:
 
 
 def _telling_lines(data: bytes) -> bytes:
-    """Lines with bytes beyond ASCII: the others fit every charset."""
+    """Lines with non-ASCII bytes; the others fit every charset."""
     size, lines = 0, []
     for line in data.splitlines(keepends=True):
         if not line.isascii():

@@ -1,4 +1,4 @@
-"""git run on a repository without the repository's say.
+"""Runs git on a repository so that the repository's own configuration has no effect.
 
 A repository is untrusted input: its config can name programs that git would start. `git()` therefore runs with hooks,
 file monitors, pagers, external diffs, signature checks, replaced objects and every transport switched off, and with no
@@ -50,7 +50,7 @@ _FAULTS = (
 
 
 class RepositoryError(Exception):
-    """Git cannot read a repository: a fault word, and what was found and what to do, without any of git's words."""
+    """Git cannot read a repository. It has a fault word, what was found and what to do, but no words of git's."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Git repositories below a source's path: where they are, what they hold, and what in them git would wait for."""
+"""Git repositories below a source's path: where they are, what they contain, and what git would fetch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VENDORED = frozenset(
 
 @dataclass(frozen=True)
 class RepositoryState:
-    """What tells whether the history of a repository has changed."""
+    """The refs of a repository, which tell whether its history has changed."""
 
     refs: tuple[str, ...]
     """`<hash> <name>` of every branch and tag, also of remotes; and of a HEAD that stands on none of them"""
@@ -39,7 +39,7 @@ class RepositoryState:
 
     @property
     def detached_head(self) -> list[str]:
-        """The hash of such a HEAD, or nothing."""
+        """The hash of a detached HEAD in a list, or an empty list."""
         return [ref.removesuffix(" HEAD") for ref in self.refs if ref.endswith(" HEAD")]
 
 
@@ -55,12 +55,12 @@ def linked_from_outside(folder: Path, root: Path) -> bool:
 
 
 def is_repository(folder: Path) -> bool:
-    """Whether a folder is a repository, with files (`.git` in it) or bare."""
+    """Whether a folder is a repository, bare or with a work tree (`.git` in it)."""
     return (folder / ".git").exists() or is_bare(folder)
 
 
 def is_bare(folder: Path) -> bool:
-    """Whether a folder is a repository without files."""
+    """Whether a folder is a bare repository."""
     return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
@@ -119,7 +119,7 @@ def is_partial(folder: Path) -> bool:
 
 
 def tracked_files(folder: Path) -> Iterator[Path]:
-    """The files of a repository that git knows and that lie there now. Raises RepositoryError.
+    """The tracked files that exist in the work tree of a repository. Raises RepositoryError.
 
     Links are left out, and what lies behind one: they can point anywhere.
     """
@@ -161,7 +161,7 @@ def _refuse_irregular(folder: Path) -> None:
     """Raises RepositoryError for a FIFO or device in what git keeps of a repository: git would open it and wait."""
     kept = folder / ".git" if (folder / ".git").exists() else folder
     if _is_irregular(kept):
-        raise RepositoryError("not_a_file", "its .git is a FIFO or device; remove that")
+        raise RepositoryError("not_a_file", "its .git is a FIFO or device; remove it")
     if kept.is_file():  # a worktree or submodule: the place is named in it
         said = os.fsdecode(regular_files.read_plain(kept, 4096)).strip()
         kept = folder / said.removeprefix("gitdir:").strip()
@@ -173,7 +173,7 @@ def _refuse_irregular(folder: Path) -> None:
                     waiting.append(entry.path)
                 elif not entry.is_file(follow_symlinks=False) and _is_irregular(Path(entry.path)):
                     place = Path(kept.name, Path(entry.path).relative_to(kept))
-                    raise RepositoryError("not_a_file", f"its {place} is a FIFO or device; remove that")
+                    raise RepositoryError("not_a_file", f"its {place} is a FIFO or device; remove it")
 
 
 def irregular_rules(folder: Path) -> bool:

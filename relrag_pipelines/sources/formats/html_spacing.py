@@ -1,4 +1,4 @@
-"""White space of a text that was made from HTML: runs of it reduced, that of preformatted text kept."""
+"""White space in text made from HTML: collapsed, except in preformatted text."""
 
 from __future__ import annotations
 

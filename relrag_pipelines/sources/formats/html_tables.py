@@ -1,4 +1,4 @@
-"""Tables of HTML: which hold data and which only lay out a page, and the former as rows."""
+"""HTML tables: those that hold data, as rows; others only lay out a page."""
 
 from __future__ import annotations
 

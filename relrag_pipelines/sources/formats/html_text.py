@@ -1,4 +1,4 @@
-"""HTML read by tokens, as the tokenisation of the HTML standard has them, without a tree.
+"""HTML as text, read token by token as the HTML standard defines them, without a tree.
 
 The trees of the standard grow with the square of hostile input and more (17 KB took lexbor 4 s, and libxml2 looks for
 every end tag through all open elements), and pages and mails come from strangers. Time and memory here are proportional
@@ -88,7 +88,7 @@ class HtmlTextReader:
             self.out.append(breaks)
 
     def void(self, name: str, attributes: str) -> None:
-        """A tag of an element that holds nothing."""
+        """A tag of an element that has no content."""
         if name == "br":
             self.out.append(KEPT_LINE if self.preformatted else "\n")
         elif name == "hr":
@@ -97,10 +97,10 @@ class HtmlTextReader:
             self.out.append(one_line(attribute(attributes, "alt")))
 
     def raw(self, name: str, text: str) -> None:
-        """What a script, style, title or the like holds; it is no text of the page."""
+        """The content of a script, style, title or the like, which is not text of the page."""
 
     def no_data(self) -> None:
-        """Something was seen that tables of data do not hold."""
+        """Notes that something was seen that tables of data do not contain."""
         if self.tables:
             self.tables[-1].data = False
 

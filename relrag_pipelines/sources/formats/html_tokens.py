@@ -1,4 +1,4 @@
-"""The tokens of HTML, as its standard cuts them, and what elements mean for the text around them."""
+"""Tokens of HTML, as its standard defines them, and what each element means for the text around it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def attribute(attributes: str, name: str) -> str:
 
 
 def shown_address(href: str) -> str:
-    """The address of a link as it is shown behind its text; empty for one that leads nowhere outside the page."""
+    """The address of a link to be shown after its text; empty unless it is of the web or of mail."""
     address = href.strip()
     if not re.match(r"https?://|mailto:", address, re.IGNORECASE):
         return ""

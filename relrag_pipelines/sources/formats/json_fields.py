@@ -1,4 +1,4 @@
-"""Values of the universal fields as JSON gives them, checked and converted.
+"""The universal fields in JSON, checked and converted.
 
 A reader takes one value that is not null and returns what the record holds, or raises WrongValueError, which tells
 the type that was found and the one that is wanted, never the value.
@@ -26,7 +26,7 @@ _TYPES = {
 
 
 class WrongValueError(Exception):
-    """A value that does not fit its field: what was found, and what is wanted."""
+    """A value that does not fit its field; the message says what was found and what is expected."""
 
     def __init__(self, message: str, fault: str = "wrong_type") -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class WrongValueError(Exception):
 
 
 def type_of(value: Any) -> str:
-    """What a JSON value is, in words."""
+    """The type of a JSON value, in words."""
     return _TYPES[type(value)]
 
 
@@ -80,12 +80,12 @@ def _size(value: Any) -> str:
 
 
 def _moment(value: Any) -> tuple[datetime, bool]:
-    """A time, and whether it is more than a day."""
+    """A time, and whether it is more precise than a day."""
     try:
         written = string(value).strip()
         return datetime.fromisoformat(written), len(written) > len("2025-01-14")
     except ValueError:
-        advice = "no date of ISO 8601; write one as 2025-01-14T09:30:00+01:00"
+        advice = "not an ISO 8601 date; write one as 2025-01-14T09:30:00+01:00"
         raise WrongValueError(advice, "bad_timestamp") from None
 
 

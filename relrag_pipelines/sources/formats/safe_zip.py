@@ -1,4 +1,4 @@
-"""Zip archives that may be hostile: opened, checked, and streamed member by member; nothing is ever unpacked to disk.
+"""Zip archives that may be hostile: checked, and streamed member by member; nothing is unpacked to disk.
 
 What makes an archive as a whole untrustworthy (no zip, cut off, expands beyond the limits) raises Refused. What
 makes one entry so (a path out of its folder, a link, encryption, a second entry of the same name) leaves that entry
@@ -38,7 +38,7 @@ BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, Value
 
 
 class ZipRejected(Exception):
-    """An archive, or one of its members, that will not be read; `failure` says why and what to do."""
+    """An archive or a member that is not read; `failure` says why and what to do."""
 
     def __init__(self, fault: str, message: str, location: str = "") -> None:
         super().__init__(message)
@@ -56,7 +56,7 @@ class SafeZip:
         self._total = 0
 
     def open(self, name: str) -> BinaryIO:
-        """A member as a stream; reading it raises Refused where the archive is damaged or expands too far."""
+        """A member as a stream; reading it raises ZipRejected if the archive is damaged or expands too far."""
         unbounded = copy.copy(self.members[name])
         unbounded.file_size = self._most_bytes + 2**20  # zipfile stops at this size, and the declared one can be a lie
         try:
@@ -67,7 +67,7 @@ class SafeZip:
         return io.BufferedReader(_LimitedReader(stream, self, name), 2**16)
 
     def count(self, name: str, position: int) -> None:
-        """Note that a member was read up to there; raises Refused above the limit over all members."""
+        """Counts bytes read of a member; raises ZipRejected above the limit over all members."""
         self._total += max(0, position - self._read.get(name, 0))
         self._read[name] = max(position, self._read.get(name, 0))
         if self._total > self._most_bytes:
@@ -100,7 +100,7 @@ class _LimitedReader(io.RawIOBase):
 
 
 def raise_if_of_disk(error: Exception) -> None:
-    """Raises a fault of the disk or network again: the archive may be sound, and read the next time."""
+    """Raises a fault of the disk or network again: the archive may be sound, and readable next time."""
     # a damaged directory leads to places that do not exist
     if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
         raise error
@@ -108,7 +108,7 @@ def raise_if_of_disk(error: Exception) -> None:
 
 @contextmanager
 def open_archive(file: Path, max_ratio: int, max_bytes: int) -> Iterator[SafeZip]:
-    """The archive in that file; Refused where it cannot be trusted as a whole.
+    """The archive in that file; raises ZipRejected if it cannot be trusted as a whole.
 
     Its members together may be at most `max_ratio` times as large as the file, and at most `max_bytes`.
     """
@@ -190,7 +190,7 @@ _ENTRY_FAULTS = {
 
 
 def check_directory(stream: BinaryIO, size: int) -> None:
-    """Refuses a list of entries that would not fit into memory, before anything reads it."""
+    """Rejects a list of entries that would not fit into memory, before it is read."""
     if size <= MAX_DIRECTORY_BYTES:
         return
     stream.seek(max(0, size - 2**16 - 22))
@@ -214,7 +214,7 @@ def _no_zip(stream: BinaryIO, error: Exception) -> ZipRejected:
         return ZipRejected("empty", "the file is empty; export it again")
     if start == b"PK\3\4":
         return ZipRejected("truncated", "it begins as a zip archive but its end is missing or damaged; copy it again")
-    return ZipRejected("not_a_zip", f"it is no zip archive ({type(error).__name__}); export or pack it again")
+    return ZipRejected("not_a_zip", f"it is not a zip archive ({type(error).__name__}); export or pack it again")
 
 
 def _damaged_member(name: str, found: str) -> ZipRejected:

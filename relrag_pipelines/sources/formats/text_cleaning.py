@@ -1,4 +1,4 @@
-"""Text as all connectors store it."""
+"""Cleans text in the same way for all connectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """Text as it is stored: NFC, lines ended by \\n, nothing that is invisible or cannot be written as UTF-8.
+    """Text as it is stored: NFC, lines ended by \\n, without invisible characters and what UTF-8 cannot express.
 
     Surrogates that pair up become their character, a lone one the replacement character; control characters, soft
     hyphens and byte order marks go. Offsets are counted in the result.

@@ -1,4 +1,4 @@
-"""Commits: of local git repositories, and of logs that git printed into a file (.gitlog).
+"""Commits of local git repositories, and of saved logs (.gitlog).
 
 A repository is one unit; its branches and tags are its version, so that one that has not changed is recognised
 without its log, and of one that has only grown the new commits are read. History that was rewritten is a repository
@@ -74,7 +74,7 @@ def recognise(file: Path) -> bool:
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The commits of a unit, newest first, and failures for what of it could not be read."""
+    """The commits of a unit, newest first, and failures for what could not be read of it."""
     try:
         yield from _read_repository(unit) if unit.version else _read_file(unit)
     except (RepositoryError, LogError) as error:
@@ -204,5 +204,5 @@ def _rank(ref: str) -> tuple[int, str]:
 
 def _warnings(log: Log) -> Iterator[Failure]:
     if log.guessed_fields:
-        why = f"{log.guessed_fields} fields are no UTF-8 and were read as windows-1252; check them if it matters"
+        why = f"{log.guessed_fields} fields are not UTF-8 and were read as windows-1252; check them if it matters"
         yield Failure("", "charset", why)

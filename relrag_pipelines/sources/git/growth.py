@@ -1,4 +1,4 @@
-"""Which commits of a repository are new, where the others say what they said before: then only the new ones are read.
+"""Finds the new commits of a repository that has only grown, so that only these are read.
 
 A commit's record names its branch, its tags and the commits that its message refers to. All these can change while the
 commit does not: a merge brings it onto the main branch, a tag is put on it, a later commit takes the same short hash.
@@ -37,7 +37,7 @@ class Tips(TypedDict):
 
 
 def tips(folder: Path, state: git_repository.RepositoryState) -> Tips:
-    """The ends of a history as they are now."""
+    """The ends of a history as it is now."""
     named = [(name, hash) for hash, _, name in (ref.partition(" ") for ref in state.refs)]
     limits = [*sorted(state.shallow), str(git_repository.is_partial(folder))]
     return {
@@ -48,12 +48,12 @@ def tips(folder: Path, state: git_repository.RepositoryState) -> Tips:
 
 
 def cursor(found: Mapping[str, Tips]) -> str:
-    """What a listing remembers of each repository, by its path."""
+    """What a listing remembers about each repository, by its path."""
     return orjson.dumps(found, option=orjson.OPT_SORT_KEYS).decode() if found else ""
 
 
 def parse_cursor(written: str) -> dict[str, Tips]:
-    """What an earlier listing remembered; nothing where there was none."""
+    """What an earlier listing remembered; empty if there was none."""
     found: dict[str, Tips] = orjson.loads(written) if written else {}
     return found
 
@@ -87,7 +87,7 @@ def _parents_of_new(folder: Path, before: Tips, now: Tips) -> list[str]:
 
 
 def _is_forward(folder: Path, start: str, end: str, new: set[str]) -> bool:
-    """Whether a branch still holds all that it held, and further nothing but new commits."""
+    """Whether a branch still contains all it contained, and otherwise only new commits."""
     return not _commits(folder, start, "--not", end) and _commits(folder, end, "--not", start) <= new
 
 

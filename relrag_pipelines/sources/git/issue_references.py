@@ -1,4 +1,4 @@
-"""What a commit message speaks of: other commits, and issues by number."""
+"""What a commit message refers to: other commits, and issues by number."""
 
 from __future__ import annotations
 

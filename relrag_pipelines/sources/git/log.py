@@ -1,4 +1,4 @@
-"""The format of `git log` that is read: fields and paths end in NUL, which no message, name or path can hold.
+"""The format of `git log` that is read; fields and paths end in NUL, which no message, name or path can contain.
 
 A commit is an empty field, `commit <hash>`, parents, decorations (full ref names), author name, address and time
 (`<seconds> <zone>`), the same of the committer, the message; then for every file a status and its path, of a renamed or
@@ -45,7 +45,7 @@ _MOVED = {"R": "renamed", "C": "copied"}
 
 
 class LogError(Exception):
-    """Bytes that are no such log, or end before their time; `fault` is `not_a_log` or `truncated`."""
+    """Bytes that are not such a log (`not_a_log`) or end too early (`truncated`); `fault` says which."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
@@ -90,7 +90,7 @@ class Log:
                 continue
             begin = _BEGIN.fullmatch(token)
             if not begin:
-                raise LogError("not_a_log", "it is no log in the format that is read; save it as docs/git.md says")
+                raise LogError("not_a_log", "it is not a log in the expected format; save it as docs/git.md says")
             fields = list(itertools.islice(tokens, _FIELDS))
             if len(fields) < _FIELDS:
                 raise _truncation_error()
@@ -132,7 +132,7 @@ class Log:
 
 
 def _files(tokens: Iterator[str]) -> tuple[list[dict[str, str]], str | None]:
-    """The files of a commit, and the token behind them."""
+    """The files of a commit, and the token after them."""
     files: list[dict[str, str]] = []
     for token in tokens:
         token = token.lstrip("\n")

@@ -37,7 +37,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
 
 
 def units(place: ListingPlace) -> Listing:
-    """The collections below a folder, but for copies that a backfill took of them; or the one file that it is."""
+    """The collections below a folder, without copies that a backfill made of them; or the one file that it is."""
     return Listing(tuple(_units(place.root, place.follow_links)))
 
 

@@ -1,4 +1,4 @@
-"""What a collection of points is here, be it in a folder or on a server, and what is asked of it."""
+"""A collection of an older system, in a folder or on a server, and what is asked of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LegacyPoint(NamedTuple):
 
 
 class PointChange(NamedTuple):
-    """What is written into one point."""
+    """A change to one point."""
 
     key: int | str
     values: Mapping[str, Any]
@@ -38,7 +38,7 @@ class PointChange(NamedTuple):
 
 
 class LegacyCollection(Protocol):
-    """What a backend offers."""
+    """The interface of a backend."""
 
     name: str
 
@@ -51,15 +51,15 @@ class LegacyCollection(Protocol):
         ...
 
     def write(self, changes: Iterable[PointChange]) -> None:
-        """Makes the changes. Doing so again is the same as doing it once."""
+        """Makes the changes; repeating them has no further effect."""
         ...
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Keeps others from writing meanwhile, as far as the backend can."""
+        """Keeps others from writing at the same time, as far as the backend can."""
         ...
 
     def snapshot(self, moment: str) -> str:
-        """Keeps a copy as it is now; returns its name. `moment` goes into it."""
+        """Keeps a copy of the collection; returns its name, which contains `moment`."""
         ...
 
     def has_snapshot(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""How the points of a collection belong together, which no point tells alone: parts, attachments, repetitions."""
+"""How the points of a collection belong together: parts, attachments, repetitions; no point alone tells."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class CollectionLayout:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What the relations will be, in numbers."""
+        """How many records, threads and attachments there will be."""
         assets = Counter(row[2] for row in self._rows)
         return {
             "records": len(assets),

@@ -33,7 +33,7 @@ _AT_ONCE = 500
 
 
 class NotAPoint(RelragError):
-    """A row that is not what qdrant-client writes."""
+    """A row that qdrant-client did not write."""
 
 
 class _Model:
@@ -55,7 +55,7 @@ def _real_model(module: str, name: str) -> type:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Makes nothing but points: a pickle can name any function, which loading it would call."""
+    """Unpickles points and nothing else: a pickle can name any function, and loading would call it."""
 
     def __init__(self, data: bytes, model: Callable[[str, str], type]) -> None:
         super().__init__(io.BytesIO(data))
@@ -80,7 +80,7 @@ def _unpickle(data: Any, model: Callable[[str, str], type] = _stand_in) -> Any:
 
 
 class LocalCollection:
-    """One such file. Reading changes nothing, and works while another program has it open."""
+    """A collection of local mode. Reading changes nothing, and works while another program has it open."""
 
     def __init__(self, file: Path, source: str) -> None:
         self.file = file
@@ -166,7 +166,7 @@ class LocalCollection:
             with closing(sqlite3.connect(f"{self.file.absolute().as_uri()}?mode={mode}", uri=True)) as database:
                 yield database
         except sqlite3.Error as error:
-            why = "is in use by another program" if "locked" in str(error) else "is no collection of qdrant-client"
+            why = "is in use by another program" if "locked" in str(error) else "is not a collection of qdrant-client"
             raise CollectionError(f"{self._said} {why}") from None
 
 

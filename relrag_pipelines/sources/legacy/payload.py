@@ -1,4 +1,4 @@
-"""What the payload of one point says: ids, relations, universal fields, people and text. Pure.
+"""Reads the payload of one point: ids, relations, universal fields, people and text. Pure.
 
 Two older systems wrote such payloads. One has `source`, `source_id`, `chat_id`, `sender`, `message` and, for what is
 cut into several points, `chunk_index`; its points come from LlamaIndex, with the text in `_node_content` too. The other
@@ -68,7 +68,7 @@ _WORD = re.compile(r"[a-z][a-z_]*")
 
 @dataclass(frozen=True)
 class PointFields:
-    """One point, as relrag's fields name what it says."""
+    """One point, in relrag's fields."""
 
     channel: str
     type: str
@@ -94,12 +94,12 @@ class PointFields:
 
     @property
     def native_id(self) -> str:
-        """asset_id behind its first colon."""
+        """The asset_id after its first colon."""
         return self.asset_id.partition(":")[2]
 
 
 def parse(point_id: int | str, payload: Mapping[str, Any], timezone: str) -> PointFields | None:
-    """What a point says; None for one that is no memory, but was made by the older system for itself.
+    """The fields of a point; None for one that the older system made for its own use.
 
     Raises PayloadError where that cannot be told: whatever an older system stored, it costs one point at most.
     """
@@ -246,7 +246,7 @@ _READ = {
 
 
 def _rest(said: Mapping[str, Any]) -> dict[str, Any]:
-    """What has no field of its own."""
+    """Values that have no field of their own."""
     return {
         name: value
         for name, value in sorted(said.items())

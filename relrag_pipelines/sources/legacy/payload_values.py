@@ -1,4 +1,4 @@
-"""Values of a payload as they are read: names in snake case, the text, times, numbers."""
+"""Normalises the values of a payload: names in snake case, text, times, numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INTEGER = re.compile(r"-?\d{1,19}")
 
 
 class PayloadError(RelragError):
-    """A payload holds what no store of points keeps: such a point is told as a failure."""
+    """A payload holds what no store of points can hold; the point is listed as a failure."""
 
 
 def snake_case(name: str) -> str:
@@ -57,7 +57,7 @@ def _clean(value: Any) -> Any:
 
 
 def first_of(said: Mapping[str, Any], *names: str) -> Any:
-    """The value of the first of the fields that has one."""
+    """The value of the first of these fields that has one."""
     return next((said[name] for name in names if said.get(name) not in (None, "", [])), None)
 
 

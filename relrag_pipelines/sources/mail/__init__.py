@@ -24,7 +24,7 @@ _HEAD = 8192
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The records of a unit's mails: each mail, then what is attached to it, behind the failures of both."""
+    """The records of a unit's mails: each mail, then its attachments, preceded by the failures of both."""
     seen: dict[str, str] = {}
     for mail in mailbox.mails(unit.file, int(unit.resume_point or 0)):
         letter = MailContext(mail.data, unit.path, mail.place)

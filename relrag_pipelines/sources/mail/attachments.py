@@ -1,4 +1,4 @@
-"""What is attached to a mail: one record each, with the text that the document readers find in it."""
+"""The attachments of a mail: one record each, with the text that the document readers find in it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SEALED = {
 def read(
     mail: Part, body: Body, parent: Record, reading: ReadContext, at: str, nested: Nested
 ) -> Iterator[Record | Failure]:
-    """The records of what is attached to a mail, each behind its failures; counts them in the parent."""
+    """The records of a mail's attachments, each preceded by its failures; counts them in the parent."""
     found = [part for part in body.attachments if part.type != "multipart/encrypted"]
     if parent.index_in_parent is None:  # a message that is attached itself counts with those beside it
         parent.total_siblings = len(found)
@@ -70,7 +70,7 @@ def _record(part: Part, parent: Record, index: int, total: int) -> Record:
 
 
 def _fill(record: Record, part: Part, reading: ReadContext) -> Iterator[Failure]:
-    """Adds the text of an attachment and what is known of its bytes."""
+    """Adds the text of an attachment, with the size and hash of its bytes."""
     if part.type in _SEALED:
         sealed = "signed in a form that hides it" if _is_signed(part) else "encrypted"
         how = _SEALED[part.type]
@@ -138,7 +138,7 @@ def _is_signed(part: Part) -> bool:
 
 
 def _readable_name(name: str, content_type: str) -> str:
-    """A name by whose suffix the document readers know the format; nothing where they know none."""
+    """A name whose suffix tells the document readers the format; empty if they know none."""
     if PurePosixPath(name).suffix.lower() in document.SUFFIXES:
         return name
     return f"{name}{_SUFFIX_OF[content_type]}" if content_type in _SUFFIX_OF else ""

@@ -1,4 +1,4 @@
-"""What of a mail is its text, and what is attached to it."""
+"""Which parts of a mail are its text, and which are attachments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SOFT_BREAK = re.compile(r"(?<!\n--) \n(?![> \n]|-- )")
 
 @dataclass
 class Body:
-    """The text of a mail and its other parts."""
+    """The text of a mail, and its other parts."""
 
     text: str = ""
     content_type: str = "text/plain"
@@ -43,7 +43,7 @@ class Body:
 
 
 def body_of(mail: Part) -> Body:
-    """The best text of a mail, and what else it holds."""
+    """The best text of a mail, and its other parts."""
     found = Body()
     texts: list[tuple[Part, ...]] = []
     others: list[Part] = []
@@ -84,7 +84,7 @@ def name_of(part: Part) -> str:
 
 
 def text_of(part: Part) -> str:
-    """A part of text, decoded."""
+    """A text part, decoded."""
     content = part.content()
     if len(content) > MAX_TEXT:
         part.defects.append("text_too_long")
@@ -162,7 +162,7 @@ def _is_text(part: Part) -> bool:
 
 
 def _best(alternatives: tuple[Part, ...]) -> tuple[str, str]:
-    """The text of the alternative that says most, and its type: the plain one, unless it is only a stub."""
+    """The most complete alternative of the text, and its type: plain text, unless that is only a stub."""
     plain = "\n\n".join(text for part in alternatives if part.type != "text/html" and (text := text_of(part).strip()))
     pages = [part for part in alternatives if part.type == "text/html"]
     if not pages or (plain and len(plain) > _STUB * sum(part.end - part.start for part in pages)):

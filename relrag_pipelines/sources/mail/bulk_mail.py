@@ -1,4 +1,4 @@
-"""Whether a mail was sent to many, or by a program: lists, newsletters, notices, automatic answers.
+"""Recognises mail sent to many or by a program: lists, newsletters, notifications, automatic replies.
 
 After RFC 2369 (List-Unsubscribe and others), RFC 2919 (List-Id), RFC 3834 (Auto-Submitted), RFC 8058, and what senders
 write by custom: Precedence, Feedback-ID, marks of campaigns.
@@ -17,7 +17,7 @@ _AUTOMATIC = ("x-autoreply", "x-autorespond", "x-auto-response-suppress-reply", 
 
 
 def bulk_reason(headers: Iterable[tuple[str, str]]) -> str | None:
-    """Why the mail counts as bulk, by the first of these that holds, or None for one that a person sent to persons.
+    """The first of these reasons for which the mail counts as bulk; None for a mail from a person to persons.
 
     auto_submitted: a program answered or reported; mailing_list: a list that people post to; list_id: sent to a list;
     unsubscribe: one can unsubscribe; precedence: bulk, junk or list; campaign; feedback_id: sent through a mass mailer,

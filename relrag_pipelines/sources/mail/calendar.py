@@ -25,7 +25,7 @@ _FREQUENT = re.compile(r"^RRULE.{0,200}?FREQ=(?!YEARLY)", re.IGNORECASE | re.MUL
 
 
 class CalendarError(Exception):
-    """Nothing of the calendar can be read: a fault word, and what was found."""
+    """Nothing of the calendar can be read. It has a fault word, and what was found."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
@@ -66,7 +66,7 @@ class Event:
 
 
 def events(text: str, zone: str = "UTC") -> list[Event]:
-    """The events in order; `zone` is that of times that name none. Raises CalendarError when it is no calendar."""
+    """The events in order; `zone` applies to times that name none. Raises CalendarError if it is not a calendar."""
     if len(text) > MAX_CHARACTERS:
         raise CalendarError("too_large", f"a calendar of {len(text):,} characters; up to {MAX_CHARACTERS:,} are read")
     method = _METHOD.search(text)
@@ -131,7 +131,7 @@ def _event(entry: Entry, method: str, zone: ZoneInfo) -> Event:
 
 
 def _all(entry: Entry, name: str) -> list[Any]:
-    """The values of a property; what could not be parsed is left out."""
+    """The values of a property, without those that could not be parsed."""
     value = entry.get(name)
     values = value if isinstance(value, list) else [] if value is None else [value]
     return [item for item in values if not isinstance(item, vBroken)]

@@ -1,4 +1,4 @@
-"""Bytes of a mail as text: by the charset it names, where that is one and fits, else by what the bytes tell."""
+"""Decodes the bytes of a mail: by the declared charset if it is valid and fits, else by detection."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def name(data: bytes, declared: Iterable[str]) -> str:
 
 
 def read(data: bytes, declared: str | None = None) -> tuple[str, str]:
-    """The text, and what is wrong with it: nothing, `unknown_charset` or `damaged_text`."""
+    """The text, and what is wrong with it: empty, `unknown_charset` or `damaged_text`."""
     codec = codec_name(declared) if declared else None
     unknown = "unknown_charset" if declared and codec is None else ""
     if codec in _SEVEN_BITS:
@@ -78,7 +78,7 @@ def read(data: bytes, declared: str | None = None) -> tuple[str, str]:
 
 @functools.lru_cache(256)
 def codec_name(declared: str) -> str | None:
-    """Python's name of a charset, or of the wider one that is meant; None where there is none of that name."""
+    """Python's name of a charset, or of the superset that is meant; None if there is none of that name."""
     name = declared.strip().strip("\"'").lower()
     name = name.split()[0] if name else ""
     if name in _ALIASES:
@@ -93,7 +93,7 @@ def codec_name(declared: str) -> str | None:
 
 @functools.lru_cache(256)
 def code_page(number: int) -> str | None:
-    """Python's name of one of Windows' code pages; None where it is none of text."""
+    """Python's name of a Windows code page; None if it is not one of text."""
     if number in _CODE_PAGES:
         return _CODE_PAGES[number]
     return codec_name(f"iso8859-{number - 28590}" if 28591 <= number <= 28605 else f"cp{number}")

@@ -1,4 +1,4 @@
-"""Gmail's labels, as Google Takeout writes them into `X-Gmail-Labels`: encoded, and in the owner's language."""
+"""Gmail's labels in `X-Gmail-Labels`, as Google Takeout writes them: encoded, and in the owner's language."""
 
 from __future__ import annotations
 

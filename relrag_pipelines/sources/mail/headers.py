@@ -1,4 +1,4 @@
-"""Headers of a mail: words, parameters, addresses, dates and ids, as they are written and as they are mistaken.
+"""Parses mail headers, valid or not: words, parameters, addresses, dates and ids.
 
 Formats: RFC 5322 (addresses, dates, ids), RFC 2047 (encoded words), RFC 2231 (parameters), RFC 6532 (raw UTF-8).
 """
@@ -76,13 +76,13 @@ class Address(NamedTuple):
 
 
 def decode(value: bytes) -> str:
-    """A value unfolded, its encoded words decoded, on one line and without the space around it."""
+    """A value unfolded and stripped, on one line, with its encoded words decoded."""
     text = _text(value)
     return " ".join((_words(text) if "=?" in text else text).split())
 
 
 def decode_plain(value: bytes, declared: Iterable[str] = ()) -> str:
-    """A value unfolded, its encoded words left as they are: its parameters are told apart first.
+    """A value unfolded, with encoded words as they are, since its parameters are split first.
 
     `declared` are charsets of the mail, by which raw bytes are read where they fit.
     """
@@ -90,7 +90,7 @@ def decode_plain(value: bytes, declared: Iterable[str] = ()) -> str:
 
 
 def content_type(value: bytes, default: str, declared: Iterable[str] = ()) -> tuple[str, dict[str, str]]:
-    """The lower-case type and the parameters; the default where there is none, nothing where it is no type."""
+    """The lower-case type and the parameters; the default without a value, an empty type for an invalid one."""
     if not value:
         return default, {}
     text = _text(value, declared)
@@ -116,7 +116,7 @@ def parameters(text: str) -> dict[str, str]:
 
 
 def addresses(values: Iterable[bytes]) -> list[Address]:
-    """Everyone whom the headers name, groups opened, each address once."""
+    """Everyone in the headers, groups expanded, each address once."""
     found: dict[str, Address] = {}
     for value in values:
         for one in _addresses(_text(value)):
@@ -125,7 +125,7 @@ def addresses(values: Iterable[bytes]) -> list[Address]:
 
 
 def message_ids(values: Iterable[bytes]) -> list[str]:
-    """The ids in the headers, without brackets, as they stand, each once."""
+    """The ids in the headers as they are, without brackets, each once."""
     found: dict[str, None] = {}
     for value in values:
         text = _text(value)
@@ -135,7 +135,7 @@ def message_ids(values: Iterable[bytes]) -> list[str]:
 
 
 def date(value: bytes, local_zone: str) -> int | None:
-    """Seconds since 1970, UTC; a time without a zone is local; None where it is no date."""
+    """Seconds since 1970, UTC; a time without a zone is local; None for an invalid date."""
     text = _AROUND_COLON.sub(":", _COMMENT.sub("", _text(value)[:_LONGEST_DATE]))
     try:
         moment = _moment(text)

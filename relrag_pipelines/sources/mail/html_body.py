@@ -1,4 +1,4 @@
-"""HTML of a mail as readable text in which quoted history, dividers and signatures can still be told."""
+"""The HTML of a mail as text in which quotes, dividers and signatures can still be recognised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that introduce an earlier message: dividers, headers, who wrote it and when."""
+"""Recognises lines that introduce a quoted message: dividers, headers, `On Monday Jana wrote:`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RULED = re.compile(r"[-_=*~]{2,}\s?(.{3,100}?)\s?[-_=*~]{0,80}:?")
 
 
 def attribution_size(lines: Sequence[Line]) -> int:
-    """How many lines from here say who wrote what follows."""
+    """How many lines from here form an attribution such as `On Monday Jana wrote:`."""
     if told := message_header(lines, 0, False):
         return told[1]
     behind = next_text(lines, 1) if divider_kind(lines[0].bare) == "original" else 0
@@ -29,7 +29,7 @@ def attribution_size(lines: Sequence[Line]) -> int:
 
 
 def message_header(lines: Sequence[Line], at: int, forward: bool) -> tuple[bool, int] | None:
-    """Whether the message whose divider or header begins here is passed on, and the line where its text begins."""
+    """Whether the message whose divider or header begins here is forwarded, and the line where its text begins."""
     line = lines[at]
     if line.depth and at and lines[at - 1].depth:
         return None
@@ -89,7 +89,7 @@ def _has_label(line: Line) -> bool:
 
 
 def introduction_size(lines: Sequence[Line], at: int) -> int:
-    """How many lines from here say who wrote what follows, and when; 0 for ordinary text."""
+    """How many lines from here introduce a quoted message; 0 for ordinary text."""
     said = ""
     for size in range(1, 5):
         if at + size > len(lines) or lines[at + size - 1].depth or not lines[at + size - 1].bare:

@@ -1,4 +1,4 @@
-"""Mails one by one out of a file: a mailbox (mbox in all its forms), or a file that is one mail (.eml, .msg, Maildir).
+"""Reads a file mail by mail: an mbox in any of its forms, or a single mail (.eml, .msg, Maildir).
 
 A mailbox is streamed: no more than one mail of it is held. Its mails are told apart by their `From ` line; those of the
 mboxcl forms by Content-Length, where what follows bears it out. Formats: RFC 4155 and, for the forms, mbox(5).
@@ -33,7 +33,7 @@ _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Mail:
-    """One mail as it stands in a file."""
+    """A mail as it is in a file."""
 
     data: bytes
     """without its From line, quoted From lines restored; empty where it is too large"""
@@ -44,7 +44,7 @@ class Mail:
 
 
 def is_mailbox(file: Path) -> bool:
-    """Whether a file is to be read as many mails: named or begun as a mailbox, and not named as one mail."""
+    """Whether a file is read as many mails: it is named like or begins like a mailbox, and is not named as one mail."""
     if file.suffix.lower() in (".eml", ".msg") or is_maildir(PurePosixPath(file.as_posix())):
         return False
     with open_plain(file) as stream:
@@ -52,7 +52,7 @@ def is_mailbox(file: Path) -> bool:
 
 
 def is_maildir(path: PurePosixPath) -> bool:
-    """Whether a file lies where a Maildir keeps its mails."""
+    """Whether a file is where a Maildir keeps its mails."""
     return path.parent.name in ("cur", "new")
 
 
@@ -66,7 +66,7 @@ def starts_item_at(file: Path, offset: int) -> bool:
 
 
 def is_cut_off(file: Path) -> bool:
-    """Whether a mailbox ends within a line, as where copying it was interrupted."""
+    """Whether a mailbox ends in the middle of a line, as it does when copying it was interrupted."""
     if not is_mailbox(file):
         return False
     with open_plain(file) as stream:
@@ -101,7 +101,7 @@ def _split(stream: BinaryIO, start: int) -> Iterator[Mail]:
 
 
 class _Buffer:
-    """The part of a stream that is being looked at."""
+    """The part of a stream that is being examined."""
 
     def __init__(self, stream: BinaryIO, base: int) -> None:
         self._stream = stream
@@ -113,7 +113,7 @@ class _Buffer:
         self.ended = False
 
     def more(self) -> bool:
-        """Reads on; False at the end of the stream. What was taken is let go."""
+        """Reads on, and drops what was taken; False at the end of the stream."""
         if self.ended:
             return False
         held = len(self.buffer) - self.place
@@ -128,7 +128,7 @@ class _Buffer:
         return self.place >= len(self.buffer) and not self.more()
 
     def take(self, end: int) -> bytes:
-        """What lies before that place of the buffer."""
+        """The bytes before that position of the buffer."""
         data = self.buffer[self.place : end]
         self.place = end
         return data
@@ -196,7 +196,7 @@ def _counted_end(window: _Buffer) -> int | None:
 
 
 def _skip(window: _Buffer) -> int:
-    """Passes over a mail that is too large without holding it; returns its size."""
+    """Skips a mail that is too large without holding it in memory; returns its size."""
     size = 0
     while True:
         found = _next_mail(window, window.place)

@@ -1,4 +1,4 @@
-"""The parts of a mail: headers as bytes, and where each body lies.
+"""The MIME parts of a mail: headers as bytes, and where each body begins and ends.
 
 One pass over the bytes, without a copy: a part knows its place in the mail, and is decoded only when it is asked for.
 What is broken is read as well as it can be and noted in `defects`. Format: RFC 5322 and RFC 2045 to 2047.
@@ -54,16 +54,16 @@ class Part:
     """so many multiparts and messages it lies within"""
 
     def raw(self, name: str) -> bytes:
-        """The first value of a header as it stands; empty where there is none."""
+        """The first value of a header as it is; empty if there is none."""
         values = self.fields.get(name)
         return values[0] if values else b""
 
     def get(self, name: str) -> str:
-        """The first value of a header, unfolded and decoded; empty where there is none."""
+        """The first value of a header, unfolded and decoded; empty if there is none."""
         return headers.decode(self.raw(name))
 
     def walk(self) -> Iterator[Part]:
-        """The part and all within it, messages within it left closed."""
+        """The part and all parts within it, but not inside attached messages."""
         waiting = [self]
         while waiting:
             part = waiting.pop()
@@ -72,7 +72,7 @@ class Part:
                 waiting += reversed(part.parts)
 
     def content(self) -> bytes:
-        """The body with its transfer encoding undone; what cannot be undone is noted and left as it stands."""
+        """The body with its transfer encoding decoded; what cannot be decoded is noted and kept as it is."""
         body = self.source[self.start : self.end]
         encoding = self.raw("content-transfer-encoding").strip().lower()
         if encoding == b"base64":
@@ -110,7 +110,7 @@ class Part:
 
 
 def parse(data: bytes, depth: int = 0) -> Part:
-    """The mail in these bytes, whatever they are; `depth` is how deep it lies within another."""
+    """The mail in these bytes, whatever they are; `depth` is how deeply it is nested."""
     if b"\n" not in data and b"\r" in data:
         data = data.replace(b"\r", b"\n")
     return _PartReader(data).part(0, len(data), depth, "text/plain")
@@ -200,7 +200,7 @@ def _before_line_end(data: bytes, place: int, start: int) -> int:
 
 
 def _read_head(part: Part) -> None:
-    """Reads the headers and moves `start` behind them."""
+    """Reads the headers, and moves `start` past them."""
     data, place, end = part.source, part.start, part.end
     limit = min(end, place + MAX_HEADERS)
     if from_line := _FROM_LINE.match(data, place, limit):

@@ -1,4 +1,4 @@
-"""A mail as records: itself, then what is attached to it, messages within it included.
+"""A mail as records: the mail, then its attachments, attached messages included.
 
 | field of `extra` | meaning |
 |---|---|
@@ -54,7 +54,7 @@ _MOST_IDS = 200
 
 @dataclass(frozen=True)
 class MailContext:
-    """A mail as it was found."""
+    """A mail, and where it was found."""
 
     data: bytes
     unit: str
@@ -64,12 +64,12 @@ class MailContext:
 
     @property
     def location(self) -> str:
-        """Its place, for `locations`."""
+        """Where the mail is, for `locations`."""
         return f"{self.unit}#{self.place}" if self.place else self.unit
 
     @property
     def at(self) -> str:
-        """Its place within the unit, for failures."""
+        """Where it is within the unit, for failures."""
         return f"mail at byte {self.place}" if self.place else ""
 
 
@@ -170,7 +170,7 @@ def _single_segment(text: str) -> segmentation.Segments:
 
 
 def _references(mail: Part) -> list[str]:
-    """The ids of the mails that the headers name, the oldest first; the one that is answered is the last."""
+    """The ids of the mails that the headers name, oldest first; the last is the one replied to."""
     answered = headers.message_ids(mail.fields.get("in-reply-to", ()))[:1]
     named = headers.message_ids(mail.fields.get("references", ()))[-_MOST_IDS:]
     own = headers.message_ids([mail.raw("message-id")])
@@ -182,7 +182,7 @@ def _asset_id(message_id: str, reading: ReadContext) -> str:
 
 
 def _native_id(record: Record, mail: Part, reading: ReadContext, seen: dict[str, str]) -> str:
-    """The Message-ID, else a hash of what tells a mail from others, the same wherever it lies."""
+    """The Message-ID, else a hash of what distinguishes a mail, the same wherever it is stored."""
     own = headers.message_ids([mail.raw("message-id")])[:1]
     written = mail.source[mail.start : mail.end].replace(b"\r", b"").strip()
     known = [mail.raw("date").strip(), repr((record.from_, record.to, record.subject)).encode("utf-8", "surrogatepass")]

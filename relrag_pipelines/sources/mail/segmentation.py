@@ -1,4 +1,4 @@
-"""The parts of a mail's text: what its author wrote, the history below it, signature, disclaimer, what is passed on.
+"""Splits a mail's text into what its author wrote, quoted history, signature, disclaimer and forwarded mail.
 
 Read line by line, and precise rather than greedy: a line that only looks like a mark stays what the author wrote. Marks
 are known in the languages of `phrases`. Every pattern is matched against a bounded piece of one line or a few.
@@ -43,12 +43,12 @@ class Segments:
     spans: tuple[Segment, ...]
 
     def join(self, *kinds: SegmentKind) -> str:
-        """The text of the parts of these kinds, joined as they follow each other, without white space around."""
+        """The text of the parts of these kinds, in order and stripped."""
         return "".join(self.text[span.start : span.end] for span in self.spans if span.kind in kinds).strip()
 
 
 def segment(text: str, subject: str = "") -> Segments:
-    """The parts of the plain text of a mail; joined again they are the text.
+    """The parts of a mail's plain text; joined, they are the text.
 
     Outlook writes the same header above a message that is answered and one that is passed on; the mail's subject
     ("FW: ...") tells which. What is below such a header, or below a line like "On 12 Jan 2024, Dana <...> wrote:" that
@@ -83,7 +83,7 @@ def attribution_lines(text: str) -> list[tuple[int, int]]:
 
 
 def _runs(kinds: Sequence[SegmentKind]) -> Iterator[tuple[SegmentKind, int, int]]:
-    """Equal kinds in a row: the kind, the first line, the line behind the last."""
+    """Runs of equal kinds: the kind, the first line, and the line after the last."""
     begin = 0
     for kind, group in groupby(kinds):
         end = begin + len(list(group))
@@ -102,7 +102,7 @@ def _is_gap(lines: Sequence[Line], kinds: Sequence[SegmentKind], begin: int, end
 
 
 def _mark_history(lines: Sequence[Line], forward: bool) -> list[SegmentKind]:
-    """The kind of each line as far as old messages go; the rest is fresh."""
+    """The kind of each line that belongs to quoted messages; the rest is new text."""
     kinds: list[SegmentKind] = ["fresh"] * len(lines)
     at = 0
     while at < len(lines):
@@ -132,7 +132,7 @@ def _mark_gap(kinds: list[SegmentKind], begin: int, end: int) -> int:
 
 
 def region_end(lines: Sequence[Line], at: int) -> int:
-    """Where a message that begins here ends: with the text, or where its quotation does."""
+    """Where a message that begins here ends: at the end of the text, or of its quotation."""
     depth, end = lines[at].depth, at
     while end < len(lines) and (lines[end].depth >= depth or not lines[end].bare):
         end += 1

@@ -1,4 +1,4 @@
-"""Signatures and disclaimers at the end of what the author of a mail wrote."""
+"""Finds signatures and disclaimers at the end of what the author of a mail wrote."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POSTSCRIPT = re.compile(r"(?:p\. ?s\b|ps\b|n\.b\.|נ\.ב)")
 
 
 def signature_bounds(lines: Sequence[Line], begin: int, end: int) -> tuple[int, int]:
-    """Where the signature and where the disclaimers begin that a run of the author's lines ends with."""
+    """Where the signature and where the disclaimers begin at the end of a run of the author's lines."""
     last = _disclaimer(lines, begin, end)
     total = texts = sum(bool(line.bare) for line in lines[begin:last])
     for at in range(begin, last):
@@ -79,7 +79,7 @@ def _disclaimer(lines: Sequence[Line], begin: int, end: int) -> int:
 
 
 def _disclaims(lines: Sequence[Line], begin: int, end: int) -> int | None:
-    """The line of this paragraph where a disclaimer begins."""
+    """The line of this paragraph at which a disclaimer begins."""
     text = " ".join(line.bare for line in lines[begin:end])
     hits = [min(hits) for hits in _hits(text)]
     footer = segmentation_phrases.FOOTERS.search(text)

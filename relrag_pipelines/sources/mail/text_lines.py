@@ -1,4 +1,4 @@
-"""The lines of a mail's text, each with how often it is quoted and what it says without marks."""
+"""The lines of a mail's text, each with its depth of quotation and its text without quote marks."""
 
 from __future__ import annotations
 

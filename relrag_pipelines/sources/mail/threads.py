@@ -1,4 +1,4 @@
-"""Conversations from the ids that mails name: Gmail's thread id, else References and In-Reply-To, never the subject.
+"""Threads of mails, by Gmail's thread id, else by References and In-Reply-To, never by subject.
 
 After Jamie Zawinski's message threading (jwz.org/doc/threading.html): a mail that is mentioned but absent holds its
 place, so that answers to it meet. Other than there, threads are joined by union-find, so the order of the mails does
@@ -22,7 +22,7 @@ _MESSAGE_ID = re.compile(r"<([^<>\s]{1,998})>")
 
 
 class ThreadedMail(NamedTuple):
-    """What threading reads of a mail; ids are compared as they are given."""
+    """What threading needs of a mail; ids are compared as they are."""
 
     message_id: str
     references: Sequence[str] = ()
@@ -33,7 +33,7 @@ class ThreadedMail(NamedTuple):
 
 
 class ThreadPlace(NamedTuple):
-    """Where a mail stands."""
+    """The place of a mail in its thread."""
 
     thread_id: str
     """`gmail-thread:<X-GM-THRID>` or the id of the first mail, present or not"""

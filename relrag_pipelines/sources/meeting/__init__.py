@@ -1,4 +1,4 @@
-"""Meetings: captions of what was said, or minutes, with the invitation beside them, `review.vtt` with `review.ics`.
+"""Meetings: captions or minutes, with the invitation beside them, `review.vtt` with `review.ics`.
 
 Title, participants and time come from the invitation, else from the head of the minutes, else from the captions'
 speakers and the file's name. One file is one meeting, known by the keyed hash of its path, so that an edit keeps it.
@@ -44,7 +44,7 @@ _KNOWN_BY = re.compile(
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The record of a meeting, and failures for what of it could not be read."""
+    """The record of a meeting, and failures for what could not be read of it."""
     suffix = unit.file.suffix.lower()
     invited: Invitation | None = None
     for file in unit.companions[:1]:

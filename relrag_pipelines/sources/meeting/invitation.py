@@ -1,4 +1,4 @@
-"""The invitation beside a meeting (.ics): its title, when it is, who takes part, and its UID."""
+"""The invitation to a meeting (.ics): title, time, participants and UID."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MAX_BYTES = 1_000_000
 
 
 class InvitationError(Exception):
-    """A file that holds no event."""
+    """A file without an event."""
 
 
 @dataclass(frozen=True)
 class Invitation:
-    """What an invitation says."""
+    """The contents of an invitation."""
 
     uid: str | None
     title: str | None
@@ -32,7 +32,7 @@ class Invitation:
 
 
 def parse(data: bytes, timezone: str) -> Invitation:
-    """The first event in a calendar; local times are in that zone. Raises InvitationError where there is none."""
+    """The first event in a calendar; `zone` applies to local times. Raises InvitationError if there is none."""
     if len(data) > MAX_BYTES:
         raise InvitationError(f"larger than {MAX_BYTES} bytes, so it is a whole calendar; export the one invitation")
     try:

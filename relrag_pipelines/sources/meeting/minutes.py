@@ -34,7 +34,7 @@ _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d. %m. %Y", "%d/%m/%Y", "%Y/%m/%d", "%d %B %
 
 @dataclass
 class Minutes:
-    """What a text says of its meeting, and the rest of it."""
+    """What minutes say about their meeting, and the rest of their text."""
 
     body: str
     title: str | None = None
@@ -91,7 +91,7 @@ def _first_line(lines: list[str], found: Minutes) -> int:
 
 
 def _people(found: Minutes, lines: list[str], place: int, said: str) -> int:
-    """Takes the names behind the colon, else those below it; returns the line behind them."""
+    """Reads the names after the colon, else those below it; returns the line after them."""
     if said.strip(" *_\t"):
         found.participants = names(_plain(said))
         return place
@@ -112,7 +112,7 @@ def _has_names_below(lines: list[str], place: int) -> bool:
 
 
 def names(text: str) -> list[str]:
-    """Names that stand in a row, each once."""
+    """The names in a list of them, each once."""
     parts = text.split(";") if ";" in text else _BETWEEN.split(text)  # `Novák, Jan; Svoboda, Petr`
     found = (" ".join(part.split()) for part in parts)
     return list(dict.fromkeys(name for name in found if name))

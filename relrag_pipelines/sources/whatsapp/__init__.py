@@ -34,7 +34,7 @@ _BLOCK = 2**18
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
-    """The messages of a unit and the files that they name."""
+    """The messages of a unit, and the files that they name."""
     try:
         if unit.file.suffix.lower() == ".zip":
             yield from _read_zip(unit, reading)
@@ -52,7 +52,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | Covere
 
 
 def recognise(file: Path) -> bool:
-    """Whether a file looks like an export: by its first lines, those of a chat in it if it is a zip."""
+    """Whether a file looks like an export by its first lines, or for a zip by those of a chat in it."""
     try:
         if file.suffix.lower() != ".zip":
             with open_plain(file) as stream:
@@ -126,7 +126,7 @@ def _chat_in(unit: Unit, archive: safe_zip.SafeZip, member: PurePosixPath, readi
 
 
 def _hints_of_others(unit: Unit, member: str, reading: ReadContext) -> list[OrderHint]:
-    """What all chats of the source but that one tell of the order of day and month."""
+    """What all other chats of the source tell about the order of day and month."""
     around = {one.path: one for one in (*reading.units(), unit)}
     told = (
         (path, name, one)
@@ -197,7 +197,7 @@ def _looks_like_a_chat(archive: safe_zip.SafeZip, name: str) -> bool:
 
 
 def _begins_like_a_chat(stream: BinaryIO) -> bool:
-    """Whether the first line that is not blank begins as a message, and one of the first was sent by somebody."""
+    """Whether the first non-blank line begins like a message, and one of the first messages has a sender."""
     head = stream.read(_HEAD_BYTES)
     charset = declared_charset(lambda: io.BytesIO(head))
     lines = "\n" + head.decode(charset.name, "replace").replace("\r\n", "\n")

@@ -1,4 +1,4 @@
-"""Years and days of the calendars in which phones write dates, as days of the Gregorian one.
+"""Converts years and days of the calendars that phones use to the Gregorian calendar.
 
 iOS writes dates by the calendar that is set under Language & Region. Which one that is, the date itself tells: by a
 word for the era (`R6/6/13`, `6/13/2567 BE`, `民國113/6/13`, `٧/١٢/١٤٤٥ هـ`), else by a year that no chat can be of.
@@ -42,7 +42,7 @@ From ICU 78, by which iOS writes; the package hijridate 2.6 agrees up to 1450 (2
 
 
 def _umm_al_qura_year(year: int) -> list[int]:
-    """How many days each of its months has; raises ValueError where that is not known."""
+    """The lengths of its months; raises ValueError if they are not known."""
     years = _LONG_MONTHS.split()
     if not _FIRST_YEAR <= year < _FIRST_YEAR + len(years):
         raise ValueError
@@ -51,7 +51,7 @@ def _umm_al_qura_year(year: int) -> list[int]:
 
 
 def _persian_year(year: int) -> list[int]:
-    """How many days each of its months has; its leap years follow a cycle of 33 from 1178 to 1633."""
+    """The lengths of its months; leap years follow a cycle of 33 from 1178 to 1633."""
     return [31] * 6 + [30] * 5 + [30 if (year * 25 + 11) % 33 < 8 else 29]
 
 
@@ -61,7 +61,7 @@ _NEW_YEARS = {_PERSIAN: (1387, date(2008, 3, 20)), _UMM_AL_QURA: (_FIRST_YEAR, _
 
 
 def gregorian(year: int, month: int, day: int, era: str = "") -> date | None:
-    """The day that is meant; None where there is no such day, or none of which there can be a message.
+    """The Gregorian day; None if there is no such day, or no message can be of it.
 
     Without an era, a year of two digits is of this century or, from 50 on, of the Buddhist 2500s (`13/6/67` in Thai is
     of 2024); one above 2400 is Buddhist, 1380 to 1420 Persian, and 1421 to 1499 of the Hijra.
@@ -89,7 +89,7 @@ def _calendar_of(year: int) -> int | str:
 
 
 def _convert(calendar: str, year: int, month: int, day: int) -> date:
-    """Raises ValueError where there is no such day."""
+    """Converts a date; raises ValueError if there is no such day."""
     months_of = _YEARS[calendar]
     first, begun = _NEW_YEARS[calendar]
     if not (first <= year < first + 200 and 1 <= month <= 12 and 1 <= day <= months_of(year)[month - 1]):

@@ -68,16 +68,16 @@ class Chat:
 
     @property
     def location(self) -> str:
-        """What its locations begin with."""
+        """The beginning of its locations."""
         return f"{self.unit}!{self.member}" if self.member else self.unit
 
     def place(self, line: int) -> str:
-        """Where in the unit a line is, for failures."""
+        """Where a line is in the unit, for failures."""
         return f"{self.member} line {line}".strip()
 
 
 def read_chat(chat: Chat, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
-    """Records of a chat in its own order; a Failure for what is not understood."""
+    """Records of a chat in its own order, and a Failure for each message that is not understood."""
     known = detect_format(chat.open, chat.title)
     if isinstance(known, Failure):
         known.location = chat.member
@@ -90,7 +90,7 @@ def read_chat(chat: Chat, reading: ReadContext) -> Iterator[Record | Failure | C
 def _read_ambiguous(
     chat: Chat, reading: ReadContext, known: FormatGuess
 ) -> Iterator[Record | Failure | CoveredInterval]:
-    """A chat whose dates do not tell their order: by the setting, by what else tells it, or not at all."""
+    """Reads a chat whose dates do not tell their order: by the setting, by other evidence, or not at all."""
     if reading.date_order != "auto":
         found = reading.date_order
     elif told := date_order_fallback.settle_orders(known, titles.phrase(*_names(chat)), chat.others):
@@ -122,9 +122,9 @@ def _thread(chat: Chat, reading: ReadContext) -> str:
 
 def _warnings(chat: Chat, known: FormatGuess) -> Iterator[Failure]:
     if known.charset.errors == "replace":
-        yield Failure(chat.member, "charset", "some bytes are no UTF-8 and read as \ufffd; export the chat again")
+        yield Failure(chat.member, "charset", "some bytes are not UTF-8 and are read as \ufffd; export the chat again")
     elif not known.charset.name.startswith("utf"):
-        found = f"it is no UTF-8 and was read as {known.charset.name}"
+        found = f"it is not UTF-8 and was read as {known.charset.name}"
         yield Failure(chat.member, "charset", f"{found}; save it as UTF-8")
     if known.stray_text:
         found = f"{known.lines_before} lines before the first message were not read"
@@ -132,7 +132,7 @@ def _warnings(chat: Chat, known: FormatGuess) -> Iterator[Failure]:
 
 
 def _records(chat: Chat, reading: ReadContext, known: FormatGuess, order: str) -> Iterator[Record | Failure]:
-    """The hot loop: nothing is done here that most messages do not need."""
+    """The hot loop: it does nothing that most messages do not need."""
     hash_id, title, has_digit = reading.hash, chat.title, reference_numbers.has_ascii_digit
     mark, notes, longest_note = system_messages.MARK, system_messages.WHOLE, system_messages.LONGEST
     thread, line = _thread(chat, reading), known.lines_before

@@ -1,4 +1,4 @@
-"""The name of a chat, which stands only in the names of exported files and folders, in the phone's language."""
+"""The name of a chat, from the name of its exported file or folder, which is in the phone's language."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COPY = re.compile(r"\s*\(\d+\)$| - (?:copy|kopie|copie|copia|kopia|עותק)$",
 
 
 def named_title(name: str) -> str | None:
-    """The chat that a file or folder of that name says it holds; None where the name is not one of WhatsApp's."""
+    """The title of the chat in a file or folder of that name; None if WhatsApp does not name files so."""
     stem = _stem(name)
     for pattern in (*_TITLE.values(), _DASH):
         if match := pattern.fullmatch(stem):
@@ -33,13 +33,13 @@ def named_title(name: str) -> str | None:
 
 
 def phrase(*names: str) -> str:
-    """Which of phrases.TITLES the first of the names that has one is made by; empty where none is."""
+    """The phrase of phrases.TITLES in the first of the names that has one; else empty."""
     stems = [_stem(name) for name in names]
     return next((one for stem in stems for one, pattern in _TITLE.items() if pattern.fullmatch(stem)), "")
 
 
 def is_nameless(name: str) -> bool:
-    """Whether a file's name says nothing about the chat, as `_chat.txt`, which iOS gives every chat."""
+    """Whether a file's name says nothing about the chat, such as `_chat.txt`, which iOS uses for every chat."""
     return bool(_NAMELESS.fullmatch(_stem(name)))
 
 
@@ -50,7 +50,7 @@ def title(*names: str) -> str:
 
 
 def chat_key(chat: str) -> str:
-    """What all ways to write one title have in common; ids are made from it."""
+    """What all spellings of a title have in common; ids are derived from it."""
     letters = re.sub(rf"[{MARKS}_\s]+", " ", unicodedata.normalize("NFKC", chat))
     return letters.strip().casefold()
 

@@ -1,4 +1,4 @@
-"""The order of day and month where a chat's own dates do not tell it.
+"""The order of day and month, where a chat's own dates do not tell.
 
 First what other chats of the source say whose dates do tell: those whose messages begin alike, else all of them, where
 they agree. Then the phone's own habits: the word for the half of the day, the language of a note or of the file's name.
@@ -37,7 +37,7 @@ _NAMES = {"dmy": "the day first", "mdy": "the month first", "ymd": "the year fir
 
 
 def detect_order(head: bytes) -> OrderHint | None:
-    """What the beginning of a chat tells others; None where its dates do not tell, or it is none."""
+    """What the beginning of a chat tells about others; None if its dates do not tell, or it is not a chat."""
     charset = declared_charset(lambda: io.BytesIO(head))
     text = "\n" + head.decode(charset.name, "replace").replace("\r\n", "\n")
     form = find_form(text)
@@ -64,7 +64,7 @@ def settle_orders(known: FormatGuess, phrase: str, others: Callable[[], Iterable
 
 
 def describe(order: str, orders: DateOrderVotes, why: str) -> str:
-    """What the failure of a chat says that was read in an order its dates do not tell."""
+    """The failure of a chat that was read in an order its dates do not tell."""
     found = f"{orders.explain()}; they are read with {_NAMES[order]}, {why}"
     return f'{found}; where that is wrong, set date_order = "dmy" or "mdy" for this source'
 

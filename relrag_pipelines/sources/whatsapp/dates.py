@@ -1,4 +1,4 @@
-"""What three numbers mean as a date, and what all dates of a chat say about the order of day and month."""
+"""Reads three numbers as a date, and tells the order of day and month from all dates of a chat."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def numbers(written: str) -> tuple[int, int, int, str, bool]:
 
 
 def calendar_date(order: str, written: str) -> date | None:
-    """The day that a date means in that order; None where there is no such day."""
+    """The day of a date in that order; None if there is no such day."""
     return _date_in_order(order, *numbers(written))
 
 
@@ -47,7 +47,7 @@ class _OrderEvidence:
 
 @dataclass
 class DateOrderVotes:
-    """What the dates of a chat say about their order, collected in one pass over all of them."""
+    """Evidence for the order of day and month, collected in one pass over all dates of a chat."""
 
     fits: dict[str, _OrderEvidence] = field(
         default_factory=lambda: {order: _OrderEvidence() for order in ("dmy", "mdy", "ymd")}
@@ -59,7 +59,7 @@ class DateOrderVotes:
     """the date that was added last; one that comes again at once says nothing new"""
 
     def add(self, dates: Iterable[str]) -> None:
-        """Dates as written, in the chat's order."""
+        """Adds dates as written, in the chat's order."""
         for written in dates:
             if written == self.last:
                 continue
@@ -82,7 +82,7 @@ class DateOrderVotes:
                     fit.earliest, fit.latest = min(meant, fit.earliest), max(meant, fit.latest)
 
     def decide(self) -> str | None:
-        """The order, where the dates tell: only one makes them possible, or lets them run forward in time.
+        """The order, if the dates tell: only it makes them valid, or only it makes them ascend.
 
         Messages can be out of order by a little, and lines of other chats be pasted in: evidence that is many times
         stronger than the evidence against it decides.
@@ -103,17 +103,17 @@ class DateOrderVotes:
 
     @property
     def possible(self) -> list[str]:
-        """The orders in which every date is a day since there is WhatsApp."""
+        """The orders in which every date is valid and not before WhatsApp existed."""
         return [order for order, fit in self.fits.items() if self.days and not fit.impossible + fit.early]
 
     @property
     def span(self) -> tuple[date, date]:
-        """The first day that any possible order gives, and the day behind the last."""
+        """The first day in any possible order, and the day after the last."""
         fits = [self.fits[order] for order in self.possible]
         return min(fit.earliest for fit in fits), max(fit.latest for fit in fits) + timedelta(1)
 
     def explain(self) -> str:
-        """Why the dates do not tell."""
+        """Says why the dates do not tell."""
         dmy, mdy = self.fits["dmy"].impossible, self.fits["mdy"].impossible
         if not self.days:
             return "none of its dates is one of a calendar that is known"

@@ -1,4 +1,4 @@
-"""The first pass over a chat: its charset, the form of its messages, the order of day and month."""
+"""The first pass over a chat: finds its charset, message format, and order of day and month."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Charset:
 
 @dataclass(frozen=True)
 class FormatGuess:
-    """What must be known of a whole chat before its first message can be read."""
+    """What must be known about a chat before its first message can be read."""
 
     charset: Charset
     form: MessageFormat
@@ -65,7 +65,7 @@ class FormatGuess:
 
 
 def detect_format(opener: OpenStream, title: str) -> FormatGuess | Failure:
-    """One pass over the chat."""
+    """Finds the format in one pass over the chat."""
     try:
         charset = declared_charset(opener)
         try:
@@ -159,7 +159,7 @@ def _other_charset(opener: OpenStream) -> Charset:
         return Charset("utf-8", "replace")
     guess = decode(b"".join(telling)[:SAMPLE])
     if guess.rivals:
-        raise CharsetError("charset", f"no UTF-8, and as well {guess.charset} as {' or '.join(guess.rivals)}")
+        raise CharsetError("charset", f"not UTF-8, and could be {guess.charset} as well as {' or '.join(guess.rivals)}")
     return Charset(guess.charset)
 
 

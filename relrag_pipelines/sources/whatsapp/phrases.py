@@ -1,4 +1,4 @@
-"""The phrases that WhatsApp writes into exports, by language of the phone; see system_messages.py for where they stand.
+"""The phrases that WhatsApp writes into exports, by language of the phone; system_messages.py says where.
 
 Sources: the app's own strings, of iOS 22.24 and Android 2.8, as public parsers of exports have collected them in some
 60 languages, and exports shown in their issues. A language has several wordings, of older and newer versions.

@@ -1,4 +1,4 @@
-"""What WhatsApp itself writes into a message: notes on media, on edited and deleted messages, notices of its own.
+"""Recognises WhatsApp's own words in a message: notes on media, on edits and deletions, and notices.
 
 All of it is in the language of the phone and nothing in it is documented. Before such a note iOS puts a left-to-right
 mark, which nobody types: behind that mark the shape of a note is enough, in any language.
@@ -67,7 +67,7 @@ Note = tuple[str, list[str], dict[str, Any]]
 
 
 def read(text: str) -> Note:
-    """Tell what was typed from what WhatsApp wrote; a note that is not known stays in the text."""
+    """Separates what was typed from what WhatsApp wrote; an unknown note stays in the text."""
     if facts := WHOLE.get(text):
         return "", [], dict(facts)
     facts = {}
@@ -99,12 +99,12 @@ def is_notice(sender: str, text: str) -> bool:
 
 
 def is_english(phrase: str) -> bool:
-    """Whether a phrase of phrases.py is English; an empty one tells of no other language."""
+    """Whether a phrase of phrases.py is English; an empty one counts as English."""
     return not phrase or any(word in phrase for word in phrases.ENGLISH)
 
 
 def foreign(text: str) -> str:
-    """The note in a message that is in another language than English; empty where there is none."""
+    """The note in a message that is in another language than English; empty if there is none."""
     written = text.partition("\n")[0].strip(_INVISIBLE)
     found = [written, *(match[2] for one in (_BRACKETED, _NAMED) for match in one.finditer(text))]
     if android := _ANDROID.match(text):

@@ -1,4 +1,4 @@
-"""How a message begins in an export: its date and time, written as the phone's language and clock have it.
+"""Parses the beginning of a message: date and time in the phone's language, calendar and clock.
 
 There is no specification. Four styles are known: `[date, time] name: text` (iOS), `date, time - name: text`
 (Android), and `date time: name: text` and `date time name: text` of older versions. Within one export all messages
@@ -88,7 +88,7 @@ PARTS = 5
 
 @dataclass(frozen=True)
 class MessageFormat:
-    """What the messages of one export begin with.
+    """How the messages of one export begin.
 
     `messages` matches the line break before a message and its beginning; its groups are the date, hour and minute with
     the half of the day if it stands in front, the second, and the half of the day behind. `dates` gives only the date,
@@ -169,7 +169,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 class LocalClock:
-    """Local times of one chat to UTC.
+    """Converts local times of one chat to UTC.
 
     A time that occurs twice when clocks go back is taken as the first, and one that never occurs when they go forward
     by the offset that was in force before.

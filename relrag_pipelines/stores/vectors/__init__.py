@@ -1,4 +1,4 @@
-"""Search vectors of one generation: what is searched, filtered and counted by passage.
+"""The search vectors of a generation: searched, filtered and counted by passage.
 
 They lie in the generation's own folder (`embedded`: Qdrant's engine in this process), or on a Qdrant server, and then
 the folder says where (`collection_ref`, `server_index`, `server_search`). Which of the two it is, a reader sees from

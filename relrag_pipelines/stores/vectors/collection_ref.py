@@ -1,4 +1,4 @@
-"""Where the vectors of a generation lie that are on a server: a small file in the place of the store."""
+"""A small file in place of the store, which says where on a server a generation's vectors are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a store of search vectors is, and what its backends share: conditions, payloads, the words of passages.
+"""The interface of a store of search vectors, and what its backends share: filters, payloads, tokens of passages.
 
 A store knows passages by chunk_id and the few payload fields that are filtered on; the texts stand in the catalog.
 """

@@ -41,17 +41,17 @@ class Template(NamedTuple):
 @functools.cache
 def templates() -> tuple[Template, ...]:
     """All patterns of all languages."""
-    return tuple(one for language in LANGUAGES for one in _of(language))
+    return tuple(one for language in LANGUAGES for one in _templates_of(language))
 
 
 @functools.cache
-def of_facts() -> tuple[Template, ...]:
+def fact_templates() -> tuple[Template, ...]:
     """The patterns that state a fact of one person."""
     return tuple(one for one in templates() if one.predicate != INTRODUCER)
 
 
 @functools.cache
-def of_introductions() -> tuple[Template, ...]:
+def introduction_templates() -> tuple[Template, ...]:
     """The patterns that state who brought two together."""
     return tuple(one for one in templates() if one.predicate == INTRODUCER)
 
@@ -93,15 +93,15 @@ def months() -> dict[str, int]:
     return found
 
 
-def _of(language: str) -> list[Template]:
+def _templates_of(language: str) -> list[Template]:
     table = _table(language)
     said = [(predicate, one) for predicate, patterns in table["facts"].items() for one in patterns]
     said += [(INTRODUCER, one) for one in table[INTRODUCER]["patterns"]]
     doubt = re.compile(rf"(?<!\w)(?:{table['doubt']})(?!\w)", re.IGNORECASE)
-    return [_compiled(predicate, pattern, table, language, doubt) for predicate, pattern in said]
+    return [_compile(predicate, pattern, table, language, doubt) for predicate, pattern in said]
 
 
-def _compiled(predicate: str, pattern: str, table: dict[str, Any], language: str, doubt: re.Pattern[str]) -> Template:
+def _compile(predicate: str, pattern: str, table: dict[str, Any], language: str, doubt: re.Pattern[str]) -> Template:
     values = {
         "{date}": f"(?P<date>{_date(table)})",
         "{age}": _AGE,

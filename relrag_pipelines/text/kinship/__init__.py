@@ -56,7 +56,7 @@ def types_of(language: str, part: str = "") -> Mapping[str, str]:
 
 
 @functools.cache
-def asked_forms(language: str, part: str = "asked") -> Mapping[str, str]:
+def question_forms(language: str, part: str = "asked") -> Mapping[str, str]:
     """Form that questions are read for -> the word of the file that it is of; `asked_mine` has those that say `my`."""
     return MappingProxyType(dict(_table(language).get(part, {})))
 
@@ -140,7 +140,7 @@ def type_in_name(words: Sequence[str]) -> str | None:
     return None
 
 
-def types_named(word: str) -> frozenset[str]:
+def types_of_word(word: str) -> frozenset[str]:
     """The relationship types that a word of any language and case may mean; Hebrew may write letters before it."""
     known = plain(word)
     stripped = [known[place:] for place in (1, 2) if known[:place].strip(PREFIXED) == "" and len(known) > place + 1]
@@ -210,7 +210,7 @@ def _forms() -> AhoCorasick:
 def _nominatives() -> set[str]:
     said = [types_of(language) for language in ("en", "cs", "he")]
     said += [types_of("he", part) for part in ("mine", "yours", "of")]
-    plurals = {*asked_forms("en"), *asked_forms("cs"), *(f"{word}s" for word in types_of("en"))}
+    plurals = {*question_forms("en"), *question_forms("cs"), *(f"{word}s" for word in types_of("en"))}
     return plurals | {word for table in said for word in table}
 
 

@@ -53,7 +53,7 @@ def inflections(word: str) -> frozenset[str]:
 @functools.cache
 def nominatives() -> Mapping[str, str]:
     """The forms of Czech given names that are no given names themselves -> the name: Barboru is Barbora."""
-    names = sorted(tables.written("cs"))
+    names = sorted(tables.spellings("cs"))
     every = {form: name for name in names for of_case in cases(name, gender_of(name)) for form in of_case}
     return MappingProxyType(
         {form: name for form, name in every.items() if tables.plain(form) not in tables.given_names()}

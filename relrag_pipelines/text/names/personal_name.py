@@ -50,12 +50,12 @@ def parse(text: str) -> WrittenName:
     said = "".join(" " if unicodedata.category(char) in _NO_LETTERS else char for char in text.translate(_INVISIBLE))
     former: list[str] = []
 
-    def aside(match: re.Match[str]) -> str:
+    def take_former(match: re.Match[str]) -> str:
         if found := _former().match((match[1] or match[2] or "").strip()):
             former.extend(_words(found[1]))
         return " "
 
-    said = _BRACKETS.sub(aside, said)
+    said = _BRACKETS.sub(take_former, said)
     said = _REMARK.sub("", said)
     if found := _former_within().search(said):
         former.extend(_words(found[1]))

@@ -37,7 +37,7 @@ def given_names() -> frozenset[str]:
 
 
 @functools.cache
-def written(language: str) -> frozenset[str]:
+def spellings(language: str) -> frozenset[str]:
     """The given names and short forms of a language as they are written."""
     return frozenset(one for name, forms in _table(language)["given"].items() for one in (name, *forms.split()))
 

@@ -20,7 +20,7 @@ from relrag_query.service import replies
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What a query is limited to."""
+    """The filters of a query."""
 
     sources: Sequence[str] = ()
     kinds: Sequence[str] = ()
@@ -30,7 +30,7 @@ class SearchOptions:
     limit: int | None = None
 
     def options(self) -> dict[str, Any]:
-        """As `Archive.search` and `Archive.ask` take them."""
+        """The filters as `Archive.search` and `Archive.ask` take them."""
         return {name: getattr(self, name) for name in ("sources", "kinds", "person", "since", "until", "limit")}
 
 
@@ -102,7 +102,7 @@ def _earlier_questions(home: Path) -> list[str]:
 
 
 def _revealed(text: str, settings: Settings, who: str, why: str) -> str:
-    """The text with the original values of its pseudonyms, once it is noted who asks and why."""
+    """The text with the original values of its pseudonyms, after recording who asks and why."""
     from relrag_pipelines.pii import pseudonyms
     from relrag_pipelines.pii import reveal as revealing
     from relrag_query.cli.commands.reveal import note
@@ -114,13 +114,13 @@ def _revealed(text: str, settings: Settings, who: str, why: str) -> str:
 
 
 def _print_hint(text: str) -> None:
-    """How its owner sees what an answer hides, where it hides something."""
+    """Says how the owner can see what an answer hides, if it hides anything."""
     from relrag_pipelines.pii import pseudonyms
 
     if pseudonyms.all_in(text):
-        print("\nWhat stands in <...> is hidden; with --reveal, `relrag ask` shows it and notes who asked and why.")
+        print("\nValues in <...> are hidden; `relrag ask --reveal` shows them, and records who asked and why.")
     elif pseudonyms.TYPE.search(text):
-        print("\nWhat stands in <...> is hidden; `relrag reveal ID` shows a record as it was (ids: --show-sources).")
+        print("\nValues in <...> are hidden; `relrag reveal ID` shows a record before redaction (ids: --show-sources).")
 
 
 def _words(text: str) -> str:

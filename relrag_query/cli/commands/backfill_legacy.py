@@ -1,4 +1,4 @@
-"""`relrag backfill legacy`: what an older system left in Qdrant, taken in and given relrag's fields."""
+"""`relrag backfill legacy`: indexes an older system's Qdrant collection, and writes relrag's fields into it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def backfill_legacy(
 
 
 def _what_is_sent(source: Source) -> str:
-    """What leaves this machine, in a line."""
+    """Says what leaves this machine, in one line."""
     said = "ids of their records, their own fields under relrag's names, numbers of people"
     return f"{source.name}: into the points of {source.collection} at {source.url} go {said}; nothing else is sent"
 
@@ -75,7 +75,7 @@ def _chosen(workspace: Workspace, names: list[str] | None) -> list[Source]:
     known = [source.name for source in sources]
     for name in names or ():
         if name not in known:
-            raise SettingsError(f'"{name}" is no source of an older system; there are: {", ".join(known)}')
+            raise SettingsError(f'"{name}" is not a source of an older system; there are: {", ".join(known)}')
     return [source for source in sources if not names or source.name in names]
 
 

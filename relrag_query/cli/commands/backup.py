@@ -1,4 +1,4 @@
-"""`relrag backup` and `relrag restore`: what cannot be made again, kept elsewhere and put back."""
+"""`relrag backup` and `relrag restore`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def backup(place: Path, config: Path | None = None, *, everything: bool = False,
     place = place.expanduser().resolve()
     manifest = backups.backup(settings, place, everything=everything, wait=wait)
     total = sum(entry["bytes"] for entry in manifest["files"].values())
-    what = "Everything" if everything else "What cannot be made again"
+    what = "Everything" if everything else "What cannot be rebuilt"
     print(safe(f"{what} of {settings.archive} is in {place}: {number(len(manifest['files']), 'file')}, {size(total)}."))
     retaining = [source.name for source in settings.sources if source.retain]
     if retaining and not everything:
@@ -32,7 +32,7 @@ def backup(place: Path, config: Path | None = None, *, everything: bool = False,
         print(
             safe(f"warning: {place / manifest['keys']} holds the keys of this archive: whoever has them and the index ")
             + "can find out whom a pseudonym stands for. Move them to another safe place, and "
-            "give `relrag restore` their place with --keys."
+            "name that place to `relrag restore` with --keys."
         )
     for note in environment.location_warnings(place):
         print(f"warning: {safe(note)}")
@@ -40,11 +40,11 @@ def backup(place: Path, config: Path | None = None, *, everything: bool = False,
 
 
 def restore(place: Path, *, to: Path | None = None, keys: Path | None = None, force: bool = False) -> int:
-    """Checks a backup and puts it back; returns the exit code."""
+    """Checks a backup and restores it; returns the exit code."""
     place, folder = place.expanduser().resolve(), (to or Path()).expanduser().resolve()
     manifest, written = backups.restore(place, folder, keys=keys and keys.expanduser().resolve(), force=force)
     made = datetime.fromisoformat(manifest["made_at"])
-    print(safe(f"{manifest['archive']} as it was on {made:%Y-%m-%d %H:%M} UTC is back; written: "), end="")
+    print(safe(f"Restored {manifest['archive']} as of {made:%Y-%m-%d %H:%M} UTC. Written: "), end="")
     print(safe(", ".join(map(str, written))))
     if not manifest["everything"]:
         print("Everything else is rebuilt from the exports: run `relrag sync`.")

@@ -1,4 +1,4 @@
-"""`relrag calls`: recorded calls and their states; what the owner says of them."""
+"""`relrag calls`: lists recorded calls, approves transcripts, swaps speakers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def approve(names: Sequence[str], config: Path | None = None, *, everything: boo
 
 
 def swap_speakers(names: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
-    """Lets the two speakers of calls stand for each other; returns the exit code."""
+    """Exchanges the two speakers of calls; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     with lock.writing(workspace.home, "relrag calls swap-speakers", wait):
         done = call_review.swap_speakers(workspace, names)

@@ -1,4 +1,4 @@
-"""`relrag doctor`: what is wrong with this machine, this folder and this configuration, and what to do about it.
+"""`relrag doctor`: finds what is wrong with this machine, folder and configuration, and says what to do.
 
 It changes nothing, and prints no key and no text of the archive. The exit code is 2 if something prevents a sync, else
 0: a warning is for the owner to judge.
@@ -41,7 +41,7 @@ _MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyar
 
 
 def doctor(config: Path | None = None) -> int:
-    """Prints one finding a line; returns the exit code."""
+    """Prints the findings, one per line; returns the exit code."""
     worst = 0
     warnings = 0
     for finding in examine(config):
@@ -56,7 +56,7 @@ def doctor(config: Path | None = None) -> int:
 
 
 def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
-    """Everything that is looked at, the machine first."""
+    """Checks everything, the machine first."""
     yield from _machine(environ)
     try:
         settings = settings_module.load(config, environ)

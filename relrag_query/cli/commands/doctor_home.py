@@ -1,4 +1,4 @@
-"""What `relrag doctor` looks at in a home: keys, vectors, room, writer, generation, runs."""
+"""The checks of `relrag doctor` in a home: keys, vectors, disk space, writer, generation, runs."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def keys(settings: Settings) -> Iterator[CheckResult]:
 
 
 def statements(settings: Settings) -> Iterator[CheckResult]:
-    """What the owner stated can be read."""
+    """Checks that the owner's statements can be read."""
     try:
         entries = journal.entries(settings.home_path)
     except journal.JournalError as error:
@@ -89,7 +89,7 @@ def statements(settings: Settings) -> Iterator[CheckResult]:
 
 
 def store(settings: Settings) -> Iterator[CheckResult]:
-    """The vector server, if one is configured."""
+    """Checks the vector server, if one is configured."""
     what, url = "vectors", settings.qdrant_url
     if not url:
         return
@@ -139,7 +139,7 @@ def writer(settings: Settings) -> Iterator[CheckResult]:
 
 
 def generation(settings: Settings) -> Iterator[CheckResult]:
-    """The published files exist and have the right size; `relrag verify` reads them."""
+    """Checks that the published files exist and have the right size; `relrag verify` reads them."""
     try:
         with generations.open_current(settings.home_path) as current:
             wrong = [
@@ -163,7 +163,7 @@ def generation(settings: Settings) -> Iterator[CheckResult]:
 
 
 def runs(settings: Settings) -> Iterator[CheckResult]:
-    """Dagster runs that have not ended although nobody is writing."""
+    """Looks for Dagster runs that have not ended although nobody is writing."""
     path = dagster_runs.database(settings.home_path)
     if not path.exists() or lock.holder(settings.home_path):
         return

@@ -1,4 +1,4 @@
-"""`relrag eval`: how well the archive finds what is known to answer a set of questions."""
+"""`relrag eval`: measures the answers to questions whose answers are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `relrag forget` shows: what goes, what stays although it says the same, and what the search of all files saw."""
+"""What `relrag forget` prints: what goes, what stays although it says the same, what the search of all files found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_NAMES = 12
 
 @dataclass(frozen=True)
 class ForgetPreview:
-    """What is about to be forgotten."""
+    """A preview of what will be forgotten."""
 
     rule: ErasureRule
     selection: ErasureSelection
@@ -32,7 +32,7 @@ class ForgetPreview:
 
 
 def preview(workspace: Workspace, going: ForgetPreview) -> None:
-    """What goes, from where, and what is kept out from now on."""
+    """What will be forgotten, from where, and what is kept out from now on."""
     chosen = going.selection
     zone = ZoneInfo(workspace.settings.timezone)
     total = 0
@@ -69,7 +69,7 @@ def _from_now_on(rule: ErasureRule, zone: ZoneInfo) -> str:
 
 
 def print_remaining(going: ForgetPreview, *, done: bool = True) -> None:
-    """Which records that stay quote or say the same, and how they are forgotten too."""
+    """Prints remaining records that quote or say the same, and how to forget them too."""
     chosen, cut = going.selection, bool(going.rule.said)
     if going.quoting:
         where = number(len(going.quoting), "other mail")
@@ -88,7 +88,7 @@ def print_remaining(going: ForgetPreview, *, done: bool = True) -> None:
 
 
 def print_names(also: Sequence[str], others: Sequence[SimilarName]) -> None:
-    """Under what other names and addresses somebody goes too, and under which they may stay."""
+    """Prints other names and addresses that go with somebody, and those under which records may stay."""
     if also:
         print(safe(f"The sources name one person by these as well, so they are forgotten too: {', '.join(also)}."))
     if not others:
@@ -109,7 +109,7 @@ def _list(asset_ids: Sequence[str]) -> None:
 
 
 def report(found: ErasureProof, zone: ZoneInfo) -> int:
-    """What the search of every file saw, and what it did not look for; returns the exit code."""
+    """Prints what the search of every file found, and what it did not look for; returns the exit code."""
     searched = found.search
     for value in found.remaining_names:
         print(safe(f'"{value}" still occurs in records that stay; `relrag search` finds them.'))
@@ -155,7 +155,7 @@ def _not_searched(found: ErasureProof) -> Iterator[str]:
 
 
 def rule_in_words(rule: ErasureRule, zone: ZoneInfo) -> str:
-    """What a rule keeps out, as far as it is known without text."""
+    """A rule in words, as far as it is known without text."""
     return {
         "records": "records by id",
         "person": "a person" + (" by name" if rule.names else " by address or number"),

@@ -1,4 +1,4 @@
-"""`relrag graphrag`: what GraphRAG indexes say, and where they have it from."""
+"""`relrag graphrag`: asks GraphRAG indexes, and traces their answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class UnknownMethod(RelragError):
 
 
 class AnswerUnreadable(RelragError):
-    """The text to be traced could not be read."""
+    """The answer to be traced could not be read."""
 
 
 def trace(
@@ -49,12 +49,12 @@ def trace(
 
 
 def _redacted(index: Index) -> Index:
-    """The index by the policies of the archive in charge; as it is where there is none."""
+    """The index redacted by the policies of the archive in charge; unchanged if there is none."""
     try:
         config = settings_module.find_config()
     except SettingsError:
         return index
-    return collections.redacted(settings_module.load(config), index)
+    return collections.redact_if_stale(settings_module.load(config), index)
 
 
 def query(
@@ -70,7 +70,7 @@ def query(
 ) -> int:
     """Prints the answer of an index, with citations; returns the exit code."""
     if method not in METHODS:
-        raise UnknownMethod(f'"{method}" is no method; methods: {", ".join(METHODS)}')
+        raise UnknownMethod(f'"{method}" is not a method; methods: {", ".join(METHODS)}')
     found = service.query(settings_module.load(config), collection, question, method)
     if as_json:
         print(answer_reply(found, collection).model_dump_json(indent=1))
@@ -108,7 +108,7 @@ def remove(name: str, config: Path | None = None) -> int:
 
 def listing(config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints all indexes that can be queried; returns the exit code."""
-    known = collections.named(settings_module.load(config))
+    known = collections.list_indexes(settings_module.load(config))
     if as_json:
         told = [{"name": one.name, "index_path": str(one.folder or ""), "own": one.own} for one in known]
         print(json.dumps(told, indent=1, ensure_ascii=False))
@@ -122,7 +122,7 @@ def listing(config: Path | None = None, *, as_json: bool = False) -> int:
 
 
 def status(name: str, config: Path | None = None, *, as_json: bool = False) -> int:
-    """Prints where an index lies, what it holds and what is wrong with it; returns the exit code."""
+    """Prints where an index is, what it contains and what is wrong with it; returns the exit code."""
     settings = settings_module.load(config)
     found, index = collections.load(settings, name)
     made = graph_indexes.current_info(settings.home_path, name) if found.own else None

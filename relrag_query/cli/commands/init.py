@@ -1,4 +1,4 @@
-"""`relrag init`: look into a folder, recognise exports, show the plan and write relrag.toml."""
+"""`relrag init`: finds exports in a folder, shows the plan and writes relrag.toml."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _asked_redaction() -> str:
 
 
 def _left_out(folder: Path, config: Path, sources: list[dict[str, Any]]) -> unread_files.UnreadFiles:
-    """The files of the folder that no source would read."""
+    """Files of the folder that no source would read."""
     return unread_files.find_unread(Settings.model_validate({"folder": config.parent, "sources": sources}), folder)
 
 
@@ -172,7 +172,7 @@ def _print_plan(found: Discovery) -> None:
 
 
 def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
-    """What the reader should know before agreeing."""
+    """Remarks for the user before relrag.toml is written."""
     yield from _embedding(found)
     if found.unrecognised:
         count = number(len(found.unrecognised), "file is", "files are")

@@ -1,4 +1,4 @@
-"""`relrag people`: who is who, what is known of them, and what the owner says of them."""
+"""`relrag people`: who is who, what is known about them, and the owner's statements."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = 
     """Prints pairs that may be one person, the surest first; returns the exit code."""
     with Archive.open(config) as archive, archive.people() as people:
         known = people.every()
-    found = suggest({one: person.resolved for one, person in known.items()})[:limit]
+    found = suggest({one: person.resolved_person for one, person in known.items()})[:limit]
     if as_json:
         names = [[known[one.person_id].name, known[one.other_id].name] for one in found]
         return _json([one._asdict() | {"names": told} for one, told in zip(found, names, strict=True)])
@@ -78,7 +78,7 @@ def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = 
         first = found[0]
         print(f"`relrag people merge {first.person_id} {first.other_id}` states that the first two are one.")
     else:
-        print("No two people look the same.")
+        print("No two people look like one person.")
     return 0
 
 
@@ -87,7 +87,7 @@ def merge(into: str, others: Sequence[str], config: Path | None = None, *, wait:
     receipt = statements.merge(into, others, config=config, wait=wait)
     first, *rest = receipt.people
     if not rest:
-        return _stated(f"what nobody had named is now of {numbered_names([first])[0]}", receipt)
+        return _stated(f"that number or address, which had no name, belongs to {numbered_names([first])[0]}", receipt)
     return _stated(f"{', '.join(numbered_names(rest))} and {numbered_names([first])[0]} are one person", receipt)
 
 

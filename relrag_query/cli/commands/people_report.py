@@ -1,4 +1,4 @@
-"""A person and what was stated, as `relrag people` prints them."""
+"""Prints a person and statements, for `relrag people`."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _validity(since: str | None, until: str | None) -> str:
 
 
 def names_then(said: Iterable[Statement]) -> dict[int, str]:
-    """What those who were merged were called before, by the id that they had."""
+    """The former names of people who were merged, by the id that they had."""
     merges = [one for one in said if isinstance(one, Merge)]
     return {
         person_id: name
@@ -117,7 +117,7 @@ def statement_in_words(
     """What was stated, and of whom; `then` has what people were called before they were merged."""
 
     def named(*ids: int) -> list[str]:
-        known, own = people.known(ids), {**then, **people.names_in_index(ids)}
+        known, own = people.by_id(ids), {**then, **people.names_in_index(ids)}
         return [_name_then(one, own.get(one), known.get(people.survivor(one))) for one in ids]
 
     match said:
@@ -146,15 +146,15 @@ def _name_then(person_id: int, name: str | None, now: IndexedPerson | None) -> s
 
 
 def numbered_names(people: Iterable[IndexedPerson]) -> list[str]:
-    """Names with the numbers that commands take: Dana Levi (7)."""
+    """Names with the numbers that commands accept: Dana Levi (7)."""
     return [f"{one.name or 'somebody'} ({one.person_id})" for one in people]
 
 
 def title(person: IndexedPerson) -> str:
-    """The name of a person, and whether it is the owner's."""
+    """The name of a person, marked if it is the owner's."""
     return f"{person.name or '(no name)'}{' (owner)' if person.is_owner else ''}"
 
 
 def cut(text: str) -> str:
-    """A text that fits a column."""
+    """The text, shortened to fit a column."""
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."

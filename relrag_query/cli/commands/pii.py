@@ -1,4 +1,4 @@
-"""`relrag pii`: how much was replaced, what would be found in a text and why, and the key of pseudonyms."""
+"""`relrag pii`: counts what was replaced, tests a text, and manages the keys of pseudonyms."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def rotate_key(config: Path | None = None, *, wait: float = 0) -> int:
 
 
 def _reasons(one: RecognizerResult) -> Iterator[str]:
-    """Presidio's explanation of a finding, a line a step."""
+    """Presidio's explanation of a finding, one line per step."""
     why: Any = one.analysis_explanation
     yield why.textual_explanation or f"found by {why.recognizer}"
     if why.original_score != one.score:
@@ -106,7 +106,7 @@ def _reasons(one: RecognizerResult) -> Iterator[str]:
 
 
 def _counts(workspace: Workspace) -> Counter[tuple[str, str, str]]:
-    """How many values stand replaced in records, by entity, channel and month."""
+    """How many values are replaced in records, by entity, channel and month."""
     counted: Counter[tuple[str, str, str]] = Counter()
     for source in workspace.settings.sources:
         for month in sorted(lake.manifest(workspace.home, "records", source.name)):

@@ -1,4 +1,4 @@
-"""relrag plan: what the next sync will do, and why."""
+"""`relrag plan`: what the next sync will do, and why."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _counted(what: str, count: int) -> str:
 
 
 def _print_stale(source: str, stale: list[StaleMonth]) -> None:
-    """What of a source is made again and why; what only follows from that is named behind it."""
+    """Prints what of a source is made again and why, followed by what only depends on it."""
     asked: dict[tuple[str, str], list[str]] = {}
     follows = dict.fromkeys(one.stage for one in stale if one.follows)
     for one in stale:

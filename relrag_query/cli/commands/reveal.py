@@ -1,4 +1,4 @@
-"""`relrag reveal`: what a pseudonym stands for, or a record as it was before it was redacted; asked for by name."""
+"""`relrag reveal`: shows what a pseudonym stands for, or a record before redaction, and records who asked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relrag_query.service import reveal as revealing
 
 
 def reveal(what: str, who: str = "", why: str = "", config: Path | None = None, *, wait: float = 0) -> int:
-    """Prints the original, once it is noted who asks and why; returns the exit code."""
+    """Prints the original after recording who asks and why; returns the exit code."""
     settings = settings_module.load(config)
     shown = revealing.originals(settings, what)
     note(settings, who, why, [what], wait)
@@ -23,7 +23,7 @@ def reveal(what: str, who: str = "", why: str = "", config: Path | None = None, 
 
 
 def note(settings: Settings, who: str, why: str, what: Sequence[str], wait: float | None = None) -> None:
-    """Notes who asks for it and why; on a terminal both are asked for where they were not said."""
+    """Records who asks and why; on a terminal asks for what was not given."""
     if sys.stdin.isatty():
         who = who or input(f"Who are you? [{settings.owner}] ") or settings.owner
         why = why or input("Why do you need it? ")

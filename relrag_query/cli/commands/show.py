@@ -1,4 +1,4 @@
-"""`relrag show REF`: what an id names, with what it is related to; `relrag thread REF`: a thread as it went."""
+"""`relrag show`: prints a record and what it is related to. `relrag thread`: prints a thread in order."""
 
 from __future__ import annotations
 

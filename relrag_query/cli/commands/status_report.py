@@ -1,4 +1,4 @@
-"""The state of an archive as `relrag status` prints it."""
+"""Prints the state of an archive, for `relrag status`."""
 
 from __future__ import annotations
 

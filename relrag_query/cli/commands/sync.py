@@ -94,7 +94,7 @@ def sync(
 
 
 def _run(workspace: Workspace, todo: Plan, *, full: bool, accept_deletions: bool) -> RunOutcome:
-    """Does what the plan says, with its progress on the terminal."""
+    """Carries out the plan, and shows progress on the terminal."""
     with _worker_pool(todo.large or full) as pool:
         # imported only now: an unchanged archive is told so in less time than this import takes
         from relrag_pipelines.orchestration.runner import sync as run
@@ -134,7 +134,7 @@ def _resume_forgetting(workspace: Workspace) -> None:
 
 @contextmanager
 def _with_room(workspace: Workspace) -> Iterator[None]:
-    """Says how much disk space is needed, whichever library fails for lack of it."""
+    """Turns any library's error about a full disk into one that says how much space is needed."""
     try:
         yield
     except Exception as error:
@@ -189,7 +189,7 @@ def _collecting_seldom() -> Iterator[None]:
 
 
 def _needs_deletion_consent(outcome: RunOutcome) -> bool:
-    """On a terminal, asks about deletions that were refused."""
+    """Asks on a terminal about deletions that were refused."""
     refused = [error for error in outcome.errors if "--accept-deletions" in error]
     if not refused or not sys.stdin.isatty():
         return False
@@ -205,7 +205,7 @@ def backfill(
     workspace.settings.source(source)
     for month in (first, last):
         if not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", month):
-            raise SettingsError(f'"{month}" is no month; write it as YYYY-MM')
+            raise SettingsError(f'"{month}" is not a month; write it as YYYY-MM')
     if first > last:
         raise SettingsError(f"--from {first} is later than --to {last}")
     started = time.monotonic()
@@ -219,7 +219,7 @@ def backfill(
 
 
 def _remove_leftovers(workspace: Workspace, accepted: bool) -> None:
-    """Removes stored sources that are no longer in relrag.toml, if that was accepted; else names them."""
+    """Removes stored sources that are no longer in relrag.toml, if that was accepted; else lists them."""
     for name in unread_files.unconfigured_sources(workspace.settings):
         if accepted:
             lake.remove(workspace.home, name)

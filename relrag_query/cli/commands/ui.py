@@ -99,7 +99,7 @@ def _link(folder: Path, port: int) -> str:
 
 
 def _teller(folder: Path, port: int, read_only: bool) -> Callable[[], bool]:
-    """Says where the UI is as soon as it can be opened; a link only to a terminal, as other output may be kept."""
+    """Prints the address as soon as the UI can be opened; a login link only on a terminal."""
     path = logins.key_file(folder, port)
     earlier = path.read_bytes() if path.exists() else b""  # of a web server that was killed
 

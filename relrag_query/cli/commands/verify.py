@@ -1,4 +1,4 @@
-"""`relrag verify`: read everything that is stored again, name what differs, and on demand make it again."""
+"""`relrag verify`: reads everything stored again, names what differs, and rebuilds it on request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relrag_query.display.inert_text import safe
 
 
 def verify(config: Path | None = None, *, repair: bool = False, wait: float = 0) -> int:
-    """Prints what is not as it was written; with `repair` makes it again first. Returns the exit code."""
+    """Prints what is not as it was written; with `repair` rebuilds it first. Returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     home = workspace.home
     if not home.exists():
@@ -39,7 +39,7 @@ def verify(config: Path | None = None, *, repair: bool = False, wait: float = 0)
 
 
 def scan_pii(config: Path | None = None, *, wait: float = 0) -> int:
-    """Prints where values that were replaced still stand outside private/, never the values. Returns the exit code."""
+    """Prints where replaced values occur outside private/, but not the values. Returns the exit code."""
     from relrag_pipelines.publishing import leak_scan
 
     workspace = Workspace(settings_module.load(config))
@@ -65,7 +65,7 @@ def scan_pii(config: Path | None = None, *, wait: float = 0) -> int:
 
 
 def _repaired(workspace: Workspace, config: Path | None, found: list[Finding]) -> list[Finding]:
-    """Repairs and syncs; returns, and prints, what is still wrong."""
+    """Repairs and syncs; prints and returns what is still wrong."""
     from relrag_pipelines.maintenance.repair import repair
     from relrag_query.cli.commands.sync import sync
 

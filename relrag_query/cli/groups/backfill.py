@@ -1,4 +1,4 @@
-"""`relrag backfill`: months of a source made again, and the collections of older systems given relrag's fields."""
+"""`relrag backfill`: months of a source, and the collections of older systems."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ app = typer.Typer(invoke_without_command=True)
 @app.callback()
 def backfill(
     context: typer.Context,
-    source: Annotated[str, typer.Option("--source", help="Name of the source.")] = "",
-    first: Annotated[str, typer.Option("--from", help="First month, YYYY-MM.")] = "",
-    last: Annotated[str, typer.Option("--to", help="Last month, YYYY-MM.")] = "",
+    source: Annotated[str, typer.Option("--source", metavar="NAME", help="Name of the source.")] = "",
+    first: Annotated[str, typer.Option("--from", metavar="MONTH", help="First month, YYYY-MM.")] = "",
+    last: Annotated[str, typer.Option("--to", metavar="MONTH", help="Last month, YYYY-MM.")] = "",
     strict: Strict = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Rebuild months of one source; or see `relrag backfill legacy --help`."""
+    """Rebuild months of one source.
+
+    `relrag backfill legacy` is about the Qdrant collection of an older system.
+    """
     if context.invoked_subcommand:
         return
     for option, given in (("--source", source), ("--from", first), ("--to", last)):
@@ -36,13 +39,17 @@ def legacy(
     sources: Sources = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what would be done.")] = False,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Write at most this many points; the next run continues.")
+        int | None,
+        typer.Option("--limit", metavar="N", min=1, help="Write at most this many points; the next run continues."),
     ] = None,
     strict: Strict = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Index an older system's Qdrant collection, and write relations and person ids into it."""
+    """Index an older system's Qdrant collection, and extend it.
+
+    Its points are given relations, the fields that all kinds share, and person ids.
+    """
     dispatch.run(
         "backfill_legacy", "backfill_legacy", sources, config, dry_run=dry_run, limit=limit, strict=strict, wait=wait
     )

@@ -14,11 +14,13 @@ app = typer.Typer(help="Recorded calls: list them, approve transcripts, swap spe
 
 @app.command("list")
 def listing(
-    state: Annotated[str | None, typer.Option("--state", help="Only pending, transcribed, approved or error.")] = None,
+    state: Annotated[
+        str | None, typer.Option("--state", metavar="STATE", help="Only pending, transcribed, approved or error.")
+    ] = None,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """List recorded calls with their states, ids, speakers and files."""
+    """List recorded calls with state, id, speakers and files."""
     dispatch.run("calls", "listing", state, config, as_json=as_json)
 
 

@@ -17,10 +17,14 @@ app = typer.Typer(help="GraphRAG indexes: ask them, trace their answers to pages
 def query(
     collection: Annotated[str, typer.Argument(help="Name of an index; `archive` covers everything.")],
     question: Words,
-    method: Annotated[str, typer.Option("--method", help="local, global or basic; see docs/graphrag.md.")] = "local",
+    method: Annotated[
+        str, typer.Option("--method", metavar="METHOD", help="local, global or basic; see docs/graphrag.md.")
+    ] = "local",
     show_sources: Annotated[bool, typer.Option("--show-sources", help="Trace the citations to pages.")] = False,
-    documents: Annotated[bool, typer.Option("--by-document", help="One line a document, not one a page.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many documents and pages.")] = 10,
+    documents: Annotated[bool, typer.Option("--by-document", help="One line per document, not per page.")] = False,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most this many documents and pages.")
+    ] = 10,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
@@ -58,7 +62,7 @@ def status(
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Show where an index is, what it contains and what is wrong with it."""
+    """Show where an index is, what it contains and what is wrong."""
     dispatch.run("graphrag", "status", name, config, as_json=as_json)
 
 
@@ -66,11 +70,18 @@ def status(
 def trace(
     answer: Annotated[Path, typer.Argument(help="A file with the text of an answer; - reads standard input.")],
     index: Annotated[
-        Path, typer.Option("--index", help="The folder with the parquet files that GraphRAG wrote, of any version.")
+        Path,
+        typer.Option(
+            "--index", metavar="DIR", help="The folder with the parquet files that GraphRAG wrote, of any version."
+        ),
     ],
-    question: Annotated[str, typer.Option("--question", help="The question; it helps to choose quotes.")] = "",
-    documents: Annotated[bool, typer.Option("--by-document", help="One line a document, not one a page.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many documents and pages.")] = 10,
+    question: Annotated[
+        str, typer.Option("--question", metavar="TEXT", help="The question; it helps to choose quotes.")
+    ] = "",
+    documents: Annotated[bool, typer.Option("--by-document", help="One line per document, not per page.")] = False,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most this many documents and pages.")
+    ] = 10,
     as_json: Json = False,
 ) -> None:
     """Trace the citations of a GraphRAG answer to documents and pages."""

@@ -1,4 +1,4 @@
-"""What makes the index and looks after it: `init`, `sync`, `plan`, `backfill`, `forget`, `status` and more."""
+"""Commands that build an archive and look after it: `init`, `sync`, `plan`, `forget`, `status` and more."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ app = typer.Typer()
 @app.command()
 def init(
     folder: Annotated[Path, typer.Argument(help="Folder of your exports; by default the current one.")] = Path(),
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where relrag.toml is written.")] = None,
-    owner: Annotated[str, typer.Option("--owner", help="The archive's owner, by the name in chats and mails.")] = "",
-    redaction: Annotated[str, typer.Option("--redaction", help="How much is hidden: balanced, strict or off.")] = "",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where relrag.toml is written.")
+    ] = None,
+    owner: Annotated[
+        str, typer.Option("--owner", metavar="NAME", help="The archive's owner, by the name in chats and mails.")
+    ] = "",
+    redaction: Annotated[
+        str, typer.Option("--redaction", metavar="LEVEL", help="How much is hidden: balanced, strict or off.")
+    ] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing relrag.toml; a copy is kept.")] = False,
 ) -> None:
-    """Examine a folder, show which exports it contains, and write relrag.toml."""
+    """Show which exports a folder contains, and write relrag.toml."""
     dispatch.run("init", "init", folder, output=output, owner=owner, redaction=redaction, yes=yes, force=force)
 
 
@@ -52,10 +58,15 @@ def forget(
         list[str] | None, typer.Argument(metavar="REF", help="Ids of records, passages or threads (thread:...).")
     ] = None,
     source: Annotated[
-        str | None, typer.Option("--source", help="All of this source, which will not be read any more.")
+        str | None,
+        typer.Option("--source", metavar="NAME", help="All of this source, which will not be read any more."),
     ] = None,
-    person: Annotated[str | None, typer.Option("--person", help="A name, an address or a phone number.")] = None,
-    before: Annotated[str | None, typer.Option("--before", help="Older than 2024, 2024-03 or 2024-03-15.")] = None,
+    person: Annotated[
+        str | None, typer.Option("--person", metavar="NAME", help="A name, an address or a phone number.")
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", metavar="DATE", help="Older than 2024, 2024-03 or 2024-03-15.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     list_rules: Annotated[bool, typer.Option("--list", help="List what was forgotten so far.")] = False,
     undo: Annotated[
@@ -64,7 +75,10 @@ def forget(
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Remove records everywhere, keep them out for good, and prove that nothing is left."""
+    """Remove records for good, and prove that nothing is left.
+
+    Later syncs leave them out, too.
+    """
     if list_rules:
         dispatch.run("forget", "list_rules", config)
     if undo is not None:
@@ -107,15 +121,22 @@ def backup(
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Copy what cannot be rebuilt: settings, keys, and records whose files may be gone."""
+    """Copy what cannot be rebuilt: settings, keys, your statements.
+
+    Records whose files may be gone are copied, too.
+    """
     dispatch.run("backup", "backup", folder, config, everything=everything, wait=wait)
 
 
 @app.command()
 def restore(
     folder: Annotated[Path, typer.Argument(help="A folder that `relrag backup` wrote.")],
-    to: Annotated[Path | None, typer.Option("--to", help="Folder for relrag.toml; by default the current one.")] = None,
-    keys: Annotated[Path | None, typer.Option("--keys", help="The keys, if they are stored separately.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="DIR", help="Folder for relrag.toml; by default the current one.")
+    ] = None,
+    keys: Annotated[
+        Path | None, typer.Option("--keys", metavar="FILE", help="The keys, if they are stored separately.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
 ) -> None:
     """Check a backup and restore it."""

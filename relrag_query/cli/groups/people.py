@@ -30,7 +30,7 @@ def show(name: PersonName, as_json: Json = False, config: Config = None) -> None
 
 @app.command("suggestions")
 def suggestions(
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many pairs.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most this many pairs.")] = 20,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
@@ -76,11 +76,16 @@ def relate(
     name: PersonName,
     other: PersonName,
     type_: Annotated[str, typer.Argument(metavar="TYPE", help="What the second is to the first: mentor, child ...")],
-    description: Annotated[str | None, typer.Option("--description", help="In a sentence.")] = None,
-    attitude: Annotated[int | None, typer.Option("--attitude", min=1, max=5, help="5: very positive.")] = None,
-    proximity: Annotated[int | None, typer.Option("--proximity", min=1, max=5, help="5: very close.")] = None,
-    note: Annotated[list[str] | None, typer.Option("--note", help="May be repeated.")] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="There is no such relationship.")] = False,
+    description: Annotated[str | None, typer.Option("--description", metavar="TEXT", help="In a sentence.")] = None,
+    attitude: Annotated[
+        int | None,
+        typer.Option("--attitude", metavar="N", min=1, max=5, help="From 1, very negative, to 5, very positive."),
+    ] = None,
+    proximity: Annotated[
+        int | None, typer.Option("--proximity", metavar="N", min=1, max=5, help="From 1, distant, to 5, very close.")
+    ] = None,
+    note: Annotated[list[str] | None, typer.Option("--note", metavar="TEXT", help="May be repeated.")] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="State that there is no such relationship.")] = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
@@ -106,9 +111,11 @@ def note(
 def fact(
     name: PersonName,
     predicate: Annotated[str, typer.Argument(help="birthday, occupation, lives_in ...")],
-    value: Annotated[str, typer.Argument(help="Dates as 1986-05-02.")],
-    valid_from: Annotated[str | None, typer.Option("--from", help="Since when: 2024, 2024-03 or 2024-03-15.")] = None,
-    valid_to: Annotated[str | None, typer.Option("--to", help="Until when.")] = None,
+    value: Annotated[str, typer.Argument(help="What it is; a date as 1986-05-02.")],
+    valid_from: Annotated[
+        str | None, typer.Option("--from", metavar="DATE", help="Since when: 2024, 2024-03 or 2024-03-15.")
+    ] = None,
+    valid_to: Annotated[str | None, typer.Option("--to", metavar="DATE", help="Until when.")] = None,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:

@@ -9,12 +9,15 @@ import typer
 from relrag_query.cli import dispatch
 from relrag_query.cli.options import Config, Json, Wait
 
-app = typer.Typer(help="Personal data: how much was replaced, and what is found in a text.", no_args_is_help=True)
+app = typer.Typer(help="Personal data: what was replaced, and what is found in a text.", no_args_is_help=True)
 
 
 @app.command("report")
 def report(as_json: Json = False, config: Config = None) -> None:
-    """Count what was replaced, by entity, channel and month; no values."""
+    """Count what was replaced, by entity, channel and month.
+
+    No value is shown.
+    """
     dispatch.run("pii", "report", config, as_json=as_json)
 
 
@@ -23,7 +26,9 @@ def test(
     text: Annotated[str, typer.Argument(help="Any text; it is examined on this machine and not stored.")],
     channel: Annotated[
         str | None,
-        typer.Option("--channel", help="Channel whose policy applies, such as gmail; by default all of them."),
+        typer.Option(
+            "--channel", metavar="CHANNEL", help="Channel whose policy applies, such as gmail; by default all of them."
+        ),
     ] = None,
     config: Config = None,
 ) -> None:
@@ -33,11 +38,17 @@ def test(
 
 @app.command("rotate-key")
 def rotate_key(wait: Wait = 0, config: Config = None) -> None:
-    """Make a new key for pseudonyms and rewrite all of them; if interrupted, `relrag sync` finishes the job."""
+    """Make a new key for pseudonyms, and rewrite all of them.
+
+    If it is interrupted, `relrag sync` finishes the job.
+    """
     dispatch.run("pii", "rotate_key", config, wait=wait)
 
 
 @app.command("new-keys")
 def new_keys() -> None:
-    """Print keys for a new archive that keeps them in the environment (`keys_store`)."""
+    """Print keys for a new archive.
+
+    They are for `keys_store = "environment"`.
+    """
     dispatch.run("pii", "new_keys")

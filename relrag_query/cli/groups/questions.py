@@ -1,4 +1,4 @@
-"""Questions and records: `ask`, `search`, `explore`, `show`, `thread`, `reveal`, `eval`."""
+"""Commands that ask an archive: `ask`, `search`, `explore`, `show`, `thread`, `reveal`, `eval`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def ask(
     since: Since = None,
     until: Until = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, max=100, help="At most this many sentences and sources.")
+        int | None,
+        typer.Option("--limit", "-n", metavar="N", min=1, max=100, help="At most this many sentences and sources."),
     ] = None,
     as_json: Json = False,
     trace: Trace = False,
@@ -47,7 +48,7 @@ def ask(
     why: Why = "",
     config: Config = None,
 ) -> None:
-    """Answer a question with sentences of the archive and their sources."""
+    """Answer a question with cited sentences of the archive."""
     limits = dispatch.load("ask").SearchOptions(source or (), kind or (), person, since, until, limit)
     flags = {"as_json": as_json, "trace": trace, "show_sources": show_sources, "follow_up": follow_up}
     dispatch.run("ask", "ask", " ".join(question), limits, config, **flags, reveal=reveal, who=who, why=why)
@@ -76,11 +77,16 @@ def explore(
     query: Words,
     relationships: Annotated[bool, typer.Option(help="Also search relationships between people.")] = True,
     person: Person = "",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=20, help="At most this many of each.")] = 5,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, max=20, help="At most this many of each.")
+    ] = 5,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Show which people, relationships, entities, concepts and records a question is about."""
+    """Show the people, things and records that a question is about.
+
+    Things are the entities and concepts of the archive's GraphRAG index.
+    """
     flags = {"relationships": relationships, "limit": limit, "as_json": as_json}
     dispatch.run("explore", "explore", " ".join(query), config, person=person, **flags)
 
@@ -91,7 +97,9 @@ def show(
         str,
         typer.Argument(help="A record, passage (chunk:...) or thread (thread:...), or a number of the last answer."),
     ],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many related records.")] = 50,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most this many related records.")
+    ] = 50,
     config: Config = None,
 ) -> None:
     """Print one record, passage or thread, and what it is related to."""
@@ -102,7 +110,7 @@ def show(
 def thread(
     ref: Annotated[str, typer.Argument(help="A thread, a record of it, or a number of the last answer.")],
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, help="At most this many records, the latest ones.")
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most this many records, the latest ones.")
     ] = 50,
     config: Config = None,
 ) -> None:
@@ -118,28 +126,33 @@ def reveal(
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
-    """Show what a pseudonym stands for, or a record before redaction; who asks and why is recorded first."""
+    """Show what a pseudonym stands for, or a record before redaction.
+
+    Who asks and why is recorded first.
+    """
     dispatch.run("reveal", "reveal", what, who, why, config, wait=wait)
 
 
 @app.command("eval")
 def evaluate(
     corpus_questions: Annotated[
-        Path | None, typer.Option("--corpus-questions", help="JSON Lines of question and gold, the ids of records.")
+        Path | None,
+        typer.Option("--corpus-questions", metavar="FILE", help="JSON Lines of question and gold, the ids of records."),
     ] = None,
     sources: Annotated[
-        Path | None, typer.Option("--sources", help="JSON of questions and the sources that an answer must show.")
+        Path | None,
+        typer.Option("--sources", metavar="FILE", help="JSON of questions and the sources that an answer must show."),
     ] = None,
     answers: Annotated[
         Path | None,
-        typer.Option("--answers", help="JSON Lines of questions with right and wrong answers."),
+        typer.Option("--answers", metavar="FILE", help="JSON Lines of questions with right and wrong answers."),
     ] = None,
-    k: Annotated[str, typer.Option("--k", help="Depths at which recall is measured.")] = "2,5,10",
+    k: Annotated[str, typer.Option("--k", metavar="DEPTHS", help="Depths at which recall is measured.")] = "2,5,10",
     history: Annotated[bool, typer.Option("--history", help="Show earlier measurements.")] = False,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Measure how well the archive answers questions with known answers."""
+    """Measure the answers to questions whose answers are known."""
     if history:
         dispatch.run("evaluate", "history", config, as_json=as_json)
     given = [path for path in (corpus_questions, sources, answers) if path]

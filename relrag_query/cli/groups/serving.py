@@ -1,4 +1,4 @@
-"""What serves an archive: `ui`, `serve`, `mcp`."""
+"""Commands that serve an archive: `ui`, `serve`, `mcp`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ app = typer.Typer()
 
 @app.command()
 def ui(
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 3000,
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to listen on.")] = 3000,
     read_only: Annotated[bool, typer.Option("--read-only", help="Forbid launching runs.")] = False,
-    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     login: Annotated[bool, typer.Option("--login", help="Only print a link to the running server.")] = False,
     config: Config = None,
 ) -> None:
@@ -30,17 +30,18 @@ def ui(
 
 @app.command()
 def serve(
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port to listen on.")] = 3100,
-    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to listen on.")] = 3100,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     login: Annotated[bool, typer.Option("--login", help="Only print a link to the running server.")] = False,
     token: Annotated[bool, typer.Option("--token", help="Only print the token for programs.")] = False,
     new_token: Annotated[bool, typer.Option("--new-token", help="Replace the token, and print the new one.")] = False,
     index: ServedIndex = None,
     socket: Annotated[
-        Path | None, typer.Option("--socket", help="Listen on this Unix socket, for a proxy that identifies users.")
+        Path | None,
+        typer.Option("--socket", metavar="PATH", help="Listen on this Unix socket, for a proxy that identifies users."),
     ] = None,
     processes: Annotated[
-        int, typer.Option("--processes", min=1, max=64, help="How many processes answer requests.")
+        int, typer.Option("--processes", metavar="N", min=1, max=64, help="How many processes answer requests.")
     ] = 1,
     config: Config = None,
 ) -> None:
@@ -54,5 +55,5 @@ def serve(
 
 @app.command()
 def mcp(index: ServedIndex = None, config: Config = None) -> None:
-    """Serve the archive as tools to a language model, on standard input and output (MCP)."""
+    """Serve the archive as tools to a language model (MCP, on standard input and output)."""
     dispatch.run("serve", "mcp", config, index=index)

@@ -16,7 +16,7 @@ _CHATS = 3
 def supplement_recent(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """The hits, and behind them the newest window of each chat that one of the best is of, if it is no hit itself."""
     chats = list(dict.fromkeys(hit.chunk.thread_id for hit in hits if hit.role is None and hit.chunk.members))[:_CHATS]
-    newest = catalog_reader.newest_of_chats(context.connection, [chat for chat in chats if chat]) if chats else []
+    newest = catalog_reader.newest_windows(context.connection, [chat for chat in chats if chat]) if chats else []
     present = {hit.chunk.chunk_id for hit in hits}
     known = {message.asset_id for hit in hits for message in hit.messages}
     lowest = min((hit.score for hit in hits), default=0.0)

@@ -1,4 +1,4 @@
-"""What a hit holds beside its passage: the messages of a chat window, and what only a kind of record has."""
+"""Loads what a hit holds beside its passage: the messages of a chat window, and the fields of its kind."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def with_messages(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
     members = list(dict.fromkeys(ref for hit in hits for ref in hit.members))
     known = catalog_reader.messages(context.connection, members) if members else {}
 
-    def said(hit: Hit) -> tuple[Message, ...]:
+    def messages_of(hit: Hit) -> tuple[Message, ...]:
         return tuple(sorted((known[ref] for ref in hit.members if ref in known), key=lambda one: one.ts or 0))
 
-    return [replace(hit, messages=said(hit)) if hit.members else hit for hit in hits]
+    return [replace(hit, messages=messages_of(hit)) if hit.members else hit for hit in hits]
 
 
 def match_messages(hit: Hit, matches: Callable[[Message], bool]) -> Hit:

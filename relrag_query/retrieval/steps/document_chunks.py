@@ -29,7 +29,7 @@ def expand_document_chunks(hits: list[Hit], context: QueryContext, max_total: in
             owners.setdefault(hit.chunk.chunk_group_id, hit)
     present = {hit.chunk.chunk_id for hit in hits}
     room = max(0, max_total - len(hits)) // max(1, len(owners))
-    groups = catalog_reader.of_groups(context.connection, list(owners)) if owners else []
+    groups = catalog_reader.group_chunks(context.connection, list(owners)) if owners else []
     added: dict[str, list[Hit]] = {}
     for chunk in _nearest([chunk for chunk in groups if chunk.chunk_id not in present], owners):
         owner = owners[chunk.chunk_group_id]

@@ -18,9 +18,9 @@ from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.steps.mail import labelled_hits
 from relrag_query.retrieval.term_coverage import bm25_like_score, passage_tokens
 
-_SPARE = 4
+_OVERFETCH = 4
 """so many times the hits wanted are looked up, since windows of one chat overlap and are shown once"""
-_REORDERED = 2
+_REORDER_FACTOR = 2
 """so many times the hits wanted are put in order by their words in any form; more change nothing"""
 _OF_ONE_RECORD = 4
 """passages of one record that stand before those of others: a long document could fill a list by itself"""
@@ -31,14 +31,14 @@ def hybrid_search(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
     What the catalog does not know is dropped, and so are windows of a chat that mostly repeat a better one.
     """
-    wanted = context.limit * _SPARE
+    wanted = context.limit * _OVERFETCH
 
     def search(where: ChunkFilter) -> list[FusedHit]:
         return fused_search(context.vectors, context.search_text, context.meaning, wanted, where)
 
     searches = [(search(where), types) for where, types in _scopes(context)]
     found = {one.chunk_id for some, _ in searches for one in some}
-    known = _deduplicate(_known(some, types, context) for some, types in searches)
+    known = _deduplicate(_existing_hits(some, types, context) for some, types in searches)
     members: dict[str, list[str]] = {}
     apart = _spread(_drop_overlapping_windows(_order_by_forms(known, context), members), context.limit)
     kept = list(itertools.islice(apart, context.limit))
@@ -73,7 +73,7 @@ def _deduplicate(lists: Iterable[Iterator[Hit]]) -> Iterator[Hit]:
             yield hit
 
 
-def _known(found: list[FusedHit], types: frozenset[str], context: QueryContext) -> Iterator[Hit]:
+def _existing_hits(found: list[FusedHit], types: frozenset[str], context: QueryContext) -> Iterator[Hit]:
     """The hits that the catalog knows, of these types if there are any, read only as far as they are wanted."""
     for start in range(0, len(found), context.limit):
         part = found[start : start + context.limit]
@@ -93,7 +93,7 @@ def _known(found: list[FusedHit], types: frozenset[str], context: QueryContext) 
 
 def _ranks(found: FusedHit) -> str:
     """How a hit was found, for the trace."""
-    return f"rank {found.by_words or '-'} by words, {found.by_meaning or '-'} by meaning"
+    return f"rank {found.lexical_rank or '-'} by words, {found.semantic_rank or '-'} by meaning"
 
 
 def _order_by_forms(hits: Iterator[Hit], context: QueryContext) -> Iterator[Hit]:
@@ -105,15 +105,15 @@ def _order_by_forms(hits: Iterator[Hit], context: QueryContext) -> Iterator[Hit]
     if context.meaning is not None or is_english(context.search_text):
         return hits
 
-    def said(hit: Hit) -> tuple[bool, bool, float]:
+    def sort_key(hit: Hit) -> tuple[bool, bool, float]:
         length, when = len(hit.chunk.text.split()), context.time
         inside = when is not None and when.holds(hit.chunk.ts, hit.chunk.last_ts)
         there = hit.chunk.rag_source_type in context.channels
         return inside, there, bm25_like_score(context.terms, passage_tokens(hit.chunk), context.frequencies, length)
 
-    nearest = list(itertools.islice(hits, _REORDERED * context.limit))
+    nearest = list(itertools.islice(hits, _REORDER_FACTOR * context.limit))
     scores = sorted((hit.score for hit in nearest), reverse=True)
-    ordered = sorted(nearest, key=said, reverse=True)
+    ordered = sorted(nearest, key=sort_key, reverse=True)
     return itertools.chain((replace(hit, score=score) for hit, score in zip(ordered, scores, strict=True)), hits)
 
 

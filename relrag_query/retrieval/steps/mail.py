@@ -1,4 +1,4 @@
-"""What is known of the hits that are mail, or attached to it: whether it was sent to many, and under which labels."""
+"""Loads what matters of hits that are mail: whether they were sent to many, and their labels."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def labelled_hits(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
     Gmail calls what is in its tab of promotions `Category Promotions`.
     """
 
-    def excluded(extra: dict[str, Any]) -> bool:
+    def has_excluded_label(extra: dict[str, Any]) -> bool:
         names = {str(label).casefold().removeprefix("category ") for label in extra.get("labels", ())}
         return not names.isdisjoint(context.excluded_labels)
 
-    return [hit for hit, extra in _mail_extras(hits, context) if excluded(extra)]
+    return [hit for hit, extra in _mail_extras(hits, context) if has_excluded_label(extra)]
 
 
 def _mail_extras(hits: Sequence[Hit], context: QueryContext) -> list[tuple[Hit, dict[str, Any]]]:

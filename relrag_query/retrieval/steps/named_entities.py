@@ -34,9 +34,9 @@ _FIRST = 2
 """passages that keep their place"""
 _TITLE = 8.0
 """what a name counts that is the title of a passage, and again in the passage that bears it"""
-_FUSED = 2
+_RANK_CONSTANT = 2
 """rank that is added to each in the fusion"""
-_LOOKED_UP = 100
+_CANDIDATES = 100
 """passages in which the names are looked for"""
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
 """behind a title, to tell it from others: (1987 film)"""
@@ -57,7 +57,7 @@ def expand_named_entities(hits: list[Hit], context: QueryContext) -> list[Hit]:
         return hits
     known = {hit.chunk.chunk_id: hit for hit in hits}
     where = replace(context.limits_in_time, kinds=tuple(sorted({hit.chunk.kind for hit in seeds})))
-    found = [one.chunk_id for one in context.vectors.search("\n".join(names), _LOOKED_UP, where)]
+    found = [one.chunk_id for one in context.vectors.search("\n".join(names), _CANDIDATES, where)]
     read = catalog_reader.chunks(context.connection, [key for key in found if key not in known])
     chunks = {key: hit.chunk for key, hit in known.items()} | read
     named = _by_names({key: chunk for key, chunk in chunks.items() if _is_fact(chunk)}, names)
@@ -87,7 +87,7 @@ def _names(seeds: Sequence[Hit], context: QueryContext) -> dict[str, float]:
         text for hit in seeds for text in (_title(hit.chunk), *(one.text for one in name_candidates(hit.chunk.text)))
     ]
     said = list(dict.fromkeys(filter(None, map(_comparable, texts))))
-    asked = _held(_comparable(context.search_text), _automaton(said), said)
+    asked = _names_in(_comparable(context.search_text), _automaton(said), said)
     return {name: _rarity(name, context.frequencies) for name in said if name not in asked}
 
 
@@ -98,7 +98,7 @@ def _by_names(chunks: Mapping[str, Chunk], names: Mapping[str, float]) -> list[s
     automaton = _automaton(listed)
     weights: dict[str, float] = {}
     for key, chunk in chunks.items():
-        held = _held(f"{titles[key]}\n{_comparable(chunk.text)}", automaton, listed)
+        held = _names_in(f"{titles[key]}\n{_comparable(chunk.text)}", automaton, listed)
         weights[key] = sum(
             names[name] ** 2 * (_TITLE if name in borne else 1.0) * (_TITLE if name == titles[key] else 1.0)
             for name in sorted(held)
@@ -110,7 +110,7 @@ def _automaton(names: Sequence[str]) -> AhoCorasick:
     return AhoCorasick(names, implementation=Implementation.ContiguousNFA)
 
 
-def _held(text: str, automaton: AhoCorasick, names: Sequence[str]) -> set[str]:
+def _names_in(text: str, automaton: AhoCorasick, names: Sequence[str]) -> set[str]:
     """The names that a text holds as whole words."""
     return {
         names[number]
@@ -124,7 +124,7 @@ def _fuse(found: Sequence[str], named: Sequence[str]) -> list[str]:
     scores: defaultdict[str, float] = defaultdict(float)
     for ranked in (found, named):
         for rank, key in enumerate(ranked, 1):
-            scores[key] += 1 / (_FUSED + rank)
+            scores[key] += 1 / (_RANK_CONSTANT + rank)
     first = found[:_FIRST]
     return [*first, *(key for key in sorted(scores, key=lambda key: -scores[key]) if key not in first)]
 

@@ -28,7 +28,7 @@ _THREAD_FOUND = 4
 """so many of a thread besides, those that fit the question best"""
 _REFERENCES = 8
 """so many that are related, the surest"""
-_RELATED = 200
+_MAX_CANDIDATES = 200
 """of so many, where the question's limits allow only some"""
 _SEEDS = 5
 _NEAR_BEST = 0.75
@@ -43,7 +43,7 @@ _SHOWN = {
 
 
 @dataclass(frozen=True)
-class _Followed:
+class _Relations:
     """Which relations are followed; that to the record which contains a hit always is."""
 
     threads: bool
@@ -88,7 +88,7 @@ def expand_asset_neighborhood(
     """
     if expand_chunks:
         results = expand_document_chunks(results, context, max_total)
-    followed = _Followed(expand_threads, expand_attachments, expand_references)
+    relations = _Relations(expand_threads, expand_attachments, expand_references)
     lowest = min((hit.score for hit in results), default=0.0)
     seeds = _seeds(results, context)
     added: list[Hit] = []
@@ -96,7 +96,7 @@ def expand_asset_neighborhood(
     present = {hit.chunk.asset_id for hit in results}
     for hop in range(1, depth + 1):
         new: list[Hit] = []
-        for hit in _neighbors(seeds, context, followed):
+        for hit in _neighbors(seeds, context, relations):
             if hit.chunk.asset_id not in present and len(results) + len(added) + len(new) < max_total:
                 present.add(hit.chunk.asset_id)
                 shown = hit.promoted and hop == 1
@@ -123,19 +123,19 @@ def _seeds(results: list[Hit], context: QueryContext) -> list[Hit]:
     return sorted(near, key=lambda hit: hit.chunk.asset_id not in context.assets)[:_SEEDS]
 
 
-def _neighbors(seeds: Sequence[Hit], context: QueryContext, followed: _Followed) -> Iterator[Hit]:
+def _neighbors(seeds: Sequence[Hit], context: QueryContext, relations: _Relations) -> Iterator[Hit]:
     """What the seeds lead to, one group behind the other; ranked by display scores alone."""
     connection = context.connection
     parents = _distinct(hit.chunk.parent_asset_id for hit in seeds)
     yield from _hits(_first_chunks(parents, context), PARENT, "contains a hit", context)
-    if followed.attachments:
+    if relations.attachments:
         attached = neighbors.attachments(connection, _distinct([*(hit.chunk.asset_id for hit in seeds), *parents]))
         yield from _hits(_first_chunks(attached, context), ATTACHMENT, "attached to a hit or beside it", context)
-    if followed.threads:
+    if relations.threads:
         threads = _distinct(hit.chunk.thread_id for hit in seeds if not hit.chunk.members)
         yield from _hits(_newest(threads, context), THREAD, "among the newest of its thread", context)
         yield from _hits(_fitting(threads, context), THREAD, "fits best of its thread", context)
-    if followed.references:
+    if relations.references:
         yield from _references(seeds, context)
 
 
@@ -165,8 +165,8 @@ def _fitting(threads: Sequence[str], context: QueryContext) -> list[Chunk]:
 
 def _references(seeds: Sequence[Hit], context: QueryContext) -> list[Hit]:
     """What refers to the seeds and what they refer to, the surest first; a chat message comes in its window."""
-    why = _related(seeds, context)
-    refs = list(why)[:_RELATED]
+    why = _reasons(seeds, context)
+    refs = list(why)[:_MAX_CANDIDATES]
     hits: dict[str, Hit] = {}
     while refs and len(hits) < _REFERENCES:
         some, refs = refs[:_REFERENCES], refs[_REFERENCES:]
@@ -181,13 +181,13 @@ def _references(seeds: Sequence[Hit], context: QueryContext) -> list[Hit]:
     return load_extra(load_messages(list(hits.values())[:_REFERENCES], context), context)
 
 
-def _related(seeds: Sequence[Hit], context: QueryContext) -> dict[str, str]:
+def _reasons(seeds: Sequence[Hit], context: QueryContext) -> dict[str, str]:
     """Refs of what is related to the seeds -> to which, why and how surely; the surest first."""
     said = {ref: None for hit in seeds for ref in _records(hit)}
     found = [
         (-one.confidence, one.asset_ref, f"{ref}: {one.provenance} ({one.confidence:g})")
         for ref in said
-        for one in neighbors.neighbors(context.connection, ref, ["references"], limit=_RELATED)
+        for one in neighbors.neighbors(context.connection, ref, ["references"], limit=_MAX_CANDIDATES)
         if one.asset_ref not in said
     ]
     why: dict[str, str] = {}
@@ -211,7 +211,7 @@ def _window(ref: str, context: QueryContext) -> str:
 
 def _first_chunks(refs: Sequence[str], context: QueryContext) -> list[Chunk]:
     """The first passage of each record."""
-    found = catalog_reader.of_assets(context.connection, refs) if refs else []
+    found = catalog_reader.asset_chunks(context.connection, refs) if refs else []
     return [chunk for chunk in found if chunk.chunk_index == 0]
 
 

@@ -26,7 +26,7 @@ def rerank(hits: list[Hit], context: QueryContext) -> list[Hit]:
     if context.settings.reranker == "none" or not hits:
         return hits
     try:
-        scores, model = rank(context.settings, context.redacted, [hit.text for hit in hits])
+        scores, model = rank(context.settings, context.redacted_text, [hit.text for hit in hits])
     except RerankError as error:
         context.note("rerank", f"{error}; the order stays")
         return hits

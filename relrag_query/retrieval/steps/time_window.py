@@ -13,7 +13,7 @@ SCORE = 0.5
 """display score of what is added"""
 SECONDS = 1800
 """before the first message of a hit and behind its last"""
-_FOLLOWED = 3
+_SEEDS = 3
 """chat windows, the best, around which is looked"""
 
 
@@ -22,7 +22,7 @@ def expand_context(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
     Each message comes once; none that a hit holds.
     """
-    seeds = [hit for hit in hits if hit.role is None and hit.messages and hit.chunk.thread_id][:_FOLLOWED]
+    seeds = [hit for hit in hits if hit.role is None and hit.messages and hit.chunk.thread_id][:_SEEDS]
     if not seeds:
         return hits
     spans = [
@@ -33,19 +33,19 @@ def expand_context(hits: list[Hit], context: QueryContext) -> list[Hit]:
     present = {hit.chunk.chunk_id for hit in hits}
     lowest = min(hit.score for hit in hits)
     added: list[Hit] = []
-    for chunk in catalog_reader.of_spans(context.connection, spans):
+    for chunk in catalog_reader.overlapping_windows(context.connection, spans):
         new = tuple(ref for ref in chunk.members if ref not in known)
         if new and chunk.chunk_id not in present and context.allows(chunk):
             known |= set(new)
             present.add(chunk.chunk_id)
             added.append(Hit(chunk, lowest * SCORE, SCORE, CONTEXT_EXPANSION, members=new, why="said around a hit"))
-    found = [_within(hit, spans) for hit in with_messages(added, context)]
+    found = [_trim_to_spans(hit, spans) for hit in with_messages(added, context)]
     found = [hit for hit in found if hit.messages]
     context.note("time window", f"{sum(len(hit.messages) for hit in found)} messages around {len(seeds)} hits added")
     return [*hits, *found]
 
 
-def _within(hit: Hit, spans: list[tuple[str, int, int]]) -> Hit:
+def _trim_to_spans(hit: Hit, spans: list[tuple[str, int, int]]) -> Hit:
     """The hit with those of its messages that lie within a span of its chat."""
     own = [(first, last) for thread, first, last in spans if thread == hit.chunk.thread_id]
     kept = tuple(one for one in hit.messages if any(first <= (one.ts or 0) <= last for first, last in own))

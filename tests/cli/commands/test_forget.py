@@ -230,9 +230,9 @@ def test_threads_and_passages_name_their_records(unpublished: Path) -> None:
         (ForgetRequest(), "name what is to be forgotten"),
         (ForgetRequest(refs=["a"], before="2024"), "name what is to be forgotten"),
         (ForgetRequest(refs=["jsonl:notes:n9"]), 'has nothing named "jsonl:notes:n9"'),
-        (ForgetRequest(person="--"), "is no name"),
+        (ForgetRequest(person="--"), "is not a name"),
         (ForgetRequest(source="chats"), "sources in relrag.toml: chat, papers, notes"),
-        (ForgetRequest(before="soon"), '"soon" is no date'),
+        (ForgetRequest(before="soon"), '"soon" is not a date'),
         (ForgetRequest(refs=["jsonl:notes:n1"]), "add --yes"),  # nobody is there to be asked
     ],
 )

@@ -227,11 +227,11 @@ def test_entities_are_not_expanded() -> None:
 @pytest.mark.parametrize(
     ("data", "fault", "told"),
     [
-        (b"not a zip", "damaged", "no zip"),
-        (body("<w:p/>")[:400], "damaged", "no zip"),
+        (b"not a zip", "damaged", "not a zip"),
+        (body("<w:p/>")[:400], "damaged", "not a zip"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "encrypted", "password"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "WordDocument".encode("utf-16-le"), "old_format", "before 2007"),
-        (changed(body(""), word__document_dot_xml=None), "wrong_format", "no Word document"),
+        (changed(body(""), word__document_dot_xml=None), "wrong_format", "not a Word document"),
         (changed(body(""), word__document_dot_xml=""), "damaged", "broken inside"),
         (changed(body(""), word__document_dot_xml="0" * 5_000_000), "too_large", "archive_max_ratio is 100"),
     ],

@@ -266,7 +266,7 @@ def test_messages_with_control_characters_and_other_charsets(project: Path) -> N
     (records, failures) = read("git", *found("git", project))
     assert [(one.subject, one.text) for one in records] == [("Řekni", ""), ("Príklad [31m a", "Télo")]
     assert [(one.fault, one.whole_unit) for one in failures] == [("charset", False)]
-    assert failures[0].message.startswith("1 fields are no UTF-8")
+    assert failures[0].message.startswith("1 fields are not UTF-8")
 
 
 def test_names_git_would_quote_and_a_commit_without_a_message(project: Path) -> None:

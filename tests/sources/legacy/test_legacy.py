@@ -225,7 +225,7 @@ SETTINGS: Iterable[Any] = [
     ({"kind": "legacy", "url": "http://localhost:6333"}, "has url without collection"),
     ({"kind": "legacy", "collection": "memory"}, "has collection without url"),
     *(
-        ({"kind": "legacy", "url": url, "collection": "memory"}, "url is no plain address; write it as http://")
+        ({"kind": "legacy", "url": url, "collection": "memory"}, "url is not a plain address; write it as http://")
         for url in ("localhost", "http://me:hunter2@host:6333", "http://host?api-key=hunter2", "http://[hunter2]")
     ),
 ]

@@ -38,7 +38,7 @@ _READERS = {
 
 
 def read(data: bytes, suffix: str, known: Collection[str] = ()) -> Transcript:
-    """The transcript in a file with that suffix; `known` are names of who takes part.
+    """The transcript in a file with that suffix; `known` are names of participants.
 
     Raises TranscriptError where it is none or says nothing.
     """
@@ -51,7 +51,7 @@ def read(data: bytes, suffix: str, known: Collection[str] = ()) -> Transcript:
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     found = _READERS[suffix](text) if suffix in _READERS else speaker_text.read(text, known)
     if not any(cue.text for cue in found.cues):
-        raise TranscriptError("no_cues", found.faults[0].message if found.faults else "the file holds no captions")
+        raise TranscriptError("no_cues", found.faults[0].message if found.faults else "the file contains no captions")
     found.faults += describe_damage(decoded)
     return found
 
@@ -70,12 +70,12 @@ def describe_damage(decoded: DecodedText) -> list[Failure]:
 
 
 def speakers(cues: Sequence[Cue]) -> list[str]:
-    """Everyone who speaks, in the order of their first words."""
+    """All speakers, in the order in which they first speak."""
     return list(dict.fromkeys([cue.speaker for cue in cues if cue.speaker]))
 
 
 def swap_speakers(cues: Sequence[Cue]) -> list[Cue]:
-    """The cues with their two speakers in each other's place; as they are where there are not two."""
+    """The cues with their two speakers exchanged; unchanged if there are not exactly two."""
     names = speakers(cues)
     if len(names) != 2:
         return list(cues)
@@ -89,7 +89,7 @@ def word_count(cues: Sequence[Cue]) -> list[str]:
 
 
 def format_transcript(cues: Sequence[Cue]) -> tuple[str, list[SpeechSegment]]:
-    """One text, a line for each turn of a speaker, and when each part of it is said.
+    """The transcript as text, one line per turn of a speaker, and when each part is spoken.
 
     Cues of one speaker in a row are one line `Name: ...`; a cue without a speaker is a line of its own.
     """

@@ -1,4 +1,4 @@
-"""What a transcript is made of."""
+"""The parts of a transcript: cues, with time, speaker and text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Cue(NamedTuple):
 
 @dataclass
 class Transcript:
-    """What a file says."""
+    """The contents of a transcript file."""
 
     cues: list[Cue]
     language: str | None = None
@@ -30,7 +30,7 @@ class Transcript:
 
 
 class TranscriptError(Exception):
-    """A file that is no transcript: a fault word, and what was found and what to do."""
+    """A file that is not a transcript. It has a fault word, what was found and what to do."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""When something was recorded, by the name of its file."""
+"""When something was recorded, from the name of its file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def time_in_name(name: str, timezone: str) -> tuple[int, str] | None:
 
 
 def strip_time(name: str) -> str:
-    """The name without that date, for which a blank stands."""
+    """The name with that date replaced by a blank."""
     match = _match_time(name)
     return f"{name[: match.start()]} {name[match.end() :]}" if match else name
 

@@ -1,4 +1,4 @@
-"""Text with speakers, as Zoom, Teams, Meet and Otter save it and as people type it.
+"""Transcripts as text with speakers, as Zoom, Teams, Meet and Otter save them and as people type them.
 
 Known are `Name: text`, `[0:05] Name: text`, `Name (0:05): text`, a line `Name  0:05` or `[Name] 10:01:05` above what
 was said, and times on lines of their own. A text without them is one cue without a speaker, as it stands.

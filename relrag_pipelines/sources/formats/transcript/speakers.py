@@ -1,4 +1,4 @@
-"""`Name: text`: a speaker where the name stands there again or is known to take part, else words with a colon.
+"""Tells speakers in lines such as `Name: text` from other words before a colon.
 
 Zoom writes captions so, and people minutes.
 """
@@ -17,12 +17,12 @@ _PLACEHOLDER = re.compile(r"(?:unknown[ _]?)?(?:speaker|sprecher|mluvčí|דוב
 
 
 def is_placeholder(name: str) -> bool:
-    """Whether a program calls a speaker so whom it cannot name: `Speaker 1`, SPEAKER_00."""
+    """Whether a name is a program's placeholder for an unknown speaker: `Speaker 1`, SPEAKER_00."""
     return _PLACEHOLDER.fullmatch(name) is not None
 
 
 def may_be_same(one: str, other: str) -> bool:
-    """Whether a name is another, or the given name alone of it."""
+    """Whether two names are equal, or one is only the given name of the other."""
     first, second = one.casefold().split(), other.casefold().split()
     return first == second or (first[:1] == second[:1] and 1 in (len(first), len(second)))
 

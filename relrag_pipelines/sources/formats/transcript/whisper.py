@@ -17,7 +17,7 @@ def read(text: str) -> Transcript:
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError:
-        raise TranscriptError("not_json", "the file is no JSON; make the transcript again") from None
+        raise TranscriptError("not_json", "the file is not JSON; make the transcript again") from None
     parts = found.get("segments", found.get("transcription")) if isinstance(found, dict) else found
     if not isinstance(parts, list):
         raise TranscriptError("no_cues", "no `segments` (whisper) or `transcription` (whisper.cpp) in the file")

@@ -1,1 +1,1 @@
-"""Outlook's own formats: .msg files, winmail.dat and what lies in them."""
+"""Outlook's own formats: .msg files, winmail.dat and their contents."""

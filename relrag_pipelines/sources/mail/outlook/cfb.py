@@ -1,4 +1,4 @@
-"""Compound files, in which Outlook keeps a saved mail: storages and streams within one file.
+"""Compound files, the container of .msg: storages and streams within one file.
 
 The format is MS-CFB. olefile, the library for it, walks the directory recursively, compares each stream with all
 before it and finds names one by one: minutes for a hostile file of 10 MB. Here every sector and every entry of the
@@ -25,7 +25,7 @@ _STORAGE, _STREAM, _ROOT = 1, 2, 5
 
 
 class CompoundError(Exception):
-    """The bytes are no compound file, or damaged; the message says what was found."""
+    """The bytes are not a compound file, or are damaged; the message says what was found."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Stream:
 
 @dataclass
 class Storage:
-    """What a storage holds, by name."""
+    """The contents of a storage, by name."""
 
     streams: dict[str, Stream] = field(default_factory=dict)
     storages: dict[str, Storage] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""A mail as Outlook keeps it, in properties, as the parts that a mail has elsewhere.
+"""Turns the MAPI properties of a mail into the parts of an ordinary one.
 
 Its headers are those it came with, where they are kept; what they do not say is told from the properties. Properties:
 MS-OXPROPS, their types: MS-OXCDATA.
@@ -59,7 +59,7 @@ class Properties:
     """of texts that are not Unicode"""
 
     def text(self, number: int) -> str:
-        """A property as text; empty where there is none."""
+        """A property as text; empty if there is none."""
         kind, value = self.values.get(number, (0, b""))
         if kind == UNICODE:
             return value.decode("utf-16-le", "replace").rstrip("\0")
@@ -83,7 +83,7 @@ class Properties:
 
 @dataclass
 class Attachment:
-    """What is attached to a message."""
+    """An attachment of a message."""
 
     properties: Properties
     message: OutlookMessage | None = None
@@ -94,7 +94,7 @@ class Attachment:
 
 @dataclass
 class OutlookMessage:
-    """A message with what belongs to it."""
+    """A message with its recipients and attachments."""
 
     properties: Properties
     recipients: Sequence[Properties] = ()
@@ -102,7 +102,7 @@ class OutlookMessage:
 
 
 def charset_of(properties: Properties) -> str:
-    """The charset of the texts of a message that are not Unicode."""
+    """The charset of a message's texts that are not Unicode."""
     page = properties.number(_MESSAGE_CODE_PAGE) or properties.number(_INTERNET_CODE_PAGE)
     return (page and charset.code_page(page)) or "cp1252"
 
@@ -139,7 +139,7 @@ def texts(properties: Properties, depth: int = 0) -> list[Part]:
 
 
 def attached_part(attachment: Attachment, depth: int) -> Part:
-    """What is attached to a message as a part of the mail."""
+    """An attachment as a part of the mail."""
     properties = attachment.properties
     name = properties.text(LONG_NAME) or properties.text(SHORT_NAME)
     defects = ["damaged_outlook"] * properties.damaged + ["too_deep"] * attachment.too_deep
@@ -182,7 +182,7 @@ def _fields(message: OutlookMessage) -> dict[str, list[bytes]]:
 
 
 def _headers(message: OutlookMessage) -> Iterator[tuple[str, str]]:
-    """Headers as the properties tell them."""
+    """Headers made from the properties."""
     properties = message.properties
     for name, (display_name, addresses) in zip(("from", "sender"), _SENDERS, strict=True):
         yield name, _mailbox(properties, display_name, addresses)

@@ -1,4 +1,4 @@
-"""A mail that Outlook saved as a file of its own (.msg): its properties out of the compound file that holds them.
+"""Reads a mail that Outlook saved as .msg: its properties, from a compound file.
 
 The format is MS-OXMSG: properties of fixed length stand in one stream, each other one in a stream named by its number
 and type; recipients, attachments, and messages that are attached have storages of their own. python-oxmsg, the
@@ -28,7 +28,7 @@ _METHOD_MESSAGE = 5
 
 
 def parse(data: bytes, depth: int = 0) -> Part:
-    """The mail in a .msg file, `depth` parts deep within another. Raises CompoundError where it is none, or damaged."""
+    """The mail in a .msg file, nested `depth` parts deep. Raises CompoundError if it is not one, or damaged."""
     file = Compound(data)
     if _FIXED not in file.root.streams:
         raise CompoundError("it is a compound file without a mail in it")

@@ -1,4 +1,4 @@
-"""Rich text as Outlook keeps the body of a mail: unpacked (MS-OXRTFCP), and as the HTML or the text that it stands for.
+"""RTF bodies of Outlook mails: decompressed (MS-OXRTFCP), and turned back into the HTML or text that they encapsulate.
 
 Most of it is HTML in disguise (MS-OXRTFEX): what was HTML stands in groups of their own, and what only rich text needs
 is marked to be left out. striprtf, the permissive library for text, shows neither the HTML nor its absence, and reads
@@ -46,11 +46,11 @@ _LINK = re.compile(r"HYPERLINK\s+(?:\\l\s+)?\"([^\"]{1,2000})\"", re.IGNORECASE)
 
 
 class RtfError(Exception):
-    """The bytes are no rich text as Outlook packs it; the message says what was found."""
+    """The bytes are not compressed RTF as Outlook writes it; the message says what was found."""
 
 
 def unpack(data: bytes) -> bytes:
-    """Rich text out of its packed form; what is missing at the end is left out. Raises RtfError."""
+    """Decompresses RTF; what is missing at the end is left out. Raises RtfError."""
     if len(data) < 16:
         raise RtfError("packed rich text ends within its header")
     packed_size, size, how = struct.unpack_from("<LL4s", data)
@@ -86,7 +86,7 @@ def _repeat(out: bytearray, back: int, length: int) -> None:
 
 
 def read(data: bytes) -> tuple[str, str]:
-    """The MIME type that rich text stands for, text/html or text/plain, and the content. Raises RtfError."""
+    """The MIME type that the RTF encapsulates, text/html or text/plain, and the content. Raises RtfError."""
     if not data.lstrip()[:5].startswith(b"{\\rtf"):
         raise RtfError("the text does not begin as rich text does")
     reading = _RtfReader(data[:MAX_RTF].decode("latin-1"))
@@ -96,7 +96,7 @@ def read(data: bytes) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class _State:
-    """What holds within one group."""
+    """The state within one group."""
 
     left_out: bool = False
     only_rich: bool = False
@@ -116,7 +116,7 @@ class _State:
 
 @dataclass
 class _RtfReader:
-    """Rich text while it is read."""
+    """Reads RTF, and collects its text."""
 
     source: str
     """a character a byte"""
@@ -162,7 +162,7 @@ class _RtfReader:
                 self._add(run[cut:].encode("latin-1"))
 
     def text(self) -> str:
-        """All that was read."""
+        """The text read so far."""
         self._flush()
         return "".join(self._out).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
@@ -222,7 +222,7 @@ class _RtfReader:
         return not (self._state.left_out or self._state.only_rich)
 
     def _add_text(self, text: str) -> None:
-        """Adds what is a character already."""
+        """Adds characters."""
         if self._state.link:
             self._instruction.append(text)
         elif self._is_visible():

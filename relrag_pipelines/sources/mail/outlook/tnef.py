@@ -1,4 +1,4 @@
-"""What Outlook packs into winmail.dat: the files and messages that are attached, and the text of the mail.
+"""winmail.dat (TNEF): the attached files and messages, and the text of the mail.
 
 The format is MS-OXTNEF, its properties are those of `mapi_properties`. tnefparse, the library for it, is LGPL and reads
 far more than is needed here.
@@ -28,11 +28,11 @@ _MOST_PROPERTIES = 10_000
 
 
 class TnefError(Exception):
-    """The bytes are no TNEF, or damaged; the message says what was found."""
+    """The bytes are not TNEF, or are damaged; the message says what was found."""
 
 
 def unpack(data: bytes, depth: int = 0) -> OutlookMessage:
-    """The message with what is attached to it, its names in the message's charset; raises TnefError."""
+    """The message and its attachments, their names in the message's charset. Raises TnefError."""
     message, attachments = Properties(), list[Attachment]()
     try:
         for kind, value in _attributes(data):
@@ -113,7 +113,7 @@ def _properties(data: bytes) -> dict[int, tuple[int, bytes]]:
 
 
 def _skip_name(data: bytes, place: int) -> int:
-    """Where the value of a property begins that has a name of its own."""
+    """Where the value of a named property begins."""
     place += 16
     (by_text, size) = struct.unpack_from("<LL", data, place)
     return place + 8 + (size + -size % 4 if by_text else 0)

@@ -1,4 +1,4 @@
-"""A generation limited to the records of some clients: what it finds, counts, relates and names is theirs alone.
+"""A generation limited to the records of some clients.
 
 The catalog decides what exists (`stores/client_scope.py`), and vectors, settings and manifest follow it. How much a
 word weighs is still by all passages of the store, which can change an order, and shows nothing.

@@ -1,4 +1,4 @@
-"""What the owner said of people after a generation was made: readers lay it over what they read.
+"""Statements that the owner made after a generation was published; readers overlay them.
 
 A merge, a fact, a relationship and a note count at once. A split, and the undoing of what the generation knows already,
 take another look at all records: they count from the next sync on.
@@ -18,32 +18,32 @@ from relrag_pipelines.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class Pending:
+class LaterStatements:
     """What was said since, in order."""
 
     entries: tuple[Entry, ...] = ()
-    merged: dict[int, int] = field(default_factory=dict)
+    survivors: dict[int, int] = field(default_factory=dict)
     """an id -> who that is since"""
     waits: bool = False
     """something was said that counts from the next sync on"""
 
     def survivor(self, person_id: int) -> int:
         """Who a person is now."""
-        return self.merged.get(person_id, person_id)
+        return self.survivors.get(person_id, person_id)
 
     def former(self, person_id: int) -> list[int]:
         """The ids of the generation that mean a person."""
-        return sorted({person_id, *(old for old, now in self.merged.items() if now == person_id)})
+        return sorted({person_id, *(old for old, now in self.survivors.items() if now == person_id)})
 
 
-def read(settings: Settings, since: int) -> Pending:
+def read(settings: Settings, since: int) -> LaterStatements:
     """What was said behind an entry of that number. Raises JournalError where the journal cannot be read."""
     home = settings.home_path
     return _read(settings.model_dump_json(), settings.folder, home, journal.state(home), since)
 
 
 @functools.lru_cache(4)
-def _read(dumped: str, folder: Path, home: Path, state: object, since: int) -> Pending:
+def _read(dumped: str, folder: Path, home: Path, state: object, since: int) -> LaterStatements:
     # the folder, by which paths are resolved, is no part of what is dumped
     workspace = Workspace(Settings.model_validate_json(dumped).model_copy(update={"folder": folder}))
     every = [entry for entry in journal.entries(home) if entry.statement is not None]
@@ -65,4 +65,4 @@ def _read(dumped: str, folder: Path, home: Path, state: object, since: int) -> P
         or (isinstance(entry.statement, Undo) and entry.statement.number not in later)
         for entry in since_then
     )
-    return Pending(tuple(said), merged, waits)
+    return LaterStatements(tuple(said), merged, waits)

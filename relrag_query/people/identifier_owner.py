@@ -1,4 +1,4 @@
-"""Whose a telephone number or an e-mail address is; both are looked up by their keyed value, redacted or not."""
+"""Finds whose a phone number or an e-mail address is, by its keyed value, redacted or not."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 from relrag_pipelines.identity.participants import parse_identifiers
 from relrag_query.people.people import People
-from relrag_query.people.questions import PeopleQuestion, says_no_more
+from relrag_query.people.questions import PeopleQuestion, has_only_fillers
 from relrag_query.understanding.phrases import bare, load_phrases
 
-Keyed = Callable[[str, str], str]
+IdentifierKey = Callable[[str, str], str]
 """kind and normalised value of an identifier -> its keyed value, as in identifiers"""
 
-NOBODYS = "number or address"
+UNKNOWN_OWNER = "number or address"
 """`unknown` of a question about one that no record says the owner of"""
 
 
-def read(question: str, people: People, keyed: Keyed) -> PeopleQuestion | None:
+def read(question: str, people: People, keyed: IdentifierKey) -> PeopleQuestion | None:
     """Who has the number or address that a question asks about; None where it asks something else.
 
     Nobody where no record says whose it is. A number that two people use names both.
@@ -28,7 +28,7 @@ def read(question: str, people: People, keyed: Keyed) -> PeopleQuestion | None:
     rest = bare(question.replace(found[0].value, " "))
     for phrase in (said.reached, said.who, said.email, said.phone):
         rest = phrase.sub(" ", rest)
-    if not says_no_more(rest):
+    if not has_only_fillers(rest):
         return None
-    ids = people.reached_by(found[0].kind, keyed(found[0].kind, found[0].normalised), found[0].value)
-    return PeopleQuestion("who", ids, choices=len(ids) > 1, unknown="" if ids else NOBODYS)
+    ids = people.owners_of_identifier(found[0].kind, keyed(found[0].kind, found[0].normalised), found[0].value)
+    return PeopleQuestion("who", ids, ambiguous=len(ids) > 1, unknown="" if ids else UNKNOWN_OWNER)

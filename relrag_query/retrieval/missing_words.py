@@ -1,0 +1,34 @@
+"""Which words of a question no passage holds: an answer says so, and is surer where there are none."""
+
+from __future__ import annotations
+
+from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.context import QueryContext
+from relrag_query.retrieval.hit import Hit, drop_context
+from relrag_query.retrieval.term_coverage import PART, Term, passage_tokens
+
+_CANDIDATES = 8
+"""passages that are searched for a word: those that hold it come first, then those with its beginning"""
+
+
+def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
+    """Words that no passage holds; of the time that is asked for only where nothing is of that time."""
+    return [one.word for one in unmatched_terms(context, hits) if not _occurs(one, context)]
+
+
+def unmatched_terms(context: QueryContext, hits: list[Hit]) -> list[Term]:
+    """The words that are rare and stand in none of the hits."""
+    rare = [one for one in context.terms if not (one.light or one.occurs_in(context.frequencies))]
+    if any(one.is_time for one in rare) and context.vectors.count(context.limits_in_time):
+        rare = [one for one in rare if not one.is_time]
+    held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in drop_context(hits))) if rare else frozenset()
+    return [one for one in rare if one.found(held) <= PART]
+
+
+def _occurs(term: Term, context: QueryContext) -> bool:
+    """Whether a passage within the limits holds a word: how often words stand is known of a sample only."""
+    # also as the index writes it: a number that redaction replaced stands there as its pseudonym
+    written = " ".join([term.word, *(token for token, sure in term.tokens.items() if sure > PART)])
+    found = context.vectors.search(written, _CANDIDATES, context.limits)
+    chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
+    return any(term.found(passage_tokens(chunk)) > PART for chunk in chunks.values())
