@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,11 +52,15 @@ def read(file: Path, columns: list[str]) -> pa.Table:
         return opened.read(columns, use_threads=False)
 
 
-def previous(home: Path, table: str) -> pa.Table:
-    """What a table of the whole archive held when it was last made; nothing where it cannot be used."""
+def previous(home: Path, tables: Iterable[str]) -> dict[str, pa.Table]:
+    """What tables that one stage makes held when it last made them; nothing in any where one of them cannot be used.
+
+    A kill may leave some of them, and of a month that is kept the rows of all have to be there.
+    """
+    tables = [*tables]
     try:
-        if archive_tables.entry(home, table):
-            return archive_tables.read(home, table)
-    except LakeError:  # it is made again, from all that there is
+        if all(archive_tables.entry(home, table) for table in tables):
+            return {table: archive_tables.read(home, table) for table in tables}
+    except LakeError:  # they are made again, from all that there is
         pass
-    return arrow_schema(TABLES[table].row).empty_table()
+    return {table: arrow_schema(TABLES[table].row).empty_table() for table in tables}

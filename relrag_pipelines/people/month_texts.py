@@ -40,6 +40,8 @@ TABLES = {
     "text_facts": TextFact,
     "month_words": MonthWord,
 }
+_NAMES = ("person_names", "given_forms")
+"""tables that say who bears a name"""
 _AS_THEY_ARE = ("asset_id", "text", "client_id", "thread_id", "subject")
 _READ = [*_AS_THEY_ARE, "rag_source_type", "ts", "extra"]
 
@@ -65,11 +67,11 @@ def make(
 ) -> tuple[dict[str, pa.Table], int]:
     """The tables, and how many months were read for them; `names` are the rows of person_names and of given_forms."""
     home = workspace.home
-    before = {table: lake_months.previous(home, table) for table in TABLES}
+    before = lake_months.previous(home, (*TABLES, *_NAMES))
     zone = ZoneInfo(workspace.settings.timezone)
     wanted = _inputs(home, months, version, zone.key)
     known = dict(zip(*(before["person_months"][name].to_pylist() for name in ("lake_month", "input")), strict=True))
-    earlier = tuple(lake_months.previous(home, table) for table in ("person_names", "given_forms"))
+    earlier = tuple(before[table] for table in _NAMES)
     # mostly nobody is new, and then nothing is compared, however many people there are
     same = all(one.equals(other) for one, other in zip(names, earlier, strict=True))
     renamed = set() if same else _with_changed_names(_bearers(*names), _bearers(*earlier), before["month_words"])

@@ -386,6 +386,22 @@ def test_a_new_message_has_only_its_month_read_and_a_new_name_those_that_may_hol
     assert {table: archive_tables.read(home, table) for table in month_texts.TABLES} == before
 
 
+@pytest.mark.parametrize("lost", ["person_mentions", "month_words", "given_forms", "person_months"])
+def test_where_a_kill_took_some_of_the_tables_all_months_are_read_again(tmp_path: Path, lost: str) -> None:
+    config = make(tmp_path)
+    home = archive.sync(config).home
+    archive.write_notes(tmp_path, {"id": "x1", "text": "Lena Brandt called.", "timestamp": "2024-05-01T08:00:00Z"})
+    archive_tables.drop(home, [lost])
+    archive.sync(config)
+    fresh = archive.clone(tmp_path, tmp_path / "fresh")
+    archive_tables.drop(home, archive_tables.NAMES)
+    archive.sync(config)
+    for table in ("person_mentions", "text_relationships", "text_facts", "month_words", "person_months"):
+        kept, made = archive_tables.read(archive.home(fresh), table), archive_tables.read(home, table)
+        assert kept.num_rows or table != lost
+        assert sorted(map(str, kept.to_pylist())) == sorted(map(str, made.to_pylist()))
+
+
 def test_another_process_reads_a_month_as_this_one_does(tmp_path: Path) -> None:
     """With pool and without, of few months and of more than `_FEW`, the tables are equal."""
     config = make(tmp_path)
