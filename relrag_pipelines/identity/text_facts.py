@@ -90,7 +90,9 @@ def _fitting(
     first, *others = template.parts
     if not template.names:
         for begin, end in fact_phrases.stretches(text):
-            yield from (({}, [match]) for match in first.finditer(text, begin, end))
+            for found in first.finditer(text, begin, end):
+                if end == len(text) or text[found.end() : end].strip():  # else the cut looks like the end of the text
+                    yield {}, [found]
         return
     for place in range(len(mentions) - len(template.names) + 1):
         named = mentions[place : place + len(template.names)]

@@ -79,9 +79,11 @@ def _corrects(new: Candidate, old: QuotableSpan) -> bool:
     for said in split(new.unit.text):
         if not any(earlier and later - earlier for later, earlier in zip(_values(said), known, strict=True)):
             continue
-        plain = bare(said)
-        anew = record or phrases.supersedes.search(plain) or phrases.anew.search(plain)
-        if anew and about & _content_words(said):
+        plain, shared = bare(said), about & _content_words(said)
+        if shared and (record or phrases.supersedes.search(plain)):
+            return True
+        # `changed` is said of much: only of the same where most of the words are the same
+        if 2 * len(shared) > len(about) and phrases.anew.search(plain):
             return True
         if phrases.agrees.search(plain) and about & _content_words(_told(new)):
             return True

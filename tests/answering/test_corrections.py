@@ -101,14 +101,43 @@ GATE = "The gate code is 1480."
     [
         chat(GATE, "The gate is painted in 2906, a new green."),
         chat(GATE, "I wrote the code down, 2906 words of it."),
+        chat(GATE, "I am at the gate now, bus 480 was late."),
+        chat(GATE, "The bus changed at the gate, it is the 480 now."),
+        chat(GATE, "The gate is now open, room 214 is free."),
         chat(GATE, "The gate code is 1480, new or old."),
         [*chat(GATE), *chat("Hm.", "New gate code 2906.", thread="work")],
         chat("New gate code 2906.", GATE),
     ],
-    ids=["another thing", "nothing new", "the same value", "another chat", "the older one is new"],
+    ids=[
+        "another thing",
+        "nothing new",
+        "said now",
+        "something else changed",
+        "open now",
+        "the same value",
+        "another chat",
+        "the older one is new",
+    ],
 )
 def test_what_only_looks_like_it_marks_nothing(tmp_path: Path, records: list[Record]) -> None:
     assert {superseded for _, superseded in told(tmp_path, records, "What is the gate code?")} == {""}
+
+
+@pytest.mark.parametrize(
+    ("question", "old", "new"),
+    [
+        ("Jaký je kód od brány?", "Kód od brány je 1480.", "Jsem teď u brány, autobus 480 měl zpoždění."),
+        ("Jaká je cena sálu?", "Cena sálu je 4500 Kč.", "Tak 150 lidí do sálu přijde."),
+        ("מה הקוד של השער?", "הקוד של השער הוא 1480.", "אני עכשיו ליד השער, קו 480 איחר."),
+    ],
+)
+def test_nor_does_it_in_other_languages(tmp_path: Path, question: str, old: str, new: str) -> None:
+    assert {superseded for _, superseded in told(tmp_path, chat(old, new), question)} == {""}
+
+
+def test_a_hope_agrees_on_nothing(tmp_path: Path) -> None:
+    old, new = "הפגישה עם הבנק ב-10:00.", "הפגישה עם הבנק: מקווה שיהיה נעים, נתראה אחריה ב-18:30."
+    assert old in dict(told(tmp_path, mails(old, new), "מתי הפגישה עם הבנק?"))
 
 
 def test_the_last_of_several_stands_first(tmp_path: Path) -> None:

@@ -33,6 +33,12 @@ def test_two_facts_near_each_other_are_found_once_each() -> None:
     assert len(stretches(text)) == 1
 
 
+def test_where_a_stretch_ends_the_text_does_not() -> None:
+    text = f"I am a dentist{' ' * 120}and we went home."
+    assert stated_facts(text, [], None) == []
+    assert [fact.value for fact in stated_facts("I am a dentist", [], None)] == ["dentist"]
+
+
 def test_only_what_stands_around_a_cue_is_searched() -> None:
     text = f"{FILLER}I live in Leeds.{FILLER}"
     ((begin, end),) = stretches(text)
