@@ -23,7 +23,7 @@ _ROOM = 8 * 2**30
 
 
 def pytest_configure() -> None:
-    """Puts temporary files into memory where there is room: the tests sync files to disk a hundred thousand times.
+    """Puts temporary files into memory where there is room: else every sync of a test waits for the disk.
 
     Processes of the run inherit it. TMPDIR, where it is set, is left as it is.
     """

@@ -23,6 +23,8 @@ _SORTS = (superseded.PERCENTAGE, superseded.HOUR, superseded.DAY, re.compile(r"(
 """values by sort: shares, hours, days, then every other number and code; what is of one sort is of no later one"""
 _WORD = re.compile(r"[^\W\d_]{3}|~(?:[א-ת]{3}|[^\W\d_]{4})")
 """a word that is long enough to say what a sentence is about, or its beginning"""
+_NEGOTIATION = 30 * 86_400
+"""seconds within which what is agreed on belongs to a value; half a year later it is another matter"""
 _FUNCTION_WORDS = stopwords.ENGLISH | stopwords.CZECH | stopwords.HEBREW
 
 
@@ -85,7 +87,8 @@ def _corrects(new: Candidate, old: QuotableSpan) -> bool:
         # `changed` is said of much: only of the same where most of the words are the same
         if 2 * len(shared) > len(about) and phrases.anew.search(plain):
             return True
-        if phrases.agrees.search(plain) and about & _content_words(_told(new)):
+        near = (new.unit.ts or 0) - (old.ts or 0) <= _NEGOTIATION
+        if near and phrases.agrees.search(plain) and about & _content_words(_told(new)):
             return True
     return False
 

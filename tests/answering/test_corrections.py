@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -133,6 +134,14 @@ def test_what_only_looks_like_it_marks_nothing(tmp_path: Path, records: list[Rec
 )
 def test_nor_does_it_in_other_languages(tmp_path: Path, question: str, old: str, new: str) -> None:
     assert {superseded for _, superseded in told(tmp_path, chat(old, new), question)} == {""}
+
+
+def test_what_is_agreed_on_much_later_is_another_matter(tmp_path: Path) -> None:
+    summer, winter = "Tábor bude v Jedovnicích, cena 4 900.", "Na zimní tábor bereme myslivnu za 7 200."
+    later = [replace(one, ts=one.ts + 200 * 86_400) for one in chat("", winter)[1:] if one.ts]
+    assert {superseded for _, superseded in told(tmp_path, [*chat(summer), *later], "cena tábora")} == {""}
+    (tmp_path / "soon").mkdir()
+    assert dict(told(tmp_path / "soon", chat(summer, winter), "cena tábora"))[summer] == "2025-03-02"
 
 
 def test_a_hope_agrees_on_nothing(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ LANGUAGES = ("en", "cs", "he")
 INTRODUCER = "introducer"
 """the predicate whose value is somebody: who brought two together"""
 _AROUND = 100
-"""characters before and behind a piece of a pattern, within which all of it stands"""
+"""characters before and behind a piece of a pattern, within which all of it stands, but for long runs of blanks"""
 _NAMES = re.compile(r"\{(name|other)\}")
 _NUMBER = r"(?P<number><PHONE_NUMBER[^<>]*>|\+?\d[\d ()/-]{5,}\d)"
 _NAMED_NUMBER = re.compile(r"[^\W\d_][^\d<\n]{1,40} (?:<PHONE_NUMBER|\+?\d[\d ()/-]{5,}\d)")
