@@ -17,6 +17,7 @@ from bench import (
     code,
     documents,
     embedding,
+    empty_sync,
     git,
     graph_page,
     graphrag,
@@ -31,11 +32,10 @@ from bench import (
     stores,
     threads,
     transcripts,
-    unchanged,
     whatsapp_parse,
 )
 from bench.clock import Machine
-from bench.figures import HEADER, Figure, aligned
+from bench.measurement import HEADER, Figure, aligned
 from bench.peers import Peer
 
 Measured = tuple[list[Figure], dict[str, Any]]
@@ -103,7 +103,7 @@ def _transcripts() -> list[Figure]:
 
 
 MEASURES: dict[str, Callable[[], Measured]] = {
-    "unchanged": lambda: (unchanged.measure(), {}),
+    "unchanged": lambda: (empty_sync.measure(), {}),
     "redaction": lambda: (_redaction(), {}),
     "findings": lambda: (pii_scores.figures(), {}),
     "whatsapp": lambda: (_whatsapp(), {}),

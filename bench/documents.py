@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import corpus, synced
+from bench import corpus, document_sync
 from bench.clock import ROOT, environment
-from bench.figures import Figure
+from bench.document_sync import Sync
+from bench.measurement import Figure
 from bench.peers import Peer
-from bench.synced import Sync
 
 COUNT = 20_000
 
@@ -33,9 +33,9 @@ def measure(count: int = COUNT, turns: int = 3, others: Sequence[Peer] = ()) -> 
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         for turn in range(turns):
-            plain.append(synced.sync(synced.archive(place / f"plain-{turn}", documents, redacted=False)))
+            plain.append(document_sync.sync(document_sync.archive(place / f"plain-{turn}", documents, redacted=False)))
             floors.append(_floor(place / f"plain-{turn}" / "notes.jsonl"))
-        redacted = synced.sync(synced.archive(place / "redacted", documents, redacted=True))
+        redacted = document_sync.sync(document_sync.archive(place / "redacted", documents, redacted=True))
     ours, floor = sorted(plain, key=_work)[turns // 2], sorted(floors, key=_total)[turns // 2]
     work, words = ours.work, f"sync of {count:,} documents"
     figures = [
@@ -53,7 +53,7 @@ def measure(count: int = COUNT, turns: int = 3, others: Sequence[Peer] = ()) -> 
 
 def _floor(file: Path) -> dict[str, float]:
     os.sync()
-    command = [sys.executable, "-m", "bench.floor", str(file)]
+    command = [sys.executable, "-m", "bench.index_floor", str(file)]
     done = subprocess.run(command, cwd=ROOT, env=environment(), check=True, stdout=subprocess.PIPE)
     seconds: dict[str, float] = json.loads(done.stdout)
     return seconds

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from bench import clock, corpus
-from bench.figures import Figure
+from bench.measurement import Figure
 from bench.retrieval import batches
 from relrag_pipelines.embedders import EMBEDDERS, Embedder, e5, embed_chunks, minilm
 from relrag_pipelines.settings import Settings

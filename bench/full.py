@@ -19,9 +19,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench import floors, graphrag, report, scale, synced
+from bench import document_sync, graphrag, report, scale, sync_floor
 from bench.clock import RELRAG, ROOT, Machine, environment
-from bench.figures import HEADER, Figure, aligned, to_json
+from bench.measurement import HEADER, Figure, aligned, to_json
 
 RESULTS = ROOT / "bench" / "full.json"
 _EVERY = 0.5
@@ -37,8 +37,8 @@ def measure(size: float, *, double: bool = True) -> tuple[list[Figure], dict[str
         home = config.parent / ".relrag"
         first = watched(config)
         counts = json.loads((home / "published" / "1" / "MANIFEST.json").read_text())["counts"]
-        _, stages = synced.events(home)
-        least = floors.measure(home)
+        _, stages = document_sync.events(home)
+        least = sync_floor.measure(home)
         message, files = _new_message(config), _new_file(config)
         figures = [
             Figure(f"first sync of {counts['records']:,} records", first["seconds"]),

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.clock import medians
-from bench.figures import Figure
+from bench.measurement import Figure
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources import ReadContext, unit_of

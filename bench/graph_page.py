@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bench import corpus, synced
-from bench.figures import Figure
+from bench import corpus, document_sync
+from bench.measurement import Figure
 
 PERSONS, EACH = 1_000, 9
 _KEY = b"b" * 32
@@ -68,8 +68,8 @@ def _served(folder: Path) -> Iterator[tuple[str, str, float]]:
     documents = corpus.documents(PERSONS * EACH)
     for number, document in enumerate(documents):
         document["from"] = f"Person{number % PERSONS} Family{number % PERSONS}"
-    config = synced.archive(folder / "archive", documents, redacted=False)
-    synced.sync(config)
+    config = document_sync.archive(folder / "archive", documents, redacted=False)
+    document_sync.sync(config)
     with Service(settings.load(config, {}), config=config) as service:
         with service.reading() as archive:
             graph = archive.full_graph(PERSONS, EACH)

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench import clock, corpus
-from bench.figures import HEADER, Figure, aligned
+from bench.measurement import HEADER, Figure, aligned
 from relrag_pipelines.graphrag.build import build, community_table
 from relrag_pipelines.graphrag.communities import communities
 from relrag_pipelines.graphrag.cooccurrence import Numbers, Relations, relate

@@ -10,7 +10,7 @@ import random
 import time
 
 from bench import redaction
-from bench.figures import Figure
+from bench.measurement import Figure
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.text.names import tables
 

@@ -8,7 +8,7 @@ import time
 import pyarrow as pa
 
 from bench import mentions, people_sync
-from bench.figures import Figure
+from bench.measurement import Figure
 from relrag_pipelines.identity.entries import naming_entries
 from relrag_pipelines.identity.people_tables import person_aliases, persons
 from relrag_pipelines.identity.resolve import resolve

@@ -18,7 +18,7 @@ from typing import Any
 
 from bench import scale
 from bench.clock import RELRAG, process
-from bench.figures import HEADER, Figure, aligned
+from bench.measurement import HEADER, Figure, aligned
 from relrag_pipelines.records import TABLES
 from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stages.whole_archive import ArchiveOutput, ArchiveStage

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bench import pii_sentences, redaction
-from bench.figures import Figure
+from bench.measurement import Figure
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.pii.entities import ENTITIES, FURTHER
 from relrag_pipelines.privacy.keys import Keys

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 from bench.clock import IMPORT_DAGSTER, ROOT
-from bench.figures import HEADER, Figure, from_json, to_json
+from bench.measurement import HEADER, Figure, from_json, to_json
 from bench.peers import Peer
 from relrag_pipelines.settings import now
 

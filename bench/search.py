@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import clock, corpus, synced
-from bench.figures import Figure
+from bench import clock, corpus, document_sync
+from bench.measurement import Figure
 from bench.peers import Peer
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def measure(count: int = COUNT, asked: int = ASKED, others: Sequence[Peer] = ())
     documents = corpus.documents(count)
     questions = corpus.questions(documents, asked + _BEFORE)
     with tempfile.TemporaryDirectory() as place:
-        config = synced.archive(Path(place) / "archive", documents, redacted=False, embedder="minilm")
-        clock.process(sys.executable, "-m", "bench.meant", str(config))
+        config = document_sync.archive(Path(place) / "archive", documents, redacted=False, embedder="minilm")
+        clock.process(sys.executable, "-m", "bench.invented_vectors", str(config))
         loaded = settings.load(config, {})
         begun = time.perf_counter()
         with Archive.of(loaded.model_copy(update={"embedder": "none"})) as archive:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from bench import clock, corpus, synced
-from bench.figures import Figure
+from bench import clock, corpus, document_sync
+from bench.measurement import Figure
 
 if TYPE_CHECKING:
     from relrag_query.service import Service
@@ -46,8 +46,8 @@ def measure() -> list[Figure]:
     questions = corpus.questions(documents, _ASKED)
     documents.append(documents[0] | {"id": "long", "text": "\n".join(one["text"] for one in documents[:_LONG])})
     with tempfile.TemporaryDirectory() as place:
-        config = synced.archive(Path(place) / "archive", documents, redacted=False)
-        synced.sync(config)
+        config = document_sync.archive(Path(place) / "archive", documents, redacted=False)
+        document_sync.sync(config)
         _LOCAL.connection = None
         streamed = _first_pieces(config, questions[:10])
         _LOCAL.connection = None

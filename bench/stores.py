@@ -27,7 +27,7 @@ from qdrant_client import QdrantClient
 from qdrant_edge import HnswIndexConfig, Memory
 
 from bench import corpus
-from bench.figures import Figure
+from bench.measurement import Figure
 from bench.retrieval import batches
 from relrag_pipelines.stores import vectors
 from relrag_pipelines.stores.dense_vectors import Vectors

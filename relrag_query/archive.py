@@ -30,7 +30,7 @@ from relrag_query.people import later_statements, references
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
-from relrag_query.people.relationship_search import RelationshipVectors
+from relrag_query.people.relationship_vectors import RelationshipVectors
 from relrag_query.results import Answer, Results
 from relrag_query.retrieval import catalog_reader, client_generation, redacted_views
 from relrag_query.retrieval.catalog_reader import Brief

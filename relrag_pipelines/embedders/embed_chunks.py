@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from relrag_pipelines.embedders.protocol import Embedder, ModelInfo
 from relrag_pipelines.files.failpoints import failpoint
@@ -119,18 +117,3 @@ def _table(ids: pa.ChunkedArray, hashes: list[str], model: ModelInfo, vectors: d
     lists = pa.ListArray.from_arrays(pa.array(ends), pa.array(flat, pa.float32()))
     columns = [ids, pa.array(hashes, pa.string()), pa.repeat(model.name, len(hashes)), lists]
     return pa.table(columns, schema=arrow_schema(Embedding))
-
-
-def prune_cache(home: Path, further: Iterable[str] = ()) -> int:
-    """Removes from the cache what no passage or relationship of the lake has any more; returns how many vectors.
-
-    `further` are hashes of other texts whose vectors stay.
-    """
-    if not vector_cache.path(home).exists():
-        return 0
-    relationships = home / "lake" / "relationship_embeddings" / "archive.parquet"
-    months = [*(home / "lake" / "embeddings").glob("*/*.parquet"), *([relationships] if relationships.exists() else ())]
-    with vector_cache.open(home) as cache:
-        kept = (key for month in months for key in pq.read_table(month, columns=["text_hash"], partitioning=None)[0])
-        failpoint("vector_cache.commit", vector_cache.path(home))
-        return vector_cache.prune(cache, itertools.chain((key.as_py() for key in kept), further))

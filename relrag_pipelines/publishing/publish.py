@@ -14,7 +14,6 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from relrag_pipelines.embedders import embed_chunks
 from relrag_pipelines.erasure import rule_file
 from relrag_pipelines.files.atomic import link
 from relrag_pipelines.files.failpoints import failpoint
@@ -27,7 +26,15 @@ from relrag_pipelines.settings import default_embedder, now
 from relrag_pipelines.stages import answer_pruning, graph_vectors, redaction_check, redaction_policy
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan, SourceState
-from relrag_pipelines.stores import archive_tables, catalog, catalog_build, generations, graph_indexes, vectors
+from relrag_pipelines.stores import (
+    archive_tables,
+    catalog,
+    catalog_build,
+    generations,
+    graph_indexes,
+    vector_pruning,
+    vectors,
+)
 from relrag_pipelines.stores.generations import Generation, GenerationError
 from relrag_pipelines.stores.retired_generations import VECTORS
 from relrag_pipelines.workspace import Workspace
@@ -200,7 +207,7 @@ def publish(workspace: Workspace) -> tuple[Generation, list[int]]:
     # what was deleted or forgotten, or what another policy let through, may stay in no older generation or vector
     forget = bool(deleted) or apart or forgotten > before.get("forgotten", 0)
     if forget:
-        embed_chunks.prune_cache(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
+        vector_pruning.prune_vectors(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
         graph_indexes.drop(workspace.home)  # each is made again after this, from what is left
         answer_pruning.prune_answers(workspace.home)
     carried = _inherited_hashes(workspace, place)

@@ -4,7 +4,7 @@ Passages and relationships are searched side by side. A relationship that is fou
 """
 
 from relrag_query.exploration.nodes import Exploration, GraphNode
-from relrag_query.exploration.relationships import relationship_vector_search
+from relrag_query.exploration.relationship_search import relationship_vector_search
 from relrag_query.exploration.search import DESCRIPTION, explore, find_nodes_via_relationship_search
 
 __all__ = [

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from relrag_query.archive import Archive
 from relrag_query.exploration.nodes import Exploration, endpoint_nodes, named_nodes, source_nodes
-from relrag_query.exploration.relationships import related_to, relationship_vector_search
+from relrag_query.exploration.relationship_search import related_to, relationship_vector_search
 
 DESCRIPTION = (
     "Explore the knowledge graph using semantic search and text matching. "

@@ -10,8 +10,8 @@ from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_query.people import identifier_owner
+from relrag_query.people.ages import possible_ages
 from relrag_query.people.indexed_person import IndexedPerson
-from relrag_query.people.page import possible_ages
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
 from relrag_query.people.relations import FAMILY, Relation

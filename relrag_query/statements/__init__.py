@@ -14,7 +14,7 @@ from relrag_query.statements.relationships import (
     is_known,
     update_relationship,
 )
-from relrag_query.statements.withdrawal import list_statements, undo
+from relrag_query.statements.undo import list_statements, undo
 
 stated = list_statements
 """the older name, still read"""

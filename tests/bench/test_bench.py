@@ -15,9 +15,9 @@ from bench import (
     corpus,
     documents,
     embedding,
-    floor,
     git,
     graphrag,
+    index_floor,
     mail,
     redaction,
     report,
@@ -27,7 +27,7 @@ from bench import (
     whatsapp_parse,
 )
 from bench.clock import medians
-from bench.figures import Figure, from_json, to_json
+from bench.measurement import Figure, from_json, to_json
 from bench.peers import Peer
 
 OTHERS = [Peer("Other", 20.0, 300.0, {"other": "1.0"})]
@@ -98,7 +98,7 @@ def test_the_median_is_of_runs_by_turns() -> None:
 
 
 def test_the_floor_holds_every_document(tmp_path: Path) -> None:
-    seconds = floor.ingest(tmp_path, corpus.documents(300))
+    seconds = index_floor.ingest(tmp_path, corpus.documents(300))
     assert seconds.keys() == {"vectors", "table"}
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(tmp_path / "texts.duckdb"), read_only=True) as connection:

@@ -317,10 +317,5 @@ with vector_cache.open(Path(sys.argv[1])) as cache:
     assert not (tmp_path / "private" / "vectors.db-journal").exists()
 
 
-def test_an_archive_without_an_embedder_has_no_cache_of_vectors(tmp_path: Path) -> None:
-    assert embed_chunks.prune_cache(tmp_path) == 0
-    assert list(tmp_path.iterdir()) == []
-
-
 def extra(service: Service) -> str:
     return f'embedder = "openai"\nembedding_url = "{service.url}/v1"\n'

@@ -19,7 +19,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import clock, corpus, synced
+from bench import clock, corpus, document_sync
 from docs.screenshot import free_port
 
 ASKS, CALLERS, DIFFERENT = 1_000, 32, 100
@@ -42,8 +42,8 @@ def run(folder: Path, asks: int = ASKS, different: int = DIFFERENT) -> Found:
     """Asks each question once by one caller, then all of them by many."""
     documents = corpus.documents(1_000)
     questions = corpus.questions(documents, different)
-    config = synced.archive(folder / "archive", documents, redacted=False)
-    synced.sync(config)
+    config = document_sync.archive(folder / "archive", documents, redacted=False)
+    document_sync.sync(config)
     with _served(config) as (port, token, server):
         alone = {question: _ask(port, token, question) for question in questions}
         with ThreadPoolExecutor(CALLERS) as callers:  # each caller has been served once before memory is looked at

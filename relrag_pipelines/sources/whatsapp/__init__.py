@@ -1,7 +1,7 @@
 """Chats exported from WhatsApp: a .txt, or a .zip of it and its media; Android and iOS.
 
 The format is not documented and depends on the phone's language, clock and version. timestamps.py knows how messages
-begin, dates.py and calendars.py what a date means, system_messages.py what WhatsApp itself writes into messages,
+begin, date_order.py and calendars.py what a date means, system_messages.py what WhatsApp itself writes into messages,
 chat_name.py what the files are called. A chat is read twice, as a stream: detect_format.py finds the charset, the form
 of its messages and the order of day and month, chat.py gives records. Where the dates do not tell their order,
 date_order_fallback.py looks for what does.

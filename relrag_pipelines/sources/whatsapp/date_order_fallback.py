@@ -18,7 +18,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
 from relrag_pipelines.sources.whatsapp import system_messages
-from relrag_pipelines.sources.whatsapp.dates import DateOrderVotes
+from relrag_pipelines.sources.whatsapp.date_order import DateOrderVotes
 from relrag_pipelines.sources.whatsapp.detect_format import FormatGuess, declared_charset, messages
 from relrag_pipelines.sources.whatsapp.phrases import MONTH_FIRST
 from relrag_pipelines.sources.whatsapp.timestamps import find_form

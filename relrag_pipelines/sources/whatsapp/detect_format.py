@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources.formats.charset_detection import SAMPLE, CharsetError, decode
-from relrag_pipelines.sources.whatsapp.dates import DateOrderVotes
+from relrag_pipelines.sources.whatsapp.date_order import DateOrderVotes
 from relrag_pipelines.sources.whatsapp.system_messages import MARK
 from relrag_pipelines.sources.whatsapp.timestamps import PARTS, MessageFormat, find_form
 

@@ -19,7 +19,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.sources.whatsapp.calendars import ERAS
-from relrag_pipelines.sources.whatsapp.dates import calendar_date
+from relrag_pipelines.sources.whatsapp.date_order import calendar_date
 from relrag_pipelines.sources.whatsapp.phrases import AFTERNOON, JOINING, MORNING
 
 MARKS = "\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff"

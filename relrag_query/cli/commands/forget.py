@@ -11,7 +11,6 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.embedders import embed_chunks
 from relrag_pipelines.erasure import (
     person_removal,
     purge,
@@ -26,7 +25,7 @@ from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.erasure.similar_names import SimilarName
 from relrag_pipelines.settings import now
 from relrag_pipelines.stages import answer_pruning, graph_vectors
-from relrag_pipelines.stores import generations, lake, lock, retired_generations
+from relrag_pipelines.stores import generations, lake, lock, retired_generations, vector_pruning
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
 from relrag_query.cli import conversation
@@ -192,7 +191,7 @@ def _follow_up(workspace: Workspace) -> list[str]:
 def _publish(workspace: Workspace) -> list[str]:
     """Builds a generation without what was removed, and deletes all older ones; returns what went wrong."""
     errors = _follow_up(workspace)
-    embed_chunks.prune_cache(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
+    vector_pruning.prune_vectors(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
     answer_pruning.prune_answers(workspace.home)
     until = time.monotonic() + _READERS_SECONDS
     while True:

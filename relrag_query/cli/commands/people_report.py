@@ -18,8 +18,9 @@ from relrag_pipelines.identity.journal_statements import (
 from relrag_pipelines.settings import now
 from relrag_query.display.amounts import number
 from relrag_query.display.source_line import time_of
+from relrag_query.people.ages import age
 from relrag_query.people.indexed_person import IndexedPerson
-from relrag_query.people.page import PersonPage, age
+from relrag_query.people.page import PersonPage
 from relrag_query.people.people import People
 from relrag_query.people.traffic import Traffic
 

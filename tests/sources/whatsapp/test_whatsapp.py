@@ -275,7 +275,7 @@ ORDERS = [
 
 @pytest.mark.parametrize(("dates", "order", "reason"), ORDERS, ids=[reason for *_, reason in ORDERS])
 def test_date_order(chat: Any, dates: list[str], order: str | None, reason: str) -> None:
-    from relrag_pipelines.sources.whatsapp.dates import DateOrderVotes
+    from relrag_pipelines.sources.whatsapp.date_order import DateOrderVotes
 
     orders = DateOrderVotes()
     orders.add(dates)

@@ -11,11 +11,11 @@ from relrag_pipelines.records import PersonRelationship
 from relrag_pipelines.stores import vector_cache
 from relrag_query.archive import Archive
 from relrag_query.exploration.nodes import names_in_records
-from relrag_query.people import questions, relationship_search
+from relrag_query.people import questions, relationship_vectors
 from relrag_query.people.kin_words import kin_words
 from relrag_query.people.people import People
 from relrag_query.people.relations import FAMILY
-from relrag_query.people.relationship_search import MOST, RelationshipSearchResult
+from relrag_query.people.relationship_vectors import MOST, RelationshipSearchResult
 from relrag_query.retrieval.question import redact_question
 from relrag_query.retrieval.term_coverage import query_terms
 
@@ -44,7 +44,7 @@ def relationship_vector_search(
         found = zip(rows, _similarities(archive, query, rows), strict=True)
     kept = [(row, similarity) for row, similarity in found if similarity is not None and similarity >= threshold]
     kept.sort(key=lambda one: (-one[1], statement_overlay.key_of(one[0])))
-    return [relationship_search.result(row, similarity) for row, similarity in kept[:MOST]]
+    return [relationship_vectors.result(row, similarity) for row, similarity in kept[:MOST]]
 
 
 def related_to(archive: Archive, query: str, user_id: str, person: str, limit: int) -> list[RelationshipSearchResult]:
@@ -64,16 +64,16 @@ def related_to(archive: Archive, query: str, user_id: str, person: str, limit: i
     if not rows:
         return []
     if names is None:
-        names = names_in_records(archive, [relationship_search.result(row, 0.0) for row in rows])
+        names = names_in_records(archive, [relationship_vectors.result(row, 0.0) for row in rows])
     similar = [max(0.0, one or 0.0) for one in _similarities(archive, query, rows)]
-    shares = relationship_search.share_of_words(rows, names, query_terms(query, archive.term_frequencies()))
+    shares = relationship_vectors.share_of_words(rows, names, query_terms(query, archive.term_frequencies()))
     ranks = [_WORDS * share + _MEANING * near for share, near in zip(shares, similar, strict=True)]
     best = max(ranks)
     if types is None and best < _LEAST:
         return []
     order = sorted(range(len(rows)), key=lambda place: (-ranks[place], statement_overlay.key_of(rows[place])))
     kept = [place for place in order if types is not None or ranks[place] >= _NEAR * best][:limit]
-    return [relationship_search.result(rows[place], similar[place] or shares[place]) for place in kept]
+    return [relationship_vectors.result(rows[place], similar[place] or shares[place]) for place in kept]
 
 
 def _rows(archive: Archive, people: People, user_id: str, types: Collection[str] | None) -> list[PersonRelationship]:
@@ -83,7 +83,7 @@ def _rows(archive: Archive, people: People, user_id: str, types: Collection[str]
     if people.statements.entries and store.exists():
         keyed = store.load().content_hash
         rows = [replace(row, text_hash=profiles.text_hash(keyed, row)) for row in rows]
-    return relationship_search.visible(rows, user_id, types)
+    return relationship_vectors.visible(rows, user_id, types)
 
 
 def _similarities(archive: Archive, query: str, rows: Sequence[PersonRelationship]) -> list[float | None]:

@@ -1,7 +1,7 @@
 """The least that any index of texts does: BM25 vectors into Qdrant Edge, and the texts into a table of DuckDB.
 
-`python -m bench.floor FILE` does it once in a process of its own and prints the seconds as JSON. The documents are in
-memory before the clock starts, and nothing is checked, filtered or indexed but the words.
+`python -m bench.index_floor FILE` does it once in a process of its own and prints the seconds as JSON. The documents
+are in memory before the clock starts, and nothing is checked, filtered or indexed but the words.
 """
 
 from __future__ import annotations

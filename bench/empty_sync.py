@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.clock import RELRAG, ROOT, medians, process
-from bench.figures import Figure
+from bench.measurement import Figure
 
 
 def measure(turns: int = 7) -> list[Figure]:

@@ -1,4 +1,4 @@
-"""Syncs an archive whose passages get invented vectors: `python -m bench.meant RELRAG_TOML`.
+"""Syncs an archive whose passages get invented vectors: `python -m bench.invented_vectors RELRAG_TOML`.
 
 Embedding 50,000 passages would take a quarter of an hour; how long a search takes does not depend on what the vectors
 say. They are those of the built-in model in length and number, and different for every text.

@@ -1,7 +1,7 @@
 """The least that each part of a sync of a million messages takes: the same input read, the same output written.
 
 What lies between, the work itself, is left out: no ids, no redaction, no passages, no keys and indexes, no checks. All
-in one process, as Arrow, DuckDB and Qdrant Edge do it by themselves. `python -m bench.floors HOME` prints the seconds.
+in one process, as Arrow, DuckDB and Qdrant Edge do it by themselves. `python -m bench.sync_floor HOME` prints seconds.
 """
 
 from __future__ import annotations
