@@ -29,9 +29,39 @@ def kin_words(question: str) -> list[KinWord]:
     for match in _pattern().finditer(bare(question)):
         group = match.lastgroup or ""
         word = match[group].casefold()
+        if group == "plain" and not _may_be_meant(word, question[match.start() : match.end()].casefold()):
+            continue
         type_, base = _words()[group][word]
         found.append(KinWord(match.start(), match.end(), type_, base, group == "mine"))
     return found
+
+
+def _may_be_meant(word: str, written: str) -> bool:
+    """Whether a word without accents, and as it was written, is one of these: `může` (can) is no form of `muž`.
+
+    Who leaves accents out leaves out all of them.
+    """
+    if word in _lookalikes():
+        return written != word and written in _spellings()
+    return written == word or written in _spellings()
+
+
+@functools.cache
+def _lookalikes() -> frozenset[str]:
+    return frozenset(bare(word) for word in kinship.lookalikes("cs"))
+
+
+@functools.cache
+def _spellings() -> frozenset[str]:
+    """The forms of such words as they are written with accents."""
+    forms = {*kinship.types_of("he", "latin"), *kinship.czech_cases()}
+    for language in ("en", "cs", "he"):
+        forms |= {
+            *kinship.types_of(language),
+            *kinship.types_of(language, "said_of"),
+            *kinship.question_forms(language),
+        }
+    return frozenset(form.casefold() for form in forms)
 
 
 def type_words(type_: str) -> str:

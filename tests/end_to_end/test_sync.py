@@ -81,11 +81,11 @@ def test_one_new_message_rewrites_one_month_of_one_source(config: Path) -> None:
 def test_an_edited_and_a_shrunk_document_leave_no_stale_chunk(config: Path) -> None:
     paper = config.parent / "papers" / "lease 2024-01-05.md"
     paper.write_text(archive.LEASE + "\n\n".join(f"Clause {n}. The {n}th room is painted green." for n in range(400)))
-    sync(config)
+    archive.sync(config)
     long = archive.chunks(config, "papers")
     assert len(long) > 5
     paper.write_text(archive.LEASE.replace("orangery", "conservatory"))
-    sync(config)
+    archive.sync(config)
     (short,) = archive.chunks(config, "papers")
     assert "conservatory" in short.text
     assert short.asset_id == long[0].asset_id
@@ -129,7 +129,7 @@ def test_a_setting_redoes_exactly_what_depends_on_it(config: Path) -> None:
     assert plan.exports == []
     assert {entry.stage for entry in plan.stale} == {"chunks", "embeddings", "edges"}
     assert {entry.reason for entry in plan.stale if entry.stage == "chunks"} == {"setting chunk_tokens changed"}
-    assert sync(config) == 0
+    archive.sync(config)
     changed = archive.changed(before, archive.contents(home / "lake"))
     assert {path.split("/")[0] for path in changed} <= {"chunks", "embeddings", "asset_asset_edges"}
 
@@ -163,7 +163,7 @@ def test_a_policy_redoes_redaction_and_what_follows_but_reads_no_file(config: Pa
     ]
     assert concerned == ["chat", "notes"]  # rows of JSONL may be messages too; documents are not
     assert plans.build_plan(archive.workspace(config)).exports == []
-    assert sync(config) == 0
+    archive.sync(config)
     texts = [chunk.text for chunk in archive.chunks(config, "chat")]
     assert any("<PHONE_NUMBER>" in text for text in texts)
     assert not any("<PHONE_NUMBER:" in text for text in texts)
@@ -173,14 +173,14 @@ def test_what_is_found_otherwise_is_redacted_again(config: Path, monkeypatch: py
     from relrag_pipelines import pii
     from relrag_pipelines.stages import plan as plans
 
-    sync(config)
+    archive.sync(config)
     assert plans.build_plan(archive.workspace(config)).empty
     monkeypatch.setattr(pii, "VERSION", pii.VERSION + 1)
     plan = plans.build_plan(archive.workspace(config))
     assert plan.exports == []
     assert {"redacted", "identifiers"} <= {entry.stage for entry in plan.stale}
     assert "what is found as personal data changed" in {entry.reason for entry in plan.stale}
-    assert sync(config) == 0
+    archive.sync(config)
     assert plans.build_plan(archive.workspace(config)).empty
     home = archive.workspace(config).home
     assert [path.name for path in (home / "published").iterdir() if path.name.isdigit()] == ["2"]  # nothing older stays
@@ -285,20 +285,20 @@ def test_a_removed_file_takes_its_records_along_unless_they_are_retained(config:
     (config.parent / "papers" / "lease 2024-01-05.md").unlink()
     text = config.read_text()
     config.write_text(text.replace('path = "papers"', 'path = "papers"\nretain = true'))
-    sync(config)
+    archive.sync(config)
     assert len(archive.chunks(config, "papers")) == 1
     config.write_text(text)
-    assert sync(config) == 0
+    archive.sync(config)
     assert archive.chunks(config, "papers") == []
 
 
 def test_equal_documents_are_one_record_with_two_locations(config: Path) -> None:
     copy = config.parent / "papers" / "a copy.md"
-    sync(config)
+    archive.sync(config)
     home = archive.workspace(config).home
     copy.write_text(archive.LEASE)
     os.utime(copy, (1704400000, 1704400000))
-    assert sync(config) == 0
+    archive.sync(config)
 
     def records() -> list[dict[str, object]]:
         months = lake.manifest(home, "records", "papers")
@@ -307,10 +307,10 @@ def test_equal_documents_are_one_record_with_two_locations(config: Path) -> None
     (record,) = records()
     assert record["locations"] == ["a copy.md", "lease 2024-01-05.md"]
     copy.write_text(archive.LEASE + "\nAnd a sentence more.\n")
-    sync(config)
+    archive.sync(config)
     assert sorted(len(record["locations"]) for record in records()) == [1, 1]  # type: ignore[arg-type]
     copy.unlink()
-    sync(config)
+    archive.sync(config)
     (record,) = records()
     assert record["locations"] == ["lease 2024-01-05.md"]
 
@@ -342,9 +342,9 @@ def test_the_same_content_gives_the_same_lake_whatever_came_first(config: Path, 
     (other / "test.keys").write_bytes((tmp_path / "test.keys").read_bytes())
     (other / "test.keys").chmod(0o600)
     chat.write_text("".join(archive.CHAT.splitlines(keepends=True)[:3]))
-    sync(late)
+    archive.sync(late)
     chat.write_text(archive.CHAT)
-    sync(late)
+    archive.sync(late)
     hashes = [
         {month: entry.output for month, entry in lake.manifest(archive.workspace(path).home, "records", "chat").items()}
         for path in (config, late)
@@ -399,7 +399,7 @@ def test_a_full_sync_makes_damaged_and_missing_months_again(config: Path, capsys
 def test_a_later_first_month_moves_what_lies_before_it(config: Path) -> None:
     archive.first_sync(config)
     archive.configure(config.parent, 'first_month = "2024-02"')
-    assert sync(config) == 0
+    archive.sync(config)
     home = archive.workspace(config).home
     assert sorted(lake.manifest(home, "records", "chat")) == ["2024-02"]
     assert verify(config) == 0

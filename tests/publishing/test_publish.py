@@ -83,7 +83,7 @@ def test_a_second_one_lies_on_the_same_base_and_the_base_outlives_its_generation
     archive.first_sync(config)
     for number in range(4):  # more than are kept
         add(config, {"id": f"new{number}", "text": f"A boiler, number {number}.", "ts": 1735689600})
-        assert commands.sync(config) == 0
+        archive.sync(config)
         assert on_top(config)
     home = archive.workspace(config).home
     assert sorted(generations.numbers(home)) == [4, 5]
@@ -94,10 +94,10 @@ def test_a_second_one_lies_on_the_same_base_and_the_base_outlives_its_generation
 
 def test_an_edit_leaves_nothing_of_the_old_text(config: Path) -> None:
     add(config, {"id": "secret", "text": "The safe opens with zanzibar.", "ts": 1735689600})
-    commands.sync(config)
+    archive.sync(config)
     notes = config.parent / "notes.jsonl"
     notes.write_text(notes.read_text().replace("zanzibar", "patience"))
-    assert commands.sync(config) == 0
+    archive.sync(config)
     assert not on_top(config)
     assert generations.numbers(archive.workspace(config).home) == [2]
     assert found(config, "safe opens with patience")[0] == "secret"
@@ -109,7 +109,7 @@ def test_the_usual_embedder_of_the_first_generation_is_carried_on(
 ) -> None:
     """Under a version with another default too; an archive that recorded none was made with minilm."""
     usual = Settings.model_fields["embedder"]
-    assert commands.sync(config) == 0
+    archive.sync(config)
     manifest = published(config) / "MANIFEST.json"
     recorded = sealed_json.read(manifest)
     assert recorded.pop("default_embedder") == usual.default
@@ -117,21 +117,21 @@ def test_the_usual_embedder_of_the_first_generation_is_carried_on(
     for default in ("e5", "minilm"):
         monkeypatch.setattr(usual, "default", default)
         add(config, {"id": default, "text": "The orangery is heated by a rusty boiler.", "ts": 1735689600})
-        assert commands.sync(config) == 0
+        archive.sync(config)
         assert sealed_json.read(published(config) / "MANIFEST.json")["default_embedder"] == "minilm"
 
 
 def test_much_that_is_new_is_built_whole(config: Path) -> None:
     archive.first_sync(config)
     add(config, *({"id": f"x{number}", "text": f"More {number}.", "ts": 1735689600} for number in range(12)))
-    assert commands.sync(config) == 0
+    archive.sync(config)
     assert not on_top(config)
 
 
 def test_another_setting_is_built_whole(config: Path) -> None:
     archive.first_sync(config)
     config.write_text(config.read_text().replace("pii_redaction_enabled = true", "pii_redaction_enabled = false"))
-    assert commands.sync(config) == 0
+    archive.sync(config)
     assert not on_top(config)
 
 
@@ -139,7 +139,7 @@ def test_a_damaged_account_of_the_months_is_no_reason_to_fail(config: Path) -> N
     archive.first_sync(config)
     (published(config) / "months.json").write_text("{")
     add(config, {"id": "new", "text": "The orangery is heated.", "ts": 1735689600})
-    assert commands.sync(config) == 0
+    archive.sync(config)
     assert not on_top(config)
     assert found(config, "orangery heated")[0] == "new"
 
@@ -156,7 +156,7 @@ def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, mo
         finish(connection, path, on_top)
 
     monkeypatch.setattr(catalog_build, "_finish", finish_whole)
-    assert commands.sync(config) == 0
+    archive.sync(config)
     assert tried == [True, False]
     assert not on_top(config)
     assert found(config, "rusty boiler")[0] == "new"

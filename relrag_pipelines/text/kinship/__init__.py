@@ -62,6 +62,12 @@ def question_forms(language: str, part: str = "asked") -> Mapping[str, str]:
 
 
 @functools.cache
+def lookalikes(language: str) -> tuple[str, ...]:
+    """Words of another meaning that look like a form of such a word: `máme` (we have) like a form of `máma`."""
+    return tuple(_table(language)["unlike"]["words"].split())
+
+
+@functools.cache
 def relationship_types() -> frozenset[str]:
     """Every relationship type that there is a word for."""
     return frozenset(types_of("en").values())
@@ -177,7 +183,7 @@ def czech_cases() -> Mapping[str, str]:
             for word, kind in types_of("cs").items()
             for of_case in cases(word)
             for form in of_case
-            if form not in types_of("cs")
+            if form not in types_of("cs") and form not in lookalikes("cs")
         }
     )
 
