@@ -78,6 +78,8 @@ def _corrects(new: Candidate, old: QuotableSpan) -> bool:
     """Whether a sentence says anew what the older one says, or agrees on another value of what that speaks of."""
     phrases, about, known = load_phrases().text, _content_words(old.text), _values(old.text)
     record = not new.unit.hit.messages and superseded.says_so(new.unit.hit, old.hit)
+    if _repeats(new.unit, known):
+        return False
     for said in split(new.unit.text):
         if not any(earlier and later - earlier for later, earlier in zip(_values(said), known, strict=True)):
             continue
@@ -91,6 +93,13 @@ def _corrects(new: Candidate, old: QuotableSpan) -> bool:
         if near and phrases.agrees.search(plain) and about & _content_words(_told(new)):
             return True
     return False
+
+
+def _repeats(new: QuotableSpan, known: Sequence[set[str]]) -> bool:
+    """Whether a newer record holds all of these values too: they still hold. A window of a chat holds older messages."""
+    if new.hit.messages:
+        return False
+    return all(earlier <= later for earlier, later in zip(known, _values(new.hit.chunk.text), strict=True))
 
 
 def _values(text: str) -> list[set[str]]:

@@ -156,3 +156,12 @@ def test_the_last_of_several_stands_first(tmp_path: Path) -> None:
         (GATE, "2025-03-02"),
         ("New gate code 2906.", "2025-03-03"),
     ]
+
+
+def test_what_a_newer_record_says_too_still_holds(tmp_path: Path) -> None:
+    """A corrected invoice replaces the first one, and not the mail that asked for it."""
+    asked = "On the invoice my company number is wrong, the right company number is 74129036."
+    invoice = "Corrected invoice 2026 for company number 74129036.\n\nIt replaces the invoice 20187 of Monday."
+    first = "Invoice 20187, company number 74120936."
+    found = dict(told(tmp_path, mails(first, asked, invoice), "What is the right company number on the invoice?"))
+    assert {text: day for text, day in found.items() if "right" in text} == {asked: ""}
