@@ -40,7 +40,7 @@ _OTHER_WORDS = (
     r"|מספר ה?לקוח\w{0,2}|ה?לקוח\w? (?:מספר|מס)|מק[\"״]ט"
     r"|(?<![^\W_])(?:orders?|invoices?|tracking|ref|reference|tickets?|case|accounts?|acct|p\.?o|sku|serial|receipt|quote"
     r"|item|booking|parcel|model|version|build|objedn\w*|faktur\w*|zak\w{0,5}|zakáz\w*|účet\w*|účtu|inv"
-    r"|(?:customer|client) (?:no|nr|num|number|id|code)|zák\w* č(?:ís\w+)?|číslo zák\w*)(?!\w)|customer ?(?=[#№])"
+    r"|(?:customer|client) (?:no|nr|num|number|code)|zák\w* č(?:ís\w+)?|číslo zák\w*)(?!\w)|customer ?(?=[#№])"
 )
 _SMALL = "".join(letter for letter in map(chr, range(ord("a"), ord("ž") + 1)) if letter.islower())
 _announces_other = context_words.lookbehind(

@@ -65,6 +65,7 @@ def _sole(entity: str, *values: str) -> list[tuple[str, str, str]]:
         ("CZ_BIRTH_NUMBER", "narozen, 780123/\n3540", "780123/\n3540"),
         ("CZ_BIRTH_NUMBER", "780123&nbsp;/&nbsp;3540", "780123&nbsp;/&nbsp;3540"),
         ("IL_ID_NUMBER", "customer 123456782", "123456782"),
+        ("IL_ID_NUMBER", "customer ID 123456782", "123456782"),
         ("IL_ID_NUMBER", "customer Dana Levi 123456782", "123456782"),
         ("IL_ID_NUMBER", "the order of Dana Levi, 123456782", "123456782"),
         ("IL_ID_NUMBER", "הזמנה על שם דנה 123456782", "123456782"),
