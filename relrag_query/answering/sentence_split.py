@@ -33,7 +33,9 @@ _END = re.compile(r"[.!?…][\"'”’)\]]*\s+")
 _FUNCTION_WORDS = stopwords.ENGLISH | stopwords.CZECH | stopwords.HEBREW
 _LEADER = re.compile(r"(?:\.{4,}|(?:\. ){3,}|…{2,}|(?:\.{3}|…)(?=\s+\d))\s*$")
 """dots that lead from a name to its value, as in a list of prices"""
-_NUMBERED = re.compile(r"(?:^|[\s(])\d{1,2}\.\s+$")
+_NUMBERED = re.compile(r"(?:^|[\s(–-])\d{1,2}\.\s+$")
+_DAY, _UNTIL = re.compile(r"\d\.\s+$"), re.compile(r"[–—-] ?\d")
+"""a day by number, and behind it the day until which: 20. – 24. 7."""
 _UNIT = re.compile(r"\d ?[^\W\d_]{1,4}\.\s+$")
 """what is short and stands behind a number is a unit, not an initial or a title"""
 _ROW = re.compile(r"[^;\n]{1,60}: [^;\n]+(?:; [^;:\n]{1,60}: [^;\n]+)+$")
@@ -218,7 +220,7 @@ def _sentences(text: str) -> list[str]:
 def _goes_on(said: str, behind: str) -> bool:
     """Whether a sentence goes on behind a stop with these characters: a small letter, a date, an abbreviation."""
     first = behind[:1]
-    if first.islower() or _LEADER.search(said):
+    if first.islower() or _LEADER.search(said) or (_DAY.search(said) and _UNTIL.match(behind)):
         return True
     if number := _NUMBERED.search(said):
         return first.isdigit() or not said[: number.start()].strip()

@@ -15,6 +15,14 @@ from tests.query_hits import passages, record, window
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        (
+            "Škola v přírodě je 16.-18. 10., cena 1 150 Kč. Přihlášky do pátku.",
+            ["Škola v přírodě je 16.-18. 10., cena 1 150 Kč.", "Přihlášky do pátku."],
+        ),
+        ("Termín: 20. – 24. 7., pokoj 214. Platí to.", ["Termín: 20. – 24. 7., pokoj 214.", "Platí to."]),
+        ("Haifa 30.3. - 8.4.2026. Vracíme se v noci.", ["Haifa 30.3. - 8.4.2026.", "Vracíme se v noci."]),
+        ("Byli jsme tam 1.–3. 5. Bylo hezky.", ["Byli jsme tam 1.–3. 5.", "Bylo hezky."]),
+        ("Zavolej tř. uč. Krejčové, chata č. ev. 87.", ["Zavolej tř. uč. Krejčové, chata č. ev. 87."]),
         ("One. Two! Three?", ["One.", "Two!", "Three?"]),
         ("Mr. Eli Sasson came. He left.", ["Mr. Eli Sasson came.", "He left."]),
         ("Price: 12.500 Kč. Paid.", ["Price: 12.500 Kč.", "Paid."]),
