@@ -96,7 +96,7 @@ def _corrects(new: Candidate, old: QuotableSpan) -> bool:
 
 
 def _repeats(new: QuotableSpan, known: Sequence[set[str]]) -> bool:
-    """Whether a newer record holds all of these values too: they still hold. A window of a chat holds older messages."""
+    """Whether a newer record holds all of these values too, so that they still hold; a chat's window has older ones."""
     if new.hit.messages:
         return False
     return all(earlier <= later for earlier, later in zip(known, _values(new.hit.chunk.text), strict=True))
