@@ -16,9 +16,9 @@ from relrag_pipelines.text.names.tables import given_names, plain
 
 _MOST_WORDS = 5
 """words of a note that names what somebody is; a longer one tells of something else"""
-_PART = re.compile(r"[,;.\n]")
-_OF_CARD = re.compile(r"(?P<word>[^\W\d_]+): (?P<name>[^\W\d_]+(?: [^\W\d_]+)?)")
-"""`boss: Dana`: who is that to whom the card is of"""
+_PART = re.compile(r"[,;.\n()]")
+_OF_CARD = re.compile(r"(?P<word>[^\W\d_]+)(?P<colon>:?) (?P<name>[^\W\d_]+(?: [^\W\d_]+)?)")
+"""`boss: Dana`, `husband Doron`: who is that to whom the card is of; `teacher Adam` is more often Adam's teacher"""
 
 
 def read(extra: Mapping[str, Any]) -> list[str]:
@@ -34,16 +34,15 @@ def relations(
 
     `owner` is whose address book it is, of whom `sister` speaks; None where that is not known.
     """
+    notes = list(notes)
+    for said in dict.fromkeys(part.strip() for note in notes for part in _PART.split(note)):
+        if (of_card := _OF_CARD.fullmatch(said)) and (found := _of_card(of_card, person_id, finder)):
+            yield person_id, *found, said
     for note in _short(notes):
+        if _OF_CARD.fullmatch(note) and ":" in note:
+            continue
         if owner not in (None, person_id) and (kind := _of_owner(note)):
             yield owner, person_id, kind, note
-            continue
-        if of_card := _OF_CARD.fullmatch(note):
-            kinds = kinship.types_of_word(of_card["word"])
-            ids = {certain_person(one) for one in finder.find(of_card["name"])}
-            for kind, other in zip(kinds, ids, strict=False) if len(kinds) == len(ids) == 1 else ():
-                if other is not None and other != person_id:
-                    yield person_id, other, kind, note
             continue
         sides = ((f"{note} ", ""), ("", f", {note}"))
         for one, other, kind in dict.fromkeys(
@@ -69,6 +68,17 @@ def _short(notes: Iterable[str]) -> Iterator[str]:
         for part in dict.fromkeys((note, _PART.split(note.strip())[0])):
             if 0 < len(part.split()) <= _MOST_WORDS:
                 yield part.strip(" .")
+
+
+def _of_card(said: re.Match[str], person_id: int, finder: MentionFinder) -> tuple[int, str] | None:
+    """Who a note says is something to the person whom the card is of, and the relationship type."""
+    kinds = kinship.types_of_word(said["word"])
+    named = [one for one in finder.find(said["name"]) if one.end - one.start == len(said["name"])]
+    people = {certain_person(one) for one in named}
+    if len(kinds) != 1 or len(people) != 1 or not (said["colon"] or kinds.isdisjoint(kinship.ROLES)):
+        return None
+    (kind,), (other,) = kinds, people
+    return None if other is None or other == person_id else (other, kind)
 
 
 def _of_owner(note: str) -> str | None:

@@ -30,6 +30,10 @@ FINDER = MentionFinder(
         ("Dana Levi", DANA, "my sister", (OWNER, DANA, "sibling")),
         ("Radka Vaňková", RADKA, "sestra", (OWNER, RADKA, "sibling")),
         ("Dana Levi", DANA, "boss: Pavel", (DANA, PAVEL, "manager")),
+        ("Dana Levi", DANA, "husband Eitan Barzilay", (DANA, EITAN, "spouse")),
+        ("Radka Vaňková", RADKA, "manžel Pavel", (RADKA, PAVEL, "spouse")),
+        ("Dana Levi", DANA, "אחות דנה", None),  # she herself
+        ("Dana Levi", DANA, "teacher Pavel", None),  # his, or he is
         ("Dana Levi", DANA, "goalkeeper", None),
         ("Dana Levi", DANA, "plumber", None),  # an occupation, and of nobody
         ("Dana Levi", DANA, "knows Eitan's sister", None),
@@ -44,9 +48,18 @@ def test_a_note_says_what_somebody_is(name: str, person_id: int, note: str, said
 
 
 def test_a_note_begins_with_what_somebody_is() -> None:
-    assert [*card_notes.relations(["sousedka, má klíče od sklepa"], "Dana Levi", DANA, OWNER, FINDER)] == [
-        (OWNER, DANA, "neighbor", "sousedka")
-    ]
+    for note, said in (("sousedka, má klíče od sklepa", "neighbor"), ("landlord (flat)", "landlord")):
+        quote = note.split()[0].strip(",")
+        found = [*card_notes.relations([note], "Dana Levi", DANA, OWNER, FINDER)]
+        assert found == [(OWNER, DANA, said, quote)]
+
+
+def test_each_part_of_a_note_may_say_who_is_what_to_its_person() -> None:
+    note = "Pavel's sister, husband Eitan Barzilay"
+    assert {one[:3] for one in card_notes.relations([note], "Dana Levi", DANA, OWNER, FINDER)} == {
+        (PAVEL, DANA, "sibling"),
+        (DANA, EITAN, "spouse"),
+    }
 
 
 @pytest.mark.parametrize(
