@@ -21,7 +21,7 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.named_assets import named_assets
-from relrag_query.retrieval.spelling import respell, spellings
+from relrag_query.retrieval.spelling import correct, respell, spellings
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
 from relrag_query.understanding.intent import QueryIntent, asks_for_latest, classify_query_intent, named_channel
 from relrag_query.understanding.time_expressions import TimeRange, day_range, seconds, time_range
@@ -79,7 +79,7 @@ def read_question(
     redacted = [redact_question(one, settings) for one in topics]
     terms = _terms(topics, redacted, times, frequencies)
     near = spellings(terms, frequencies, store, connection)
-    embedded_text = "\n".join(redacted)
+    embedded_text = correct("\n".join(redacted), near)
     meaning, why = embed(embedded_text)
     context = QueryContext(
         question=questions[0], redacted_text=redacted[0],

@@ -29,6 +29,9 @@ _HELD = 0.9
 """a passage with a token as sure as this holds the word"""
 _PASSAGES = 4
 """passages that are read for each word; with eight one more of a hundred words is found"""
+_CERTAIN = 6
+"""letters of a word whose only correction is taken for what was meant, so that its vector is asked for: with the rarest
+word of 520 questions mistyped, e5 found 367 answers instead of 360, and of questions without slips 381 instead of 382"""
 _SHARE = 0.8
 """how surely a passage with a word that may be meant holds the one asked for"""
 _SCRIPTS = tuple(
@@ -63,6 +66,15 @@ def respell(terms: Sequence[Term], near: Spellings) -> list[Term]:
         replace(term, tokens={**_tokens(near[term.word]), **term.tokens}) if term.word in near else term
         for term in terms
     ]
+
+
+def correct(text: str, near: Spellings) -> str:
+    """The text, words of some length that can mean but one other replaced by this."""
+    for word, some in near.items():
+        meant = [one for one in some if fold(one) in _edits(fold(word))]
+        if len(word) >= _CERTAIN and len(meant) == 1:
+            text = text.replace(word, meant[0])
+    return text
 
 
 def _tokens(words: Sequence[str]) -> dict[str, float]:

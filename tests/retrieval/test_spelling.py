@@ -8,6 +8,7 @@ import pytest
 
 from relrag_query.archive import Archive
 from relrag_query.retrieval.question import Filters
+from relrag_query.retrieval.spelling import correct
 from tests.query_hits import passages, publish, record
 
 _TEXTS = {
@@ -78,3 +79,17 @@ def test_an_answer_says_that_no_passage_holds_the_mistyped_word(archive: Archive
     assert answer.quotes[0].text.startswith("The plumber will replace the boiler")
     assert answer.missing == ["plumebr"]
     assert 'spelling: for "plumebr" also plumber' in answer.trace
+
+
+def test_the_meaning_is_that_of_the_only_word_that_may_be_meant() -> None:
+    near = {
+        "plumebr": ["plumber"],
+        "fence": ["pence"],
+        "kotlik": ["kotliky", "kotlíku", "kotlů"],
+        "המדגרות": ["המדרגות"],
+    }
+    assert correct("has the plumebr mended the fance", near) == "has the plumber mended the fance", (
+        "a short word is left"
+    )
+    assert correct("kde je kotlik", near) == "kde je kotlik", "two words differ in a letter"
+    assert correct("איפה המדגרות", near) == "איפה המדרגות"
