@@ -95,6 +95,13 @@ def document_tokens(text: str) -> str:
     return " ".join(tokens)
 
 
+def whole_tokens(word: str) -> list[str]:
+    """The tokens of a word of letters that `fold` has gone over, without those of its beginnings."""
+    if "א" <= word[0] <= "ת":
+        return [token for token in _hebrew(word) if token[0] != "~"]
+    return [_stem(word)]
+
+
 def only_function_words(text: str) -> bool:
     """Whether a text holds nothing that can be looked for, such as `what did I do`."""
     return not _content_tokens(*_lines(text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from qdrant_edge import Bm25, Bm25Config, DisabledStemmer, SparseVector, StopwordsSet, TokenizerType
 
@@ -34,11 +35,13 @@ class SparseEncoder:
         """The vector under which a text of these tokens is found."""
         return self._bm25.embed_document(tokens)
 
-    def query(self, text: str) -> SparseVector:
-        """The vector of a question; without entries where the question holds no word."""
-        tokens = query_tokens(text)
+    def query(self, asked: str | Collection[str]) -> SparseVector:
+        """The vector of a question, or of tokens that count alike; without entries where there is no word."""
+        if not isinstance(asked, str):
+            return self._bm25.embed_query(" ".join(asked))
+        tokens = query_tokens(asked)
         vector = self._bm25.embed_query(tokens)
-        weak = set(self._bm25.embed_query(" ".join(_forms(text, tokens))).indices)
+        weak = set(self._bm25.embed_query(" ".join(_forms(asked, tokens))).indices)
         return SparseVector(vector.indices, [_FORM if index in weak else 1.0 for index in vector.indices])
 
 

@@ -6,7 +6,7 @@ word weighs is still by all passages of the store, which can change an order, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import duckdb
@@ -28,7 +28,7 @@ class ScopedVectors:
     store: VectorStore
     chunk_ids: frozenset[str]
 
-    def search(self, query: str, limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
+    def search(self, query: str | Collection[str], limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
         """See `VectorStore`."""
         return self._best(lambda most: self.store.search(query, most, where), limit)
 

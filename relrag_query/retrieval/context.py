@@ -20,6 +20,7 @@ from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.spelling import Spellings
 from relrag_query.retrieval.term_coverage import Frequencies, Term
 from relrag_query.understanding.intent import Expansion, QueryIntent, expansion_for
 from relrag_query.understanding.time_expressions import TimeRange
@@ -34,7 +35,8 @@ class QueryContext:
 
     question: str
     search_text: str
-    """the question without its relative time phrase, with pseudonyms beside the personal data that they stand for"""
+    """the question without its relative time phrase, with pseudonyms beside the personal data that they stand for, and
+    words of the archive beside those that may be mistyped"""
     redacted_text: str
     """the same as it would stand in the index: what may be sent to a service"""
     terms: list[Term]
@@ -56,6 +58,7 @@ class QueryContext:
     similarities: Callable[[Sequence[str]], Vectors] | None = None
     """how near texts are to the question, a row each (`QuestionVectors.similarities`); None where it is not known"""
     lexical_reason: str = ""
+    spellings: Spellings = field(default_factory=dict)
     latest: bool = False
     """asks for what holds now"""
     assets: tuple[str, ...] = ()

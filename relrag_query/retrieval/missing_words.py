@@ -12,8 +12,9 @@ _CANDIDATES = 8
 
 
 def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
-    """Words that no passage holds; of the time that is asked for only where nothing is of that time."""
-    return [one.word for one in unmatched_terms(context, hits) if not _occurs(one, context)]
+    """Words that no passage holds, mistyped ones too; of the time asked for only where nothing is of that time."""
+    gone = {one.word for one in unmatched_terms(context, hits) if not _occurs(one, context)}
+    return [one.word for one in context.terms if one.word in gone or one.word in context.spellings]
 
 
 def unmatched_terms(context: QueryContext, hits: list[Hit]) -> list[Term]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -20,6 +21,7 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.named_assets import named_assets
+from relrag_query.retrieval.spelling import correct, respell, spellings
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
 from relrag_query.understanding.intent import QueryIntent, asks_for_latest, classify_query_intent, named_channel
 from relrag_query.understanding.time_expressions import TimeRange, day_range, seconds, time_range
@@ -75,15 +77,20 @@ def read_question(
     intents = inferred or classify_query_intent(questions[0], entities, assets)
     times, topics, latest = _times(questions, intents, where, zone, connection)
     redacted = [redact_question(one, settings) for one in topics]
-    embedded_text = "\n".join(redacted)
+    terms = _terms(topics, redacted, times, frequencies)
+    near = spellings(terms, frequencies, store, connection)
+    embedded_text = correct("\n".join(redacted), near)
     meaning, why = embed(embedded_text)
     context = QueryContext(
-        question=questions[0], search_text="\n".join(dict.fromkeys([*topics, *redacted])), redacted_text=redacted[0],
-        terms=_terms(topics, redacted, times, frequencies), intents=intents, assets=assets,
+        question=questions[0], redacted_text=redacted[0],
+        search_text="\n".join(dict.fromkeys([*topics, *redacted, *itertools.chain(*near.values())])),
+        terms=respell(terms, near), spellings=near, intents=intents, assets=assets,
         channels=_channels(questions), time=next(filter(None, times), None), latest=latest, limits=where,
         limit=max(limit, MIN_CANDIDATES), settings=settings, connection=connection, vectors=store,
         frequencies=frequencies, meaning=meaning, embedded_text=embedded_text, lexical_reason=why,
     )  # fmt: skip
+    if near:
+        context.note("spelling", "; ".join(f'for "{one}" also {", ".join(some)}' for one, some in near.items()))
     if trace_line:
         context.note("intents", trace_line)
     return context

@@ -32,8 +32,6 @@ class Expansion:
 
     relationships: bool = False
     """to the family of the people asked about"""
-    person_scoped: bool = False
-    """to what those people wrote or are named in"""
     threads: bool = False
     """to the thread that holds a hit"""
     attachments: bool = False
@@ -46,8 +44,8 @@ class Expansion:
 
 EXPANSIONS = {
     QueryIntent.PERSON_FACTS: Expansion(),
-    QueryIntent.PERSON_HISTORY: Expansion(person_scoped=True),
-    QueryIntent.FAMILY_CONTEXT: Expansion(relationships=True, person_scoped=True, depth=1),
+    QueryIntent.PERSON_HISTORY: Expansion(),
+    QueryIntent.FAMILY_CONTEXT: Expansion(relationships=True, depth=1),
     QueryIntent.ASSET_THREAD: Expansion(threads=True, depth=1),
     QueryIntent.ASSET_ATTACHMENT: Expansion(attachments=True, depth=1),
     QueryIntent.CROSS_CHANNEL: Expansion(threads=True, attachments=True, references=True, depth=2),
@@ -146,7 +144,6 @@ def expansion_for(intents: Sequence[QueryIntent]) -> Expansion:
     rules = [EXPANSIONS[intent] for intent in intents]
     return Expansion(
         relationships=any(rule.relationships for rule in rules),
-        person_scoped=any(rule.person_scoped for rule in rules),
         threads=any(rule.threads for rule in rules),
         attachments=any(rule.attachments for rule in rules),
         references=any(rule.references for rule in rules),

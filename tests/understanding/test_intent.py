@@ -135,8 +135,8 @@ def test_where_a_question_says_that_it_was_said(question: str, types: set[str]) 
 def test_how_far_each_intent_goes() -> None:
     assert dict(EXPANSIONS) == {
         FACTS: Expansion(),
-        HISTORY: Expansion(person_scoped=True),
-        FAMILY: Expansion(relationships=True, person_scoped=True, depth=1),
+        HISTORY: Expansion(),
+        FAMILY: Expansion(relationships=True, depth=1),
         THREAD: Expansion(threads=True, depth=1),
         ATTACHMENT: Expansion(attachments=True, depth=1),
         CROSS: Expansion(threads=True, attachments=True, references=True, depth=2),
@@ -150,7 +150,7 @@ def test_relationships_for_family_only_and_assets_for_three_intents_only() -> No
         intent for intent in QueryIntent if expansion_for([intent]).threads or expansion_for([intent]).attachments
     }
     assert followed == {THREAD, ATTACHMENT, CROSS}
-    assert expansion_for([HISTORY, THREAD]) == Expansion(person_scoped=True, threads=True, depth=1)
+    assert expansion_for([HISTORY, THREAD]) == Expansion(threads=True, depth=1)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -107,7 +107,7 @@ class _EdgeStore:
         self._path = path
         self._encoder = SparseEncoder()
 
-    def search(self, query: str, limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
+    def search(self, query: str | Collection[str], limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
         vector = self._encoder.query(query)
         if not vector.indices:
             return []

@@ -6,7 +6,7 @@ A store knows passages by chunk_id and the few payload fields that are filtered 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -85,8 +85,8 @@ ANYWHERE = ChunkFilter()
 class VectorStore(Protocol):
     """What a backend offers."""
 
-    def search(self, query: str, limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
-        """The best passages for a question, best first; none where it holds no word to look for."""
+    def search(self, query: str | Collection[str], limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
+        """The best passages for a question, or for tokens, best first; none where there is no word to look for."""
         ...
 
     def nearest(self, vector: Vectors, limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from qdrant_client import models
@@ -35,7 +35,7 @@ class ServerStore:
         self._place = place
         self._encoder = SparseEncoder()
 
-    def search(self, query: str, limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
+    def search(self, query: str | Collection[str], limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
         """See VectorStore."""
         vector = self._encoder.query(query)
         return self._query(sparse(vector), WORDS, limit, where) if vector.indices else []
