@@ -200,7 +200,16 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
         return hits, replace(by_words, confidence="none")
     across = QueryIntent.CROSS_CHANNEL in context.intents
     records = not _RECORDS.isdisjoint(context.intents)
-    return hits, closest.weigh(by_words, found, judged, most, across=across, records=records, terms=context.terms)
+    return hits, closest.weigh(
+        by_words,
+        found,
+        judged,
+        most,
+        across=across,
+        records=records,
+        terms=context.terms,
+        question=context.question,
+    )
 
 
 def _sources(

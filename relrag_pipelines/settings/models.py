@@ -408,10 +408,14 @@ class Settings(BaseModel):
     golden_set: str = Field(
         "",
         description="file of questions whose answers are known, as `relrag eval` reads them; they are asked after "
-        "each publish, and a check warns where fewer are answered than before",
+        "each publish, and a check warns where significantly fewer are answered than before",
     )
-    golden_margin: float = Field(
-        0.05, ge=0, le=1, description="share by which recall on `golden_set` may fall without a warning"
+    golden_significance: float = Field(
+        0.05,
+        gt=0,
+        lt=1,
+        description="a fall on `golden_set` is warned of where chance alone would make so many questions fare worse "
+        "with a probability of at most this (0.05: five worse and none better)",
     )
 
     graphrag: GraphRAG = Field(

@@ -6,7 +6,7 @@ by a keyed hash of its file: figures of different questions are never compared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -34,6 +34,8 @@ class Evaluation:
     """keyed hash of the file of questions"""
     figures: Mapping[str, float]
     """shares from 0 to 1, counts, and milliseconds"""
+    outcomes: Sequence[float] = ()
+    """of each question that the headline is a mean of, in the order of the file, 0 to 1; empty where none were kept"""
 
     @property
     def headline(self) -> tuple[str, float]:
@@ -59,6 +61,7 @@ def keep(home: Path, made: Evaluation) -> None:
 
 
 def previous_evaluation(home: Path, made: Evaluation) -> Evaluation | None:
-    """That of the generation before, of the same questions; None where there is none."""
-    earlier = [one for one in load(home) if one.questions == made.questions and one.generation < made.generation]
+    """That of the generation before, of the same questions by the same figure; None where there is none."""
+    same = [one for one in load(home) if (one.questions, one.headline[0]) == (made.questions, made.headline[0])]
+    earlier = [one for one in same if one.generation < made.generation]
     return max(earlier, key=lambda one: one.generation, default=None)

@@ -1,4 +1,8 @@
-"""What sort of answer a question asks for, and whether a text holds one: a time, an amount, a name, a place."""
+"""What sort of answer a question asks for, and whether a text holds one: a time, an amount, a name, a place.
+
+`asked_for` finds every word that may ask, for a model to weigh; `holds_answer` goes by the word that does ask, for it
+takes back an answer that the model is sure of.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import functools
 import re
 from collections.abc import Callable
 
+from relrag_pipelines.text.names.tables import given_names, plain
 from relrag_query.retrieval.term_coverage import PRICE, tokens
 from relrag_query.understanding.phrases import bare, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
@@ -17,6 +22,21 @@ _CONTACT = re.compile(
 _NAME = re.compile(r"(?<![.!?\n:] )(?<!^)(?<!\n)\b[A-ZÀ-ÖØ-ÞĀ-Ž][\w’'-]{2,}")
 _PLACE = re.compile(r"\b\d{1,4}/\d|[\w.]{3,} \d{1,3}\b")
 """a house number"""
+
+
+_FIGURES = re.compile(r"\d{3}|\d[.,]\d{2}\b|\d ?k\b|\b(?:NIS|ILS|EUR|USD|GBP|CZK|Kč)\.? ?\d")
+"""an amount by its length, or behind its currency"""
+_QUOTED = re.compile(r"(?<!\w)[\"“„״][^\"“”„״\n]{3,60}[\"“”״](?!\w)")
+"""how a firm is named in a script without capitals"""
+_PREFIX = re.compile(r"^[ובלמש](?=[א-ת]{2})")
+"""Hebrew letters before a name, which has no article"""
+_CALENDAR = re.compile(
+    r"\d{1,2}:\d{2}|(?<!\d)\d{1,2}[./-] ?(?:0?[1-9]|1[0-2])[./-](?: ?\d{2,4})?(?!\d)"
+    r"|\d{4}-\d\d-\d\d|(?<![\d.,])(?:19|20)\d\d(?![\d.,]\d)"
+)
+"""hours, days and years: their figures are no amount"""
+_TOLD = ("when", "price", "count", "who")
+"""sorts that a text either holds or does not, as far as can be told"""
 
 
 def asked_for(question: str) -> dict[str, bool]:
@@ -36,10 +56,20 @@ def _moment(phrases: Phrases) -> re.Pattern[str]:
     )
 
 
+def _holds_amount(text: str) -> bool:
+    figures = _FIGURES.search(_CALENDAR.sub(" ", text))
+    return PRICE in tokens(text) or figures is not None or load_phrases().answered.amount.search(bare(text)) is not None
+
+
+def _holds_number(text: str) -> bool:
+    answered, said = load_phrases().answered, bare(text)
+    return any(one.search(said) is not None for one in (_NUMBER, answered.number, answered.amount))
+
+
 PRESENT: dict[str, Callable[[str], bool]] = {
     "when": lambda text: _moment(load_phrases()).search(bare(text)) is not None,
-    "price": lambda text: PRICE in tokens(text) or re.search(r"\d{3}|\d[.,]\d{2}\b|\d ?k\b", text) is not None,
-    "count": lambda text: _NUMBER.search(text) is not None,
+    "price": _holds_amount,
+    "count": _holds_number,
     "who": lambda text: _NAME.search(text) is not None or re.search(r"[א-ת]", text) is not None,
     "where": lambda text: (
         (load_phrases().answered.place.search(bare(text)) or _PLACE.search(text) or _NAME.search(text)) is not None
@@ -49,3 +79,45 @@ PRESENT: dict[str, Callable[[str], bool]] = {
     "yes": lambda text: load_phrases().answered.verdict.search(bare(text)) is not None,
 }
 """sort of answer -> whether a text holds one"""
+
+
+def holds_answer(question: str, text: str) -> bool:
+    """Whether a text holds a day or hour, an amount, a number or a name where a question asks for that.
+
+    Of several sorts one is enough. True where the question asks for something else, or uses no word that asks.
+    """
+    asked = _asked_first(question)
+    holds = PRESENT | {"who": _names_somebody, "when": _tells_time}
+    return not asked or any(holds[name](text) for name in asked)
+
+
+@functools.lru_cache(maxsize=1024)
+def _asked_first(question: str) -> frozenset[str]:
+    """The sorts that the first word that asks is part of: a `when` behind a `what` asks for nothing."""
+    phrases, plain = load_phrases(), bare(question)
+    if (word := phrases.text.interrogative.search(plain)) is None:
+        return frozenset()
+    asked = {
+        name
+        for name in _TOLD
+        for found in getattr(phrases.asked, name).finditer(plain)
+        if found.start() <= word.start() < found.end()
+    }
+    return frozenset(asked - {"count"} if "price" in asked else asked)
+
+
+def _tells_time(text: str) -> bool:
+    """Whether it tells when in any way: in two weeks, after lunch, last year."""
+    phrases, said = load_phrases(), bare(text)
+    times = (rf"(?<!\w)(?:{one.expression})(?!\w)" for one in phrases.times)
+    lengths = rf"(?<!\w)(?:{either((*phrases.names.units, *phrases.names.pairs))})(?!\w)"
+    known = PRESENT["when"](text) or phrases.answered.time.search(said) is not None
+    return known or any(re.search(one, said, re.IGNORECASE) for one in (lengths, *times))
+
+
+def _names_somebody(text: str) -> bool:
+    """Whether a name stands in it; in a script without capitals, one of those that are known."""
+    words = (plain(word) for word in re.findall(r"[^\W\d_]{2,}", text) if not word[0].islower())
+    return any(one.search(text) for one in (_NAME, _QUOTED)) or any(
+        not given_names().isdisjoint((word, _PREFIX.sub("", word))) for word in words
+    )

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from relrag_query.answering.answer_types import holds_answer
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.confidence import NEXT, Judgement
 from relrag_query.answering.corrections import corrections, with_corrections
@@ -40,17 +41,23 @@ def weigh(
     across: bool = False,
     records: bool = False,
     terms: Sequence[Term] = (),
+    question: str = "",
 ) -> ExtractiveAnswer:
     """The answer where it is sure, else the closest passages, else nothing.
 
+    Nothing is sure that holds no amount, day, hour or name where the `question` asks for one.
     A question that goes `across` channels is answered in order of time, by all that was found for it; one that asks for
     `records`, a thread or an attachment, has no sentence that could be wrong.
     """
     if answer.sentences and records:
         return answer
+    told = [one.unit.quote for one in answer.sentences] if across or not judged.by_meaning else []
+    told += [one.quote for one, _ in best(found, judged)] if judged.by_meaning and found else []
+    holds = any(holds_answer(question, one) for one in told)
     if answer.sentences and not judged.by_meaning:
-        return replace(answer, sentences=with_corrections(answer.sentences, found, terms)[:most])
-    if judged.sure and judged.by_meaning:
+        sentences = with_corrections(answer.sentences, found, terms)[:most]
+        return replace(answer, sentences=sentences, confidence="sure" if holds else "unsure")
+    if judged.sure and judged.by_meaning and holds:
         return _answer(answer, found, judged, most, terms, across=across)
     if not judged.worth_showing:
         return replace(answer, sentences=[], confidence="none")

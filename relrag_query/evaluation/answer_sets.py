@@ -113,7 +113,10 @@ def words(text: str) -> frozenset[str]:
 
 
 def measure_answers(archive: Archive, asked: Sequence[LabelledQuestion]) -> dict[str, Any]:
-    """Shares of questions with their intervals (95 %), by language and by kind, and milliseconds a question."""
+    """Shares of questions with their intervals (95 %), by language and by kind, and milliseconds a question.
+
+    `outcomes` says of each question that has an answer whether it was shown: 1 or 0.
+    """
     archive.ask(asked[0].question)  # what is loaded once is not part of an answer
     outcomes, times = [], []
     for one in asked:
@@ -126,7 +129,8 @@ def measure_answers(archive: Archive, asked: Sequence[LabelledQuestion]) -> dict
         names = sorted({getattr(one, part) for one in asked} - {""})
         by = {name: [one for one in outcomes if getattr(one.question, part) == name] for name in names}
         measured[f"by_{part}"] = {name: shares(some) for name, some in by.items()}
-    return {**measured, "latency_ms": percentiles(times)}
+    shown = [float(one.shown) for one in outcomes if one.question.answerable]
+    return {**measured, "latency_ms": percentiles(times), "outcomes": shown}
 
 
 def outcome(asked: LabelledQuestion, answer: Answer) -> Outcome:

@@ -23,6 +23,7 @@ from relrag_query.retrieval.hit import Hit
 
 ALL_GOLD_DEPTH = 8
 DEPTHS = (2, 5, 10)
+COMPARED_DEPTH = 5
 _MOST = 100
 _SPARE = 3
 """so many times the records wanted are looked up as passages, since a record may have several"""
@@ -65,7 +66,10 @@ def corpus_questions(path: Path) -> list[CorpusQuestion]:
 
 
 def measure_corpus(archive: Archive, asked: Sequence[CorpusQuestion], depths: Sequence[int]) -> dict[str, Any]:
-    """Mean recall at each depth, the share of questions with all gold in the first 8, and milliseconds a search."""
+    """Mean recall at each depth, the share of questions with all gold in the first 8, and milliseconds a search.
+
+    `outcomes` are the recall of each question at the depth that generations are compared by, 5.
+    """
     limit = min(_MOST, _SPARE * max(*depths, ALL_GOLD_DEPTH))
     gold = [frozenset(map(archive.stored_id, one.gold)) for one in asked]
     archive.search(asked[0].question, limit=limit)  # what is loaded once is not part of a search
@@ -81,6 +85,7 @@ def measure_corpus(archive: Archive, asked: Sequence[CorpusQuestion], depths: Se
         **{f"recall@{depth}": round(statistics.fmean(map(recall_at(depth), found, gold)), 4) for depth in depths},
         f"all_gold@{ALL_GOLD_DEPTH}": round(statistics.fmean(map(all_gold, found, gold)), 4),
         "latency_ms": percentiles(times),
+        "outcomes": [round(one, 4) for one in map(recall_at(COMPARED_DEPTH), found, gold)],
     }
 
 
@@ -141,7 +146,10 @@ def _names_sources(one: Mapping[str, Any]) -> bool:
 
 
 def measure_sources(archive: Archive, asked: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """For each question what its answer showed of what it must, may and must not; and the means over all."""
+    """For each question what its answer showed of what it must, may and must not; and the means over all.
+
+    `outcomes` are the shares of what it must.
+    """
     rows, times = [], []
     archive.ask(asked[0]["question"])
     for one in asked:
@@ -157,6 +165,7 @@ def measure_sources(archive: Archive, asked: Sequence[Mapping[str, Any]]) -> dic
         "answer_has": round(statistics.fmean(row["answer_has"] for row in rows), 4),
         "latency_ms": percentiles(times),
         "each": rows,
+        "outcomes": [row["source_recall"] for row in rows],
     }
 
 

@@ -34,7 +34,8 @@ def keep(archive: Archive, path: Path, measured: Mapping[str, Any]) -> Evaluatio
     hashed = settings.key_store.load().content_hash(path.read_bytes())
     model = str(archive.generation.manifest.get("embedder", ""))
     at = now().isoformat("T", "seconds")
-    made = Evaluation(archive.generation.number, at, model, hashed, figures(measured))
+    generation = archive.generation.number
+    made = Evaluation(generation, at, model, hashed, figures(measured), measured["outcomes"])
     with lock.writing(settings.home_path, "relrag eval"):
         evaluation_history.keep(settings.home_path, made)
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -21,7 +22,7 @@ from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import replies
 from tests.end_to_end.test_hybrid import CONFIG
-from tests.query_hits import passages, record
+from tests.query_hits import passages, publish, record
 
 NOTES = {
     "boiler": "Kotelník přijde v úterý mezi osmou a desátou, nechte otevřený sklep.",
@@ -142,3 +143,31 @@ def test_a_passage_does_not_end_with_a_question_before_its_answer(best: str, ask
     found = candidates([Hit(passages(record("document:1", f"{best} {long} {asks} {reply} {long}"))[0], 1.0, 1.0)])
     one = next(one for one in found if one.unit.text == best)
     assert closest._passage(one, found).endswith(f"\n{asks}\n{reply}")
+
+
+@pytest.mark.parametrize("by_meaning", [True, False])
+@pytest.mark.parametrize(
+    ("asks_amount", "asks_day", "reminder"),
+    [
+        ("How much was the vaccination?", "When is the vaccination?", "Rex is due for his vaccination on 12 May 2025."),
+        ("Kolik stálo očkování?", "Kdy je očkování?", "Rex má očkování 12. května 2025."),
+        ("כמה עלה החיסון?", "מתי החיסון?", "החיסון של רקס ב-12 במאי 2025."),
+    ],
+)
+def test_what_holds_no_amount_surely_answers_no_question_for_one(
+    asks_amount: str, asks_day: str, reminder: str, by_meaning: bool
+) -> None:
+    found = candidates([Hit(passages(record("document:1", reminder))[0], 1.0, 1.0)])
+    said = ExtractiveAnswer([Sentence(found[0].unit, 1.0)], 1.0, 0.5)
+    judged = Judgement(np.ones(1, np.float32), 0.9, by_meaning=by_meaning, sure=True, worth_showing=by_meaning)
+    for question, confident in ((asks_amount, "unsure"), (asks_day, "sure")):
+        told = closest.weigh(said, found, judged, 8, question=question)
+        assert (told.confidence, [one.unit.text for one in told.sentences]) == (confident, [reminder])
+
+
+def test_a_reminder_of_a_vaccination_tells_no_price(tmp_path: Path) -> None:
+    reminder = "Rex is due for his yearly vaccination against rabies on 12 May 2025 at the clinic."
+    with Archive.open(publish(tmp_path, [record("document:1", reminder)])) as archive:
+        price = archive.ask("How much is the yearly vaccination of Rex against rabies?")
+        day = archive.ask("When is the yearly vaccination of Rex against rabies?")
+    assert (price.confidence, day.confidence) == ("unsure", "sure")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from relrag_pipelines import settings
 from relrag_query.archive import Archive
 from relrag_query.cli import render
 from relrag_query.results import Answer
@@ -228,3 +230,32 @@ def test_a_list_shows_as_many_as_are_asked_for(tmp_path: Path) -> None:
         usual, more = opened.ask("mails in January 2025"), opened.ask("mails in January 2025", limit=15)
         assert (len(usual.quotes), len(cited(more))) == (8, 15)
         assert more.head[1] == "20 records: 20 mails; 15 of them are listed, newest first."
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What did Ota write in January 2025?", "Co psal Ota v lednu 2025?", "מה כתב Ota בינואר 2025?"],
+)
+def test_a_sender_whom_a_stricter_policy_hides_is_listed_and_not_shown(tmp_path: Path, question: str) -> None:
+    """Records are compared by who wrote them as they were indexed; what is shown goes by the policy of now."""
+    said = {"hers": "The paint is here, and the ladder.", "his": "I will be late.", "other": "Nobody is at home."}
+    senders = {"hers": "ota.beran@x.example", "his": "ota.beran@x.example", "other": "dana@x.example"}
+    records = [
+        record(f"whatsapp:{name}", said[name], f"2025-01-1{day}T08:00:00Z", from_=senders[name], source="chat",
+               rag_source_type="whatsapp", thread_id=f"chat {name}", subject="Hall")
+        for day, name in enumerate(said)
+    ]  # fmt: skip
+    extra = "pii_redaction_enabled = {}"
+    config = publish(tmp_path, records, [window([one]) for one in records], extra.format("false"))
+    settings.load(config).key_store.create()
+    shown = {}
+    for hides in ("false", "true"):
+        config.write_text(re.sub(extra.format(r"\w+"), extra.format(hides), config.read_text()))
+        with Archive.open(config) as opened:
+            answer = opened.ask(question)
+            shown[hides] = render.answer_text(answer, ZoneInfo(opened.settings.timezone))
+        assert answer.head[-1] == "2 records: 2 messages; newest first."
+        assert [said["his"] in one.text for one in answer.quotes] == [True, False]
+    assert "ota.beran@x.example: I will be late." in shown["false"]
+    assert "beran" not in shown["true"]
+    assert "<EMAIL_ADDRESS" in shown["true"] and said["hers"] in shown["true"]

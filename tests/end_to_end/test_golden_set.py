@@ -9,6 +9,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from relrag_pipelines.assets import evaluation
 from relrag_pipelines.maintenance.repair import repair
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.orchestration import runner
@@ -21,6 +22,18 @@ from tests import archive
 QUESTIONS = [
     {"question": "Who quoted for the boiler?", "gold": ["n1"]},
     {"question": "Remember to thank whom?", "gold": ["n2"]},
+]
+
+
+BOILER = [
+    {"question": question, "gold": ["n1"]}
+    for question in (
+        "Who quoted for the boiler?",
+        "Who quoted?",
+        "What did they quote for the boiler?",
+        "Quoted boiler",
+        "The quote for a boiler?",
+    )
 ]
 
 
@@ -68,23 +81,46 @@ def test_its_recall_is_metadata_of_what_is_published_and_kept_by_generation(conf
     assert collect(archive.workspace(config).settings).evaluations == [{"questions": 2, "recall@5": 1.0}]
 
 
-def test_a_fall_is_warned_of_unless_the_margin_allows_it(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_significant_fall_is_warned_of(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One question of two may fare worse by chance; five of six and none better hardly."""
     archive.first_sync(config)
     forget_one(config.parent)
-    assert commands.sync(config) == 1
-    said = "recall@5 fell from 1.0000 (generation 1) to 0.5000, by more than golden_margin (0.05)"
-    assert f"warning: published_generation: check golden_set: {said}\n" in capsys.readouterr().out
-    figures = {"recall@5": 0.5, "recall@5 before": 1.0}
-    assert latest_check(config) == (False, dg.AssetCheckSeverity.WARN, said, figures)
+    assert commands.sync(config) == 0
+    assert latest_check(config)[::3] == (True, {"recall@5": 0.5, "recall@5 before": 1.0})
 
+    ask(config.parent, *BOILER, QUESTIONS[1])
     archive.write_notes(config.parent)
     assert commands.sync(config) == 0
-    archive.configure(config.parent, 'golden_set = "questions.jsonl"\ngolden_margin = 0.5\n')
     forget_one(config.parent)
-    assert commands.sync(config) == 0
-    assert latest_check(config)[0]
-    shares = [(one.generation, one.headline[1]) for one in evaluation_history.load(archive.home(config.parent))]
-    assert shares == [(1, 1.0), (2, 0.5), (3, 1.0), (4, 0.5)]
+    capsys.readouterr()
+    assert commands.sync(config) == 1
+    said = "recall@5 went from 1.0000 (generation 3) to 0.1667: 5 questions fare worse and 0 better (p = 0.031)"
+    assert f"warning: published_generation: check golden_set: {said}\n" in capsys.readouterr().out
+    figures = {"recall@5": 0.1667, "recall@5 before": 1.0}
+    assert latest_check(config) == (False, dg.AssetCheckSeverity.WARN, said, figures)
+    kept = [(one.generation, list(one.outcomes)) for one in evaluation_history.load(archive.home(config.parent))]
+    assert kept == [(1, [1, 1]), (2, [0, 1]), (3, [1] * 6), (4, [0] * 5 + [1])]
+
+
+def test_how_surprising_a_fall_must_be_is_a_setting(config: Path) -> None:
+    archive.first_sync(config)
+    archive.configure(config.parent, 'golden_set = "questions.jsonl"\ngolden_significance = 0.5\n')
+    forget_one(config.parent)
+    assert commands.sync(config) == 1
+    assert latest_check(config)[0] is False
+
+
+@pytest.mark.parametrize(
+    ("worse", "better", "chance"),
+    [(0, 0, 1.0), (0, 3, 1.0), (1, 0, 0.5), (5, 0, 1 / 32), (6, 1, 8 / 128), (8, 1, 10 / 512), (4, 4, 163 / 256)],
+)
+def test_the_probability_of_a_fall_by_chance_is_exact(worse: int, better: int, chance: float) -> None:
+    assert evaluation.probability_by_chance(worse, better) == chance
+
+
+def test_questions_are_compared_each_with_itself() -> None:
+    assert evaluation.changes([1, 0.5, 0, 1], [0.5, 0.5, 1, 0]) == (2, 1)
+    assert evaluation.changes((), [1, 0]) == (0, 0), "an earlier version kept no outcomes"
 
 
 def test_other_questions_are_not_compared(config: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ import pytest
 import relrag_query
 from relrag_pipelines.pii import PIIRedactor, record_values
 from relrag_query.archive import Archive
-from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval import catalog_reader, indexed_records
+from relrag_query.retrieval.redacted_views import WITHHELD
 from tests import archive
 
 OFF, ON = "pii_redaction_enabled = false", "pii_redaction_enabled = true"
@@ -102,6 +105,28 @@ def test_each_record_is_looked_at_once_and_only_where_a_query_shows_it(
         opened.search("kiln", limit=1)
     assert seen == once
     assert len(once) == len(set(once)) and "jsonl:notes:trip" in once
+
+
+def test_sixteen_threads_are_shown_what_one_is_shown(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while what is remembered of records is thrown away amid the queries of others."""
+    monkeypatch.setattr(indexed_records, "_MOST_REMEMBERED", 0)
+    queries = [f"SELECT * FROM {table} ORDER BY ALL" for table in ("records", "chunks", "identifiers", "person_facts")]
+    serial = [shown(config, query) for query in queries]
+    begin = threading.Barrier(16)
+    with Archive.open(config) as opened:
+
+        def read(number: int) -> list[str]:
+            begin.wait()
+            rows = {}
+            for query in (*queries[number % 4 :], *queries[: number % 4]):
+                with opened._reading() as connection:
+                    rows[query] = json.dumps(connection.execute(query).fetchall(), default=str, ensure_ascii=False)
+            return [rows[query] for query in queries]
+
+        with ThreadPoolExecutor(16) as pool:
+            found = list(pool.map(read, range(16)))
+    assert found == [serial] * 16
+    assert "<PHONE_NUMBER:k1:" in serial[0] and WITHHELD not in "".join(serial)
 
 
 def test_a_record_is_found_by_the_subject_that_it_was_indexed_under(config: Path) -> None:

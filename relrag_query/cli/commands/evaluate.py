@@ -69,6 +69,7 @@ def _depths(k: str) -> list[int]:
 
 def _print(measured: dict[str, Any]) -> None:
     each = measured.pop("each", [])
+    measured.pop("outcomes")  # one number a question: for --json
     for row in each:
         print(
             f"{row['name']}: sources {row['source_recall']:.0%}, of those shown {row['source_precision']:.0%} right, "

@@ -182,6 +182,12 @@ class AnsweredPhrases:
     verdict: Pattern
     """yes, no, done"""
     place: Pattern
+    time: Pattern
+    """a part of a day or a year, besides what `time` and `names` know"""
+    number: Pattern
+    """a small number in words"""
+    amount: Pattern
+    """tens, hundreds and thousands in words; that nothing is to be paid"""
 
 
 @dataclass(frozen=True)
