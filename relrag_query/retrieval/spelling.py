@@ -30,8 +30,8 @@ _HELD = 0.9
 _PASSAGES = 4
 """passages that are read for each word; with eight one more of a hundred words is found"""
 _CERTAIN = 6
-"""letters of a word whose only correction is taken for what was meant, so that its vector is asked for: with the rarest
-word of 520 questions mistyped, e5 found 367 answers instead of 360, and of questions without slips 381 instead of 382"""
+"""letters of a word whose only correction is taken for what was meant, so that its vector is asked for: with the
+rarest word of 520 questions mistyped, e5 found 367 answers instead of 360, and without slips 381 instead of 382"""
 _SHARE = 0.8
 """how surely a passage with a word that may be meant holds the one asked for"""
 _SCRIPTS = tuple(

@@ -43,7 +43,7 @@ def test_it_is_not_quoted_beside_what_was_written_to_somebody(archive: Archive) 
 
 
 def test_it_answers_where_nothing_else_does(archive: Archive) -> None:
-    answer = archive.ask("Who saves on a retrospective?")
+    answer = archive.ask("What do early birds save on?")
     assert (answer.found, [source.hit.chunk.asset_id for source in answer.sources]) == (True, ["gmail:n2"])
 
 
