@@ -82,6 +82,10 @@ def test_a_path_is_relative_to_the_file(tmp_path: Path) -> None:
     assert load(tmp_path, 'golden_set = "../questions.jsonl"').golden_set_path == tmp_path.parent / "questions.jsonl"
 
 
+def test_a_setting_of_an_earlier_version_is_passed_over(tmp_path: Path) -> None:
+    assert load(tmp_path, "golden_margin = 0.1\n").golden_significance == 0.05
+
+
 @pytest.mark.requirement("S0-80")
 def test_each_channel_has_its_policy_and_one_can_be_changed_alone(tmp_path: Path) -> None:
     policies = load(tmp_path, '[pii_policies.gmail]\nentities = ["IBAN_CODE"]\naction = "redact"\n').pii_policies

@@ -484,6 +484,12 @@ class Settings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
+    def _without_former(cls, values: Any) -> Any:
+        """Passes over settings of earlier versions: `golden_margin` allowed a fall that is judged by chance now."""
+        return {name: value for name, value in values.items() if name != "golden_margin"}
+
+    @model_validator(mode="before")
+    @classmethod
     def _with_preset(cls, values: Any) -> Any:
         preset, given = PRESETS.get(values.get("pii_preset", "balanced"), POLICIES), values.get("pii_policies", {})
         return {**values, "pii_policies": {**preset, **given}} if isinstance(given, dict) else values
