@@ -24,13 +24,10 @@ SYNCED = Path(tempfile.gettempdir()) / "relrag-synced"
 """archives that were synced for the first time; conftest.py puts it into the folder of the run"""
 WORDS_ONLY = 'embedder = "none"\n'
 """most tests have nothing to do with vectors, whose model takes a while to load"""
-FIRST_MONTH = 'first_month = "2018-01"\n'
-"""Dagster lists the months of an archive again and again, in every sync"""
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
 timezone = "Europe/Prague"
-first_month = "2018-01"
 pii_redaction_enabled = true
 embedder = "none"
 {extra}
@@ -91,8 +88,6 @@ def configure(folder: Path, extra: str = "") -> Path:
     config, text = folder / "relrag.toml", CONFIG
     if "embedder" in extra:
         text = text.replace(WORDS_ONLY, "")
-    if "first_month" in extra:
-        text = text.replace(FIRST_MONTH, "")
     config.write_text(text.format(extra=extra))
     return config
 
