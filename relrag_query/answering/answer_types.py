@@ -94,13 +94,13 @@ def holds_answer(question: str, text: str) -> bool:
 @functools.lru_cache(maxsize=1024)
 def _asked_first(question: str) -> frozenset[str]:
     """The sorts that the first word that asks is part of: a `when` behind a `what` asks for nothing."""
-    phrases, plain = load_phrases(), bare(question)
-    if (word := phrases.text.interrogative.search(plain)) is None:
+    phrases, said = load_phrases(), bare(question)
+    if (word := phrases.text.interrogative.search(said)) is None:
         return frozenset()
     asked = {
         name
         for name in _TOLD
-        for found in getattr(phrases.asked, name).finditer(plain)
+        for found in getattr(phrases.asked, name).finditer(said)
         if found.start() <= word.start() < found.end()
     }
     return frozenset(asked - {"count"} if "price" in asked else asked)
