@@ -18,7 +18,7 @@ _MOST_WORDS = 5
 """words of a note that names what somebody is; a longer one tells of something else"""
 _PART = re.compile(r"[,;.\n()]")
 _OF_CARD = re.compile(r"(?P<word>[^\W\d_]+)(?P<colon>:?) (?P<name>[^\W\d_]+(?: [^\W\d_]+)?)")
-"""`boss: Dana`, `husband Doron`: who is that to whom the card is of; `teacher Adam` is more often Adam's teacher"""
+"""`boss: Dana`, `husband Doron`: who is that to whom the card is of"""
 
 
 def read(extra: Mapping[str, Any]) -> list[str]:
@@ -39,7 +39,7 @@ def relations(
         if (of_card := _OF_CARD.fullmatch(said)) and (found := _of_card(of_card, person_id, finder)):
             yield person_id, *found, said
     for note in _short(notes):
-        if _OF_CARD.fullmatch(note) and ":" in note:
+        if (of_card := _OF_CARD.fullmatch(note)) and of_card["colon"]:
             continue
         if owner not in (None, person_id) and (kind := _of_owner(note)):
             yield owner, person_id, kind, note
@@ -71,11 +71,16 @@ def _short(notes: Iterable[str]) -> Iterator[str]:
 
 
 def _of_card(said: re.Match[str], person_id: int, finder: MentionFinder) -> tuple[int, str] | None:
-    """Who a note says is something to the person whom the card is of, and the relationship type."""
+    """Who a note says is something to the person whom the card is of, and the relationship type.
+
+    Without a colon only of relatives in English: `teacher Adam` is Adam's, and so are `matka Pavla` and `אחות דנה`.
+    """
+    if not said["colon"] and not (said["word"].lower() in kinship.types_of("en") and kinship.gender(said["word"])):
+        return None
     kinds = kinship.types_of_word(said["word"])
     named = [one for one in finder.find(said["name"]) if one.end - one.start == len(said["name"])]
     people = {certain_person(one) for one in named}
-    if len(kinds) != 1 or len(people) != 1 or not (said["colon"] or kinds.isdisjoint(kinship.ROLES)):
+    if len(kinds) != 1 or len(people) != 1:
         return None
     (kind,), (other,) = kinds, people
     return None if other is None or other == person_id else (other, kind)

@@ -31,7 +31,9 @@ FINDER = MentionFinder(
         ("Radka Vaňková", RADKA, "sestra", (OWNER, RADKA, "sibling")),
         ("Dana Levi", DANA, "boss: Pavel", (DANA, PAVEL, "manager")),
         ("Dana Levi", DANA, "husband Eitan Barzilay", (DANA, EITAN, "spouse")),
-        ("Radka Vaňková", RADKA, "manžel Pavel", (RADKA, PAVEL, "spouse")),
+        ("Dana Levi", DANA, "mentor Pavel", None),  # his, or he is
+        ("Radka Vaňková", RADKA, "matka Pavla", (PAVEL, RADKA, "parent")),  # his, who is no parent of hers
+        ("Dana Levi", DANA, "אחות איתן", None),  # his
         ("Dana Levi", DANA, "אחות דנה", None),  # she herself
         ("Dana Levi", DANA, "teacher Pavel", None),  # his, or he is
         ("Dana Levi", DANA, "goalkeeper", None),
