@@ -96,10 +96,20 @@ def _corrects(new: Candidate, old: QuotableSpan) -> bool:
 
 
 def _repeats(new: QuotableSpan, known: Sequence[set[str]]) -> bool:
-    """Whether a newer record holds all of these values too, so that they still hold; a chat's window has older ones."""
+    """Whether a newer record holds all of these values too, and takes none back: then they still hold.
+
+    A window of a chat holds older messages.
+    """
     if new.hit.messages:
         return False
-    return all(earlier <= later for earlier, later in zip(known, _values(new.hit.chunk.text), strict=True))
+    text = _taken_back(load_phrases()).sub(" ", bare(new.hit.chunk.text))
+    return all(earlier <= later for earlier, later in zip(known, _values(text), strict=True))
+
+
+@functools.cache
+def _taken_back(phrases: Phrases) -> re.Pattern[str]:
+    """A value that is said to hold no more, with a word between at most: no longer 1480, not on Tuesday."""
+    return re.compile(rf"{phrases.text.takes_back.pattern}\W{{1,3}}(?:[^\W\d]{{1,9}}\W)?\w+", re.IGNORECASE)
 
 
 def _values(text: str) -> list[set[str]]:

@@ -165,3 +165,22 @@ def test_what_a_newer_record_says_too_still_holds(tmp_path: Path) -> None:
     first = "Invoice 20187, company number 74120936."
     found = dict(told(tmp_path, mails(first, asked, invoice), "What is the right company number on the invoice?"))
     assert {text: day for text, day in found.items() if "right" in text} == {asked: ""}
+
+
+@pytest.mark.parametrize(
+    ("question", "old", "new"),
+    [
+        (
+            "What is the gate code?",
+            "The gate code is 1480.",
+            "The gate code is no longer 1480, from now on it is 2906.",
+        ),
+        ("Jaký je kód od brány?", "Kód od brány je 1480.", "Nový kód od brány je 2906, ne 1480."),
+        ("מה הקוד של השער?", "הקוד של השער הוא 1480.", "הקוד של השער השתנה ל-2906, כבר לא 1480."),
+    ],
+)
+def test_a_value_that_a_mail_takes_back_does_not_hold(tmp_path: Path, question: str, old: str, new: str) -> None:
+    first, *others = told(tmp_path, mails(old, new), question)
+    assert first == (new, "")
+    # in Czech the older mail is replaced as a whole, and not quoted
+    assert others == ([] if old.startswith("Kód") else [(old, "2025-03-02")])

@@ -151,6 +151,8 @@ class TextPhrases:
     """says that something replaces what was before"""
     anew: Pattern
     """says beside a value that it holds from now on"""
+    takes_back: Pattern
+    """stands before a value that holds no more"""
     agrees: Pattern
     """says that what was negotiated is agreed"""
     promotes: Pattern
