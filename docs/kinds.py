@@ -1,7 +1,7 @@
 """docs/sources.md: for every kind how to export, what is read, its options, and the fields that its records fill.
 
 How to export is written in exports/<kind>.md. What is filled is told by the records that the connectors read from
-examples/: the demo archive, and samples of the kinds that it lacks.
+examples/: the demo archive, and samples that show more of a kind.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SAMPLES = {
     "legacy": "examples/samples/older",
     "jsonl": "examples/samples/notes.jsonl",
 }
-"""kind -> where it is shown: the demo archive has neither older systems nor jsonl, and code of another language"""
+"""kind -> where it is shown: these fill more fields than the demo archive, and their code is in another language"""
 FIELDS = tuple(
     column.name
     for column in columns(Record)

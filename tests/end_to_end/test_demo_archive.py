@@ -14,6 +14,7 @@ from stdnum import luhn
 from stdnum.il import idnr
 
 from relrag_pipelines import records, settings
+from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.table_schema import columns
 from relrag_query.display import metadata_line
 from tests import ROOT
@@ -115,7 +116,7 @@ def test_size_of_the_archive() -> None:
     counts["commits"] = len(COMMITS)
     others = sum(counts.values()) + sum(1 for path in files if path.parts[len(ARCHIVE.parts)] == "documents")
     assert 60 <= others <= 130
-    assert counts == {"mail": 46, "calls": 7, "meetings": 5, "commits": 12, "people": 30}
+    assert counts == {"mail": 46, "sms": 4, "calls": 7, "meetings": 5, "commits": 12, "people": 30}
 
 
 @pytest.mark.requirement("S3-19", "S3-22", "S3-24")
@@ -285,8 +286,9 @@ def test_settings_of_the_demo_load() -> None:
     assert (demo.archive, demo.owner, demo.timezone) == ("demo", ANSWERS["owner"], ANSWERS["timezone"])
     assert demo.pii_redaction_enabled
     assert demo.asset_neighborhood_expansion_enabled
-    names = ["whatsapp", "documents", "mail", "calls", "meetings", "commits", "people", "code"]
+    names = ["whatsapp", "documents", "mail", "calls", "meetings", "commits", "people", "code", "sms", "older"]
     assert [source.name for source in demo.sources] == names
+    assert {source.kind for source in demo.sources} == KINDS.keys(), "the demo holds every kind"
     assert all(demo.source_path(source).exists() for source in demo.sources)
     assert demo.keys_path == ROOT / "relrag.keys"
     assert "EMAIL_ADDRESS" not in demo.pii_policies["git"].entities, "a commit's author is the answer to who changed it"

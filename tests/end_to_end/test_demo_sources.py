@@ -125,3 +125,17 @@ def test_the_code_is_of_the_files_that_the_commits_name(keys: Keys) -> None:
         *("UserService.authenticate", "UserService.mayOpen", "UserService.ofSession"),
     ]
     assert {one.content_type for items in found.values() for one in items} == {"java", "sql", "shell"}
+
+
+def test_the_older_collection_is_a_conversation(keys: Keys) -> None:
+    (found,) = read_source("older", keys).values()
+    asked, answered = sorted(found, key=lambda one: one.ts or 0)
+    assert (asked.from_, asked.to, at(asked), asked.subject) == (
+        "Yael Mor",
+        [],
+        "2024-03-01 07:00:00",
+        "Birds of the Yarkon",
+    )
+    assert asked.text == "Two kingfishers at the bridge this morning. Bring the long lens tomorrow?"
+    assert (answered.from_, answered.parent_asset_id) == ("Jonah", asked.asset_id)
+    assert {one.thread_id for one in found} == {"5"}

@@ -199,7 +199,7 @@ def test_the_demo_archive_is_recognised() -> None:
     assert [(one.kind, one.path) for one in found.sources if one.kind == "whatsapp"] == [("whatsapp", "whatsapp")]
     assert {one.kind: one.path for one in found.sources if one.kind not in ("document", "jsonl")} == {
         "whatsapp": "whatsapp", "call_recording": "calls", "meeting": "meetings", "contacts": "contacts", "git": ".",
-        "gmail": "mail",
+        "gmail": "mail", "legacy": "older/collection/memory",
     }  # fmt: skip
     assert {one.kind: one.files for one in found.sources}["call_recording"] == 14, "each with its transcript"
     assert found.unrecognised == []
