@@ -8,6 +8,7 @@ second, so a text comes here only where a recogniser could find something in it;
 from __future__ import annotations
 
 import functools
+import itertools
 import logging
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -43,7 +44,7 @@ LANGUAGE = "en"
 _WORDS_IN_FRONT = 5
 _TEXT = "text"
 _AT_ONCE = 64
-"""findings that are replaced in one go"""
+"""values that are replaced in one go"""
 
 # Some recognisers ask for the public suffix of a name; by default that list is fetched from the network.
 tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
@@ -143,20 +144,23 @@ class Engine:
             return_decision_process=explain,
         )
 
-    def replace(
-        self, text: str, found: Sequence[tuple[str, int, int, float]], configs: Mapping[str, OperatorConfig]
-    ) -> list[str]:
-        """What stands for each finding, in their order; they are sorted, and none lies within another."""
-        new: list[str] = []
-        # the anonymizer copies the text once a finding, so it is given no more of it than some findings span
-        for first in range(0, len(found), _AT_ONCE):
-            some = found[first : first + _AT_ONCE]
-            begin = some[0][1]
-            findings = [Finding(name, start - begin, end - begin, score) for name, start, end, score in some]
-            part = text[begin : some[-1][2]]
-            done = self.anonymizer.anonymize(part, findings, {**configs}, merge_entities_with_spaces=False)
-            new += (item.text for item in sorted(done.items, key=lambda item: item.start))
-        return new
+    def replace(self, values: Sequence[tuple[str, str]], configs: Mapping[str, OperatorConfig]) -> list[str]:
+        """What stands for each value, given with the name of its entity."""
+        distinct = list(dict.fromkeys(values))  # equal values get equal replacements
+        new: dict[tuple[str, str], str] = {}
+        # the anonymizer copies its text once a finding, so it is given some values at a time, and nothing around them
+        for first in range(0, len(distinct), _AT_ONCE):
+            some = distinct[first : first + _AT_ONCE]
+            starts = itertools.accumulate((len(value) + 1 for _, value in some), initial=0)
+            findings = [
+                Finding(name, start, start + len(value), 1.0)
+                for start, (name, value) in zip(starts, some, strict=False)
+            ]
+            lines = "\n".join(value for _, value in some)
+            done = self.anonymizer.anonymize(lines, findings, {**configs}, merge_entities_with_spaces=False)
+            items = sorted(done.items, key=lambda item: item.start)
+            new |= zip(some, (item.text for item in items), strict=True)
+        return [new[one] for one in values]
 
     @functools.cached_property
     def known_entities(self) -> frozenset[str]:

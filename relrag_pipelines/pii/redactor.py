@@ -262,9 +262,8 @@ class PIIRedactor:
             name: operators.config(rule.actions[name], entities[name], self._keys)
             for name in {one.type for one in found}
         }
-        spans = [(one.type, one.start, one.end, one.score) for one in found]
-        kinds = ", ".join(sorted(configs))
-        new = _guard(kinds, "replaced", self._engine.replace, text, spans, configs)
+        values = [(one.type, text[one.start : one.end]) for one in found]
+        new = _guard(", ".join(sorted(configs)), "replaced", self._engine.replace, values, configs)
         ends = [*(one.start for one in found[1:]), len(text)]
         return [
             Replacement(one.start, min(one.end, end), said, text[one.start : one.end], one.type)

@@ -24,8 +24,10 @@ from tests.pii.repeated import PATTERNS, repeated
 SIZE = 5_000
 TOO_SHORT = 0.004
 """seconds; what takes less cannot be compared"""
-MOST_SECONDS_PER_MB = 20.0
-"""of processor time on the machine of reference; far above what is measured, far below what grows with the square"""
+MOST_SECONDS_PER_MB = 2.0
+"""of a recogniser's processor time on the machine of reference"""
+MOST_SECONDS_PER_MB_IN_ALL = 20.0
+"""of the redactor's; far above what is measured, far below what grows with the square"""
 
 
 def by_patterns(entity: EntityType) -> Callable[[str], object]:
@@ -49,6 +51,11 @@ def seconds(find: Callable[[str], object], text: str) -> float:
     return time.process_time() - begun
 
 
+def further_seconds_per_mb(find: Callable[[str], object], text: str, longer: str) -> float:
+    """Processor time for each megabyte that the longer text has more, without what a call costs at any length."""
+    return (seconds(find, longer) - seconds(find, text)) / (len(longer) - len(text)) * 1e6
+
+
 @pytest.fixture(scope="module")
 def slowness() -> float:
     """How much slower this machine is than the one of reference, by the processor time of `import dagster`."""
@@ -68,8 +75,9 @@ def test_each_recogniser_is_linear(name: str, slowness: float) -> None:
         # one measurement may be disturbed, three hardly; four times the text, six times the time
         if all(seconds(find, longer) > 6 * seconds(find, text) for _ in range(3)):
             slow[pattern] = "grows faster than the text"
-        elif (spent := seconds(find, longer) / (4 * SIZE) * 1e6) > MOST_SECONDS_PER_MB * slowness:
-            slow[pattern] = f"{spent:.0f} s/MB"
+        most = MOST_SECONDS_PER_MB * slowness
+        if all(further_seconds_per_mb(find, text, longer) > most for _ in range(3)):
+            slow[pattern] = f"more than {most:.1f} s/MB"
     assert slow == {}
 
 
@@ -81,7 +89,7 @@ def test_the_redactor_is_linear(slowness: float) -> None:
     size = 30_000
     for pattern in PATTERNS[::4]:
         spent = seconds(lambda text: redactor.redact(text, "default"), repeated(pattern, size)) / size * 1e6
-        if spent > MOST_SECONDS_PER_MB * slowness:
+        if spent > MOST_SECONDS_PER_MB_IN_ALL * slowness:
             slow[pattern] = round(spent, 1)
     assert slow == {}
 
@@ -99,5 +107,5 @@ def test_a_megabyte_of_each(slowness: float) -> None:
     }
     for (name, pattern), one in sorted(spent.items(), key=lambda item: -item[1])[:40]:
         print(f"{one:7.2f} s/MB {name} {pattern!r}")
-    assert max(one for (name, _), one in spent.items() if name != "redactor") < 2.5
-    assert max(spent.values()) < 6
+    assert max(one for (name, _), one in spent.items() if name != "redactor") < MOST_SECONDS_PER_MB
+    assert max(spent.values()) < MOST_SECONDS_PER_MB_IN_ALL

@@ -125,6 +125,9 @@ def test_of_two_that_overlap_each_stands_for_all_of_itself(monkeypatch: pytest.M
     a, b = (KEYS.pseudonym("card", value) for value in ("123456", "56789"))
     changes = next(ours.passes("123456789!", "default"))
     assert [(one.start, one.end, one.new) for one in changes] == [(0, 4, f"<A:k1:{a}>"), (4, 9, f"<B:k1:{b}>")]
+    emptied = PIIRedactor({"default": Policy(entities=["A", "B"], action="replace", actions={"A": "redact"})}, KEYS)
+    changes = next(emptied.passes("123456789!", "default"))
+    assert [(one.start, one.end, one.new) for one in changes] == [(0, 4, ""), (4, 9, "<B>")]
 
 
 @pytest.mark.requirement("S0-75")

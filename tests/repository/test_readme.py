@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from relrag_pipelines.settings import POLICIES
 from tests import ROOT, archive
 
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -88,3 +89,25 @@ def test_the_themes_in_the_readme_are_those_that_are_found(demo: Path) -> None:
     found = re.search(r"^> (relrag graphrag query [^\n]*)\n\n(.*?)\n\.\.\.\n```", page, re.M | re.S)
     assert found
     assert run(found[1], demo).stdout.startswith(found[2])
+
+
+@pytest.mark.requirement("S0-71", "S0-72", "S0-73", "S0-74")
+def test_the_table_of_what_is_replaced_is_that_of_the_policies() -> None:
+    """A row a channel: which entities its default policy names, and by what it replaces them."""
+    columns = ("PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER", "CZ_BIRTH_NUMBER")
+    channels = {
+        "WhatsApp": "whatsapp",
+        "mail": "gmail",
+        "Paperless": "paperless",
+        "calls": "call_recording",
+        "everything else": "default",
+    }
+    actions = {"pseudonym": "pseudonymize", "type": "replace", "nothing": "redact"}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = readme[readme.index("| channel | phones |") :].split("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip() for cell in line.strip(" |").split("|")] for line in table]
+    assert {channels[row[0]] for row in rows} == POLICIES.keys()
+    for name, *cells, replaced in rows:
+        policy = POLICIES[channels[name]]
+        shown = {entity for entity, cell in zip(columns, cells, strict=True) if cell == "✓"}
+        assert (shown, actions[replaced.split(":")[0]]) == ({*policy["entities"]} & {*columns}, policy["action"]), name
