@@ -197,19 +197,20 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
     )
     # without vectors, what lacks a word that no passage holds is about something else
     if context.meaning is None and missing and not by_words.sentences:
-        return hits, replace(by_words, confidence="none")
-    across = QueryIntent.CROSS_CHANNEL in context.intents
-    records = not _RECORDS.isdisjoint(context.intents)
-    return hits, closest.weigh(
+        return hits, replace(by_words, confidence="none", elsewhere=False)
+    weighed = closest.weigh(
         by_words,
         found,
         judged,
         most,
-        across=across,
-        records=records,
+        across=QueryIntent.CROSS_CHANNEL in context.intents,
+        records=not _RECORDS.isdisjoint(context.intents),
         terms=context.terms,
         question=context.question,
     )
+    quoted = {hit.chunk.rag_source_type for one in weighed.sentences for hit in one.hits}
+    elsewhere = weighed.elsewhere and bool(quoted) and quoted.isdisjoint(context.channels)
+    return hits, replace(weighed, elsewhere=elsewhere)
 
 
 def _sources(

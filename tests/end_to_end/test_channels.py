@@ -65,6 +65,12 @@ def test_where_the_channel_holds_nothing_that_is_said(archive: Archive) -> None:
     )
 
 
+def test_where_nothing_follows_nothing_is_from_elsewhere(archive: Archive) -> None:
+    answer = archive.ask("What did we settle in the chat about heating the attic of the garage?")
+    assert [source.hit.chunk.asset_id for source in answer.sources] == []
+    assert answer.head == []
+
+
 def test_a_kind_that_is_given_leaves_nothing_of_another_channel(archive: Archive) -> None:
     hits = archive.search("garage rent in the mail", kinds=["meeting"]).hits
     assert {hit.chunk.rag_source_type for hit in hits} == {"meeting_transcript"}
@@ -87,7 +93,10 @@ def test_a_kind_that_is_given_leaves_nothing_of_another_channel(archive: Archive
         ("in the call with Karel, what did he say?", CALL),
         ("o čem jsme mluvili po telefonu?", CALL),
         ("what was decided at the meeting?", MEETING),
+        ("co jsme si psali v rodinném chatu o střeše?", CHAT),
         # not a channel, or not one alone
+        ("Kolik stojí noc na chatě v létě?", None),
+        ("Co je nového v chatě u lesa?", None),
         ("What is the email address of Jan?", None),
         ("What is Jan's email?", None),
         ("what is the email of the school?", None),
