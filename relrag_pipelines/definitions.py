@@ -17,7 +17,7 @@ import dagster as dg
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.assets import run_tags
-from relrag_pipelines.assets.archive_assets import archive_stage, completion_check, table_true
+from relrag_pipelines.assets.archive_assets import archive_stage, completion_check, tables_true
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.graph_assets import graph_assets, graph_checks, key
 from relrag_pipelines.assets.legacy_assets import BACKFILL, legacy_backfill
@@ -60,7 +60,7 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
         ],
         asset_checks=[
             *chain.from_iterable(_checks(workspace, source.name) for source in sources),
-            *(table_true(table, workspace) for table in archive_tables.NAMES),
+            tables_true(workspace),
             *(completion_check(stage, workspace) for stage in whole_archive.STAGES if stage.unfinished),
             *publishing_checks(workspace),
             *chain.from_iterable(graph_checks(workspace, collection) for collection in graphs),

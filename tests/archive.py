@@ -16,6 +16,7 @@ from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.stages import graph_build, month_range, monthly, whole_archive
 from relrag_pipelines.stages import plan as plans
+from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import archive_tables, lake
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace
@@ -105,14 +106,18 @@ def home(folder: Path) -> Path:
 def sync(config: Path) -> Workspace:
     """What `relrag sync` does, without Dagster, which most of its time goes into; returns the workspace."""
     made = replace(workspace(config), listings={})
-    plan = plans.build_plan(made)
-    for unfinished in plan.unfinished:
-        archive_tables.drop(made.home, whole_archive.stage_named(unfinished, made.settings).tables)
-    for one in plan.exports:
-        ingest(made, made.settings.source(one.source))
-    rebuild(made)
+    carry_out(made, plans.build_plan(made))
     assert plans.build_plan(workspace(config)).empty
     return workspace(config)
+
+
+def carry_out(made: Workspace, plan: Plan, *, full: bool = False, accept_deletions: bool = False) -> None:
+    """What `sync` of the runner does, but for its checks; an error is raised."""
+    for unfinished in plan.unfinished:
+        archive_tables.drop(made.home, whole_archive.stage_named(unfinished, made.settings).tables)
+    for name in [source.name for source in made.settings.sources] if full else [one.source for one in plan.exports]:
+        ingest(made, made.settings.source(name), full=full, accept_deletions=accept_deletions)
+    rebuild(made)
 
 
 def rebuild(made: Workspace) -> list[str]:

@@ -1,6 +1,7 @@
 """Fixtures that many tests share."""
 
 import atexit
+import gc
 import os
 import shutil
 import sys
@@ -11,6 +12,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from relrag_pipelines.privacy.keys import Keys
+from relrag_pipelines.stages.plan_model import Plan
+from relrag_pipelines.stores import generations
+from relrag_pipelines.workspace import Workspace
 from tests import ROOT, archive
 
 # the same examples in every run; a busy machine is no fault of what is tested
@@ -27,11 +31,18 @@ def pytest_configure() -> None:
 
     Processes of the run inherit it. TMPDIR, where it is set, is left as it is.
     """
+    gc.disable()  # until all modules are imported; no garbage is worth looking for among them
     # each of the processes that tests start would compile this project anew
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     if "TMPDIR" not in os.environ and _MEMORY.is_dir() and _free_memory() > _ROOM:
         os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
+
+
+def pytest_collection_finish() -> None:
+    """Leaves what was imported out of every search for garbage, which takes a quarter of a second among it."""
+    gc.freeze()
+    gc.enable()
 
 
 def _free_memory() -> int:
@@ -75,6 +86,22 @@ def shared_data() -> Path:
 def keys() -> Keys:
     """Keys that are the same in every run."""
     return Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")
+
+
+@pytest.fixture
+def direct(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets the commands `sync` and `forget` do without Dagster, which most of their time goes into.
+
+    So no check of Dagster's is made, and an error is raised, not told.
+    """
+    from relrag_pipelines.orchestration import runner
+
+    def sync(workspace: Workspace, todo: Plan, **how: bool) -> runner.RunOutcome:
+        archive.carry_out(workspace, todo, **how)
+        return runner.RunOutcome(generation=generations.current_number(workspace.home))
+
+    monkeypatch.setattr(runner, "sync", sync)
+    monkeypatch.setattr("relrag_query.cli.commands.forget._follow_up", archive.rebuild)
 
 
 def _fall_silent() -> None:

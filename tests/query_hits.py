@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from relrag_pipelines import links
 from relrag_pipelines.records import TABLES, Chunk, Record
 from relrag_pipelines.stores import catalog, catalog_build, generations, vectors
 from relrag_pipelines.stores.table_schema import to_table
+from relrag_pipelines.stores.vectors import embedded_build
 
 NOW = datetime(2025, 1, 20, 12, tzinfo=UTC)
 CONFIG = """
@@ -67,8 +70,13 @@ def publish(folder: Path, records: Sequence[Record], chunks: Iterable[Chunk] | N
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(table.sort_by([(key, "ascending") for key in TABLES[name].key]), path)
         parts[name] = [("all", [path])]
-    counts = catalog_build.build(place / catalog.NAME, parts, at=NOW)
-    vectors.build(place / "vectors", catalog.batches(place / catalog.NAME))
+
+    def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
+        # without indexes of payload fields, which take 4 MB each and make no search of so few quicker
+        with mock.patch.object(embedded_build, "_index"):
+            vectors.build(place / "vectors", batches)
+
+    counts = catalog_build.build(place / catalog.NAME, parts, at=NOW, index=index)
     generations.finish(home, {"counts": counts}, NOW)
     return folder / "relrag.toml"
 

@@ -121,7 +121,8 @@ def test_the_check_of_redaction_looks_at_what_was_written_last_all_over_the_mont
 def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:
     archive.first_sync(config)
     workspace = archive.workspace(config)
-    checks = {check.check_key: check for check in build_defs(workspace).asset_checks or []}  # type: ignore[union-attr]
+    defs = build_defs(workspace)
+    checks = {key: check for check in defs.asset_checks or [] for key in check.check_keys}  # type: ignore[union-attr]
 
     def passed(asset: list[str], name: str) -> bool:
         result = checks[dg.AssetCheckKey(dg.AssetKey(asset), name)]()  # type: ignore[operator]

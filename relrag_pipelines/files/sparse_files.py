@@ -13,7 +13,8 @@ from relrag_pipelines.files.failpoints import failpoint
 
 PART = 2**20
 _PIECE = 2**22
-_EMPTY = hashlib.sha256(bytes(PART)).digest()
+_NULS = bytes(PART)
+_EMPTY = hashlib.sha256(_NULS).digest()
 
 
 def copy_with_holes(source: Path, target: Path) -> None:
@@ -56,7 +57,8 @@ def copy_file(source: Path, target: Path) -> None:
 def hash_blocks(path: Path) -> str:
     """sha256 over the sha256 of each part of PART bytes, hex; equal for equal bytes, with holes or without.
 
-    A part that lies in a hole is known without being read.
+    The digest of a part of NUL is known: one that lies in a hole is not read, and most others are told by comparison,
+    which takes a fraction of the time of hashing.
     """
     whole = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
@@ -70,7 +72,8 @@ def hash_blocks(path: Path) -> str:
             if written >= start + length:
                 whole.update(_EMPTY if length == PART else hashlib.sha256(bytes(length)).digest())
             else:
-                whole.update(hashlib.sha256(os.pread(file.fileno(), length, start)).digest())
+                part = os.pread(file.fileno(), length, start)
+                whole.update(_EMPTY if part == _NULS else hashlib.sha256(part).digest())
     return whole.hexdigest()
 
 

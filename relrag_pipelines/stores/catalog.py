@@ -53,8 +53,9 @@ LAYERED = ("records", "identifiers", "person_assets", "chunks", "asset_asset_edg
 """tables that are those of the base and those on top of it; of the others the top has all"""
 WHOLE = tuple(name for name in archive_tables.NAMES if "catalog" in TABLES[name].place.split(", "))
 """tables of the whole archive"""
-_TABLES = (*LAYERED, "failures", "pending_edges", "terms", *WHOLE)
-STORED = (*_TABLES, "shared", "replaced")
+HELD = (*LAYERED, "failures", "pending_edges", "terms", *WHOLE)
+"""tables whose rows are counted"""
+STORED = (*HELD, "shared", "replaced")
 
 
 def connect(database: str = ":memory:", *, read_only: bool = False, **config: Any) -> duckdb.DuckDBPyConnection:
@@ -97,14 +98,6 @@ def batches(path: Path, size: int = BATCH) -> Iterator[pa.RecordBatch]:
     """All chunks of a catalog in the order of their ids, which they are stored in, with their person ids."""
     with open(path) as connection:
         yield from connection.sql("FROM chunks").to_arrow_reader(size)
-
-
-def counts(path: Path) -> dict[str, int]:
-    """Rows by table, as `build` returned them."""
-    rows = ", ".join(f"(SELECT count(*) FROM {name})" for name in _TABLES)  # noqa: S608
-    with open(path) as connection:
-        (found,) = connection.execute(f"SELECT {rows}").fetchall()
-    return dict(zip(_TABLES, found, strict=True))
 
 
 def count_removed(path: Path, previous: Path | None) -> int:

@@ -27,12 +27,12 @@ from relrag_pipelines.stores.catalog import (
     BASE,
     BATCH,
     EXTRA_COLUMNS,
+    HELD,
     LAYERED,
     STORED,
     attach,
     connect,
     count,
-    counts,
     quote,
 )
 from relrag_pipelines.stores.table_schema import arrow_schema, ddl, to_table
@@ -107,8 +107,7 @@ def build(
                 finished = beside.submit(_finish, connection, path, replaced is not None)
                 if index:
                     index(*changes)
-                finished.result()
-        return counts(path)
+                return finished.result()
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -159,18 +158,30 @@ def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[ManualL
     connection.execute("SET VARIABLE link_max_records = $most", {"most": link_max_records})
 
 
-def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> None:
-    """All the other tables, the indexes, and the file as it stays."""
+def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> dict[str, int]:
+    """Makes all the other tables, the indexes, and the file as it stays; the number of rows by table."""
     # the vectors are made meanwhile, which takes longer, and by one processor at a time
     connection.execute("SET threads = greatest(1, current_setting('threads') - 1)")
     # without Python's lock, and in one go, so that it need not wait for it in between
     connection.execute(";".join(_remaining_statements(on_top)))
     if not on_top:
         count_terms(connection)
+    held = _counts(connection, on_top)
     for other in ("base", "previous", "previous_base"):
         connection.execute(f"DETACH DATABASE IF EXISTS {other}")
     failpoint("catalog.commit", path)
     connection.execute("CHECKPOINT")
+    return held
+
+
+def _counts(connection: duckdb.DuckDBPyConnection, on_top: bool) -> dict[str, int]:
+    """Rows by table, with those that are kept of the base."""
+    places = {name: (name, f"kept_{name}") if name in LAYERED else (name,) for name in HELD}
+    if on_top:
+        places["terms"] = ("base.terms",)
+    sums = (" + ".join(f"(SELECT count(*) FROM {one})" for one in found) for found in places.values())  # noqa: S608
+    (row,) = connection.execute(f"SELECT {', '.join(sums)}").fetchall()
+    return dict(zip(places, row, strict=True))
 
 
 def _remaining_statements(on_top: bool) -> list[str]:

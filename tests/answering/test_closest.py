@@ -17,10 +17,10 @@ from relrag_query.answering.confidence import Judgement
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.archive import Archive
 from relrag_query.cli import render
-from relrag_query.cli.commands import sync as commands
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import replies
+from tests import archive as archives
 from tests.end_to_end.test_hybrid import CONFIG
 from tests.query_hits import passages, publish, record
 
@@ -41,7 +41,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
     (folder / "relrag.toml").write_text(CONFIG.format(embedder="e5"))
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("RELRAG_CONFIG", raising=False)
-        assert commands.sync(folder / "relrag.toml") == 0
+        archives.sync(folder / "relrag.toml")
     with Archive.open(folder / "relrag.toml") as opened:
         yield opened
 

@@ -6,6 +6,7 @@ import dagster as dg
 
 from relrag_pipelines.definitions import build_defs
 from relrag_pipelines.stages.whole_archive import stage_named
+from relrag_pipelines.stores import archive_tables
 from tests import archive
 
 
@@ -29,3 +30,17 @@ def test_one_table_of_a_stage_follows_from_every_source_and_the_others_from_it(t
     }
     others = {*stage_named("people", workspace.settings).tables} - {"persons"}
     assert all(graph.get(dg.AssetKey(name)).parent_keys == {dg.AssetKey("persons")} for name in others)
+
+
+def test_a_check_tells_of_each_table_whether_its_file_is_as_it_was_written(tmp_path: Path) -> None:
+    workspace = archive.sync(archive.make(tmp_path))
+    archive_tables.path(workspace.home, "persons").write_bytes(b"something else")
+    archive_tables.path(workspace.home, "person_names").unlink()
+    tables = [dg.AssetKey(name) for name in ("persons", "person_names", "month_words")]
+    defs = build_defs(workspace)
+    result = dg.materialize(
+        [*defs.assets, *defs.asset_checks],  # type: ignore[list-item]
+        selection=dg.AssetSelection.checks_for_assets(*tables),
+    )
+    passed = {one.asset_key.to_user_string(): one.passed for one in result.get_asset_check_evaluations()}
+    assert passed == {"persons": False, "person_names": False, "month_words": True}

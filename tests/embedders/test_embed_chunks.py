@@ -244,6 +244,7 @@ def test_what_embedding_took_is_metadata(config: Path, service: Service) -> None
     assert (told["texts"], told["tokens"], told["usd"]) == (1, len(lease.split()), 0.0)
 
 
+@pytest.mark.usefixtures("direct")
 def test_the_vectors_of_what_is_deleted_go(config: Path, service: Service) -> None:
     assert commands.sync(config) == 0
     home = archive.workspace(config).home
@@ -281,6 +282,7 @@ def test_the_vectors_of_what_is_forgotten_go_even_if_it_was_never_published(
     assert len(service.asked) == asked
 
 
+@pytest.mark.usefixtures("direct")
 def test_a_damaged_cache_is_found_and_removed(config: Path, service: Service) -> None:
     assert commands.sync(config) == 0
     workspace = archive.workspace(config)

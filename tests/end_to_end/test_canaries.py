@@ -28,6 +28,7 @@ def test_nothing_that_was_deleted_or_forgotten_is_left(tmp_path: Path, capsys: p
 CLAIMED = "zqplumtree9"
 
 
+@pytest.mark.usefixtures("direct")
 def test_what_a_model_made_of_a_record_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In entities, claims, reports and vectors of a GraphRAG index, and among the answers that were paid for."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -62,6 +63,7 @@ def test_what_a_model_made_of_a_record_goes_with_it(tmp_path: Path, monkeypatch:
         assert _cached(home), "other passages keep theirs"
 
 
+@pytest.mark.usefixtures("direct")
 def test_what_a_model_found_of_people_goes_with_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From facts, relationships and their vectors, and from the answers that were paid for."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

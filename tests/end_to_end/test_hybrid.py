@@ -19,6 +19,7 @@ from relrag_query.archive import Archive
 from relrag_query.cli.commands import plan
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands.status import status
+from tests import archive as archives
 
 NOTES = [
     {"id": "leak", "text": "Water keeps dripping onto the floor below the kitchen sink.", "from": "Ota"},
@@ -46,7 +47,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "relrag.toml").write_text(CONFIG.format(embedder="minilm"))
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("RELRAG_CONFIG", raising=False)
-        assert commands.sync(folder / "relrag.toml") == 0
+        archives.sync(folder / "relrag.toml")
     return folder / "relrag.toml"
 
 

@@ -39,7 +39,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
         yield opened
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.sampled_from([*WORDS, "in January", "last week", "in the mail", "on WhatsApp"]), min_size=1, max_size=4
@@ -52,7 +52,7 @@ def test_fewer_hits_are_the_first_of_more(archive: Archive, words: list[str], li
     assert [hit.chunk.chunk_id for hit in archive.search(query, limit=limit).hits] == more[:limit]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=3), st.integers(1, 16))
 def test_an_answer_of_fewer_sentences_begins_as_one_of_more(archive: Archive, words: list[str], limit: int) -> None:
     most, fewer = archive.ask(" ".join(words)), archive.ask(" ".join(words), limit=limit)
@@ -60,7 +60,7 @@ def test_an_answer_of_fewer_sentences_begins_as_one_of_more(archive: Archive, wo
     assert len(fewer.sources) <= limit
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text("qxzwאבגčš -", max_size=12))
 def test_nothing_that_holds_no_word_is_listed(archive: Archive, query: str) -> None:
     assert all(hit.display_score > 0 for hit in archive.search(f"{query} boilerplate").hits)

@@ -281,6 +281,7 @@ def test_a_sync_without_its_server_begins_nothing(config: Path, monkeypatch: pyt
     assert generations.current_number(archive.home(config.parent)) == 1
 
 
+@pytest.mark.usefixtures("direct")
 def test_what_is_forgotten_is_gone_from_the_server(
     config: Path, server: QdrantClient, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -134,6 +134,7 @@ def test_a_setting_redoes_exactly_what_depends_on_it(config: Path) -> None:
     assert {path.split("/")[0] for path in changed} <= {"chunks", "embeddings", "asset_asset_edges"}
 
 
+@pytest.mark.usefixtures("direct")
 def test_what_was_refused_for_a_limit_is_read_when_it_is_raised(config: Path) -> None:
     archive.configure(config.parent, "unit_max_bytes = 60")
     assert sync(config) == 1
@@ -200,6 +201,7 @@ def test_a_bad_file_is_a_failure_and_the_rest_is_indexed(config: Path, capsys: p
     assert (failure.unit, failure.location) == ("notes.jsonl", "line 3")
 
 
+@pytest.mark.usefixtures("direct")
 def test_failures_that_were_told_end_no_further_sync_with_1(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nobody = config.parent / "chats" / "WhatsApp Chat with Nobody.txt"
     nobody.write_bytes(b"")
@@ -234,6 +236,7 @@ def test_failures_that_were_told_end_no_further_sync_with_1(config: Path, capsys
     assert "notes" not in stored
 
 
+@pytest.mark.usefixtures("direct")
 def test_a_chat_whose_order_of_dates_is_assumed_is_told_and_is_no_failure(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -369,7 +372,7 @@ def test_many_deletions_are_refused_until_they_are_accepted(config: Path, capsys
     notes = config.parent / "notes.jsonl"
     lines = [json.dumps({"id": f"m{n}", "text": f"note {n}", "timestamp": "2024-03-01T00:00:00Z"}) for n in range(100)]
     notes.write_text("\n".join(lines) + "\n")
-    sync(config)
+    archive.sync(config)
     notes.write_text("\n".join(lines[:79]) + "\n")
     assert sync(config) == 2
     assert "21 of 100 records would be deleted" in capsys.readouterr().out
@@ -430,7 +433,7 @@ def test_a_refused_export_publishes_nothing(config: Path) -> None:
     notes = config.parent / "notes.jsonl"
     lines = [json.dumps({"id": f"m{n}", "text": f"note {n}", "timestamp": "2024-03-01T00:00:00Z"}) for n in range(50)]
     notes.write_text("\n".join(lines) + "\n")
-    sync(config)
+    archive.sync(config)
     notes.write_text(lines[0] + "\n")
     home = archive.workspace(config).home
     assert [sync(config), sync(config)] == [2, 2]

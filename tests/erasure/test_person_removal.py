@@ -30,6 +30,8 @@ from relrag_query.people.indexed_person import PeopleError
 from tests import archive
 from tests.people.test_stage import ids, make, rows
 
+pytestmark = pytest.mark.usefixtures("direct")
+
 
 def test_what_was_said_of_who_is_forgotten_goes_with_them(tmp_path: Path) -> None:
     config = make(tmp_path)

@@ -276,7 +276,7 @@ def test_a_split_parts_what_was_merged_before() -> None:
         max_size=7,
     )
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_merge_undo_sync_and_rebuild_in_any_order_give_the_same_people(
     steps: list[tuple[str, int, int]],
 ) -> None:

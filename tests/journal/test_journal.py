@@ -117,7 +117,7 @@ def test_a_kill_before_the_write_loses_nothing_and_names_nothing(
         max_size=12,
     )
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_numbers_rise_and_entries_stay_whatever_happens(steps: list[tuple[str, object]]) -> None:
     expected: dict[int, str | None] = {}
     with tempfile.TemporaryDirectory() as made:
@@ -220,6 +220,7 @@ TAKEN = [
 ]
 
 
+@pytest.mark.usefixtures("direct")
 def test_an_old_homes_files_are_read_and_taken_over_once(tmp_path: Path) -> None:
     config = old_home(tmp_path)
     workspace = archive.workspace(config)

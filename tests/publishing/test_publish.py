@@ -59,6 +59,7 @@ def everything(config: Path) -> dict[str, list[tuple[Any, ...]]]:
         }
 
 
+@pytest.mark.usefixtures("direct")
 def test_a_new_note_lies_on_top_and_is_found_beside_the_old_ones(config: Path, tmp_path: Path) -> None:
     archive.first_sync(config)
     whole = published(config) / catalog.NAME
@@ -149,11 +150,11 @@ def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, mo
     add(config, {"id": "new", "text": "The orangery is heated by a rusty boiler.", "ts": 1735689600})
     finish, tried = catalog_build._finish, []
 
-    def finish_whole(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> None:
+    def finish_whole(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> dict[str, int]:
         tried.append(on_top)
         if on_top:
             connection.execute("SET memory_limit = '1MB'")
-        finish(connection, path, on_top)
+        return finish(connection, path, on_top)
 
     monkeypatch.setattr(catalog_build, "_finish", finish_whole)
     archive.sync(config)

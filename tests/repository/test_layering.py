@@ -1,9 +1,10 @@
 """What may import what: Dagster stays in its shells, and the commands start without anything heavy."""
 
 import ast
+import functools
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -35,18 +36,24 @@ EVERYWHERE = MODULES + sorted(
 HEAVY = {"dagster", "pyarrow", "presidio_analyzer", "duckdb", "qdrant_edge", "rich", "numpy"}
 
 
-def imported(module: str, *, at_top: bool = False) -> Iterator[str]:
+@functools.cache
+def imported(module: str, *, at_top: bool = False) -> tuple[str, ...]:
     """Full names of what a module imports: everywhere, or only when it is imported itself."""
     tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
-    inside = {
-        node
-        for outer in ast.walk(tree)
-        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef) or is_for_types(outer)
-        for node in ast.walk(outer)
-    }
-    for node in ast.walk(tree):
-        if at_top and node in inside:
-            continue
+    return tuple(names(module, nodes_at_top(tree) if at_top else ast.walk(tree)))
+
+
+def nodes_at_top(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that are in no function, and not for types only."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_for_types(node):
+            yield node
+            yield from nodes_at_top(node)
+
+
+def names(module: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Full names of what these nodes import."""
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -133,6 +133,7 @@ def test_a_local_question_finds_entities_by_their_vectors(synced: Path, monkeypa
     assert query(made.settings, "archive", asked, "basic").answer.records.entities == ()
 
 
+@pytest.mark.usefixtures("direct")
 def test_what_is_forgotten_is_in_no_vector_and_no_table(config: Path) -> None:
     made = archive.workspace(config)
     found = tables(made)

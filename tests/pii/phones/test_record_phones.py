@@ -149,7 +149,7 @@ _RECORDS = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(_RECORDS, min_size=2, max_size=6))
 def test_what_a_record_knows_changes_no_other(records: list[Record]) -> None:
     """All have one text, and each may know other phones."""
