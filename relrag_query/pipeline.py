@@ -108,7 +108,7 @@ def _ask_records(
     shown = _sources(context, hits, evidence, written, at_most, people)
     quotes = [] if written else _quotes(context, evidence, shown)
     writers_line = _name_writers(context, quotes, evidence, people) if people and quotes else ""
-    elsewhere = not written and evidence.elsewhere
+    elsewhere = not written and _is_elsewhere(evidence, context)
     about = [source.hit for source in shown] or hits
     explained = explanation.explain_query(context, wanted, about, _zone(context), elsewhere=elsewhere)
     nobody = answers.stated_by_nobody(unknown) if unknown else ""
@@ -197,8 +197,8 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
     )
     # without vectors, what lacks a word that no passage holds is about something else
     if context.meaning is None and missing and not by_words.sentences:
-        return hits, replace(by_words, confidence="none", elsewhere=False)
-    weighed = closest.weigh(
+        return hits, replace(by_words, confidence="none")
+    return hits, closest.weigh(
         by_words,
         found,
         judged,
@@ -208,9 +208,12 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
         terms=context.terms,
         question=context.question,
     )
-    quoted = {hit.chunk.rag_source_type for one in weighed.sentences for hit in one.hits}
-    elsewhere = weighed.elsewhere and bool(quoted) and quoted.isdisjoint(context.channels)
-    return hits, replace(weighed, elsewhere=elsewhere)
+
+
+def _is_elsewhere(evidence: ExtractiveAnswer, context: QueryContext) -> bool:
+    """Whether the question names a channel, and all that is quoted is of others."""
+    quoted = {hit.chunk.rag_source_type for one in evidence.sentences for hit in one.hits}
+    return bool(context.channels and quoted) and quoted.isdisjoint(context.channels)
 
 
 def _sources(
@@ -225,7 +228,7 @@ def _sources(
     if written:
         return _add_locations(context, cited_sources(written) if written.found else [])
     settings = context.settings.model_copy(update={"source_display_max_count": at_most})
-    types = frozenset[str]() if evidence.elsewhere else context.channels
+    types = frozenset[str]() if _is_elsewhere(evidence, context) else context.channels
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
     if people is None:
         return _add_locations(context, displayed_sources(fitting, evidence, settings))

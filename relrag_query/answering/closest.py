@@ -89,9 +89,8 @@ def _answer(
         sentences.sort(key=lambda one: one.unit.ts or 0)
     quoted = {id(hit) for one in sentences for hit in one.hits}
     hidden = {hit.chunk.chunk_id: 0.0 for one in answer.sentences for hit in one.hits if id(hit) not in quoted}
-    elsewhere = answer.elsewhere and bool(answer.sentences)
     display_scores = {**answer.display_scores, **hidden}
-    return replace(answer, sentences=sentences, confidence="sure", elsewhere=elsewhere, display_scores=display_scores)
+    return replace(answer, sentences=sentences, confidence="sure", display_scores=display_scores)
 
 
 def _beside(sentences: Sequence[Sentence], found: Sequence[Candidate], judged: Judgement) -> list[Sentence]:

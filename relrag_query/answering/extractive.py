@@ -88,8 +88,6 @@ class ExtractiveAnswer:
     """the largest share of the question that a passage covers"""
     least: float
     """passages that cover less than this are about something else"""
-    elsewhere: bool = False
-    """the question names a channel, and what answers is of others"""
     confidence: Confidence = "sure"
     """whether the sentences answer; `unsure` where they are the closest that there is"""
     display_scores: Mapping[str, float] = field(default_factory=dict)
@@ -120,7 +118,7 @@ def answer(
     people = named_people(terms, hits) if QueryIntent.PERSON_HISTORY in intents else []
     judged = [(hit, chunk_relevance(hit, terms) * (1.0 if is_about(hit, people) else _OF_OTHERS)) for hit in hits]
     display_scores = {hit.chunk.chunk_id: hit.weight * credit for hit, credit in judged if hit.role is None}
-    judged, elsewhere = _in_channel(judged, channels, least)
+    judged = _in_channel(judged, channels, least)
     best = max((hit.weight * credit for hit, credit in judged), default=0.0)
     bar = max(least, _NEAR_BEST * best)
     telling = [hit for hit, credit in judged if credit >= least and hit.weight * credit >= _NEAR_BEST * best]
@@ -138,20 +136,17 @@ def answer(
     chosen = _choose(_diversify_by_channel(candidates) if across else candidates)[:most]
     if across:
         chosen.sort(key=lambda one: one.unit.ts or 0)
-        return ExtractiveAnswer(chosen, best, bar, elsewhere, display_scores=display_scores)
+        return ExtractiveAnswer(chosen, best, bar, display_scores=display_scores)
     newest = _newest_of_series(chosen)
     quoted = {hit.chunk.chunk_id for one in newest for hit in one.hits}
     hidden = {hit.chunk.chunk_id: 0.0 for one in chosen for hit in one.hits if hit.chunk.chunk_id not in quoted}
-    return ExtractiveAnswer(newest, best, bar, elsewhere, display_scores={**display_scores, **hidden})
+    return ExtractiveAnswer(newest, best, bar, display_scores={**display_scores, **hidden})
 
 
-def _in_channel(
-    judged: list[tuple[Hit, float]], channels: frozenset[str], least: float
-) -> tuple[list[tuple[Hit, float]], bool]:
-    """Only the hits of the types that the question names, where one of them answers; and whether none of these does."""
+def _in_channel(judged: list[tuple[Hit, float]], channels: frozenset[str], least: float) -> list[tuple[Hit, float]]:
+    """Only the hits of the types that the question names, where one of them answers."""
     there = [(hit, credit) for hit, credit in judged if hit.chunk.rag_source_type in channels]
-    elsewhere = bool(channels) and not any(credit >= least for _, credit in there)
-    return there if there and not elsewhere else judged, elsewhere
+    return there if any(credit >= least for _, credit in there) else judged
 
 
 def _newest_of_series(sentences: Sequence[Sentence]) -> list[Sentence]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,6 +12,8 @@ import pytest
 from relrag_query.archive import Archive
 from relrag_query.cli import render
 from relrag_query.understanding.intent import QueryIntent, classify_query_intent, named_channel
+from tests import archive as archives
+from tests.end_to_end.test_hybrid import CONFIG as HYBRID
 from tests.query_hits import passages, publish, record, window
 
 MAIL, CHAT = frozenset({"email", "email_attachment"}), frozenset({"whatsapp"})
@@ -69,6 +73,20 @@ def test_where_nothing_follows_nothing_is_from_elsewhere(archive: Archive) -> No
     answer = archive.ask("What did we settle in the chat about heating the attic of the garage?")
     assert [source.hit.chunk.asset_id for source in answer.sources] == []
     assert answer.head == []
+
+
+def test_a_chat_in_another_language_is_not_from_elsewhere(tmp_path: Path) -> None:
+    """What is quoted decides, not whether it holds words of the question."""
+    notes = [
+        {"id": "chat", "rag_source_type": "whatsapp", "text": "הטכנאי היה פה והחליף את המשאבה של החימום"},
+        {"id": "mail", "rag_source_type": "email", "text": "The train to Vienna leaves at nine from platform two."},
+    ]
+    (tmp_path / "notes.jsonl").write_text("\n".join(json.dumps(one | {"from": "Eva"}) for one in notes))
+    (tmp_path / "relrag.toml").write_text(HYBRID.format(embedder="e5"))
+    archives.sync(tmp_path / "relrag.toml")
+    with Archive.open(tmp_path / "relrag.toml") as opened:
+        heating = opened.ask("What did the heating technician replace, as we wrote in the chat?")
+    assert (heating.quotes[0].text, heating.head) == (notes[0]["text"], [])
 
 
 def test_a_kind_that_is_given_leaves_nothing_of_another_channel(archive: Archive) -> None:
