@@ -151,10 +151,10 @@ def clone(folder: Path, to: Path) -> Path:
     return to
 
 
-def first_sync(config: Path) -> None:
+def first_sync(config: Path) -> Workspace:
     """`relrag sync` of a new archive; where a test of this run has synced one of the same files, that one is copied.
 
-    The copy has the same keys, and its files keep their times.
+    The copy has the same keys, and its files keep their times. Returns the workspace.
     """
     folder = config.parent
     assert not home(folder).exists()
@@ -166,11 +166,12 @@ def first_sync(config: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another process may be about to sync the same
         if kept.exists():
             clone(kept, folder)
-            return
-        from relrag_query.cli.commands.sync import sync as whole  # brings Dagster
+        else:
+            from relrag_query.cli.commands.sync import sync as whole  # brings Dagster
 
-        assert whole(config) == 0
-        clone(folder, kept.with_suffix(".new")).rename(kept)
+            assert whole(config) == 0
+            clone(folder, kept.with_suffix(".new")).rename(kept)
+    return workspace(config)
 
 
 def as_schema(manifest: Path, version: int) -> None:

@@ -33,7 +33,7 @@ def test_one_table_of_a_stage_follows_from_every_source_and_the_others_from_it(t
 
 
 def test_a_check_tells_of_each_table_whether_its_file_is_as_it_was_written(tmp_path: Path) -> None:
-    workspace = archive.sync(archive.make(tmp_path))
+    workspace = archive.first_sync(archive.make(tmp_path))
     archive_tables.path(workspace.home, "persons").write_bytes(b"something else")
     archive_tables.path(workspace.home, "person_names").unlink()
     tables = [dg.AssetKey(name) for name in ("persons", "person_names", "month_words")]

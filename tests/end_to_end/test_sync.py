@@ -174,7 +174,7 @@ def test_what_is_found_otherwise_is_redacted_again(config: Path, monkeypatch: py
     from relrag_pipelines import pii
     from relrag_pipelines.stages import plan as plans
 
-    archive.sync(config)
+    archive.first_sync(config)
     assert plans.build_plan(archive.workspace(config)).empty
     monkeypatch.setattr(pii, "VERSION", pii.VERSION + 1)
     plan = plans.build_plan(archive.workspace(config))
@@ -297,7 +297,7 @@ def test_a_removed_file_takes_its_records_along_unless_they_are_retained(config:
 
 def test_equal_documents_are_one_record_with_two_locations(config: Path) -> None:
     copy = config.parent / "papers" / "a copy.md"
-    archive.sync(config)
+    archive.first_sync(config)
     home = archive.workspace(config).home
     copy.write_text(archive.LEASE)
     os.utime(copy, (1704400000, 1704400000))

@@ -118,7 +118,7 @@ def test_a_home_of_every_version_is_opened_and_brought_up_to_date(fixture: Path,
 
 def test_what_kept_its_shape_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     raise_schema(monkeypatch, "shared")
     assert verify_home(config.parent / ".relrag") == []
     plan = todo(config)
@@ -129,7 +129,7 @@ def test_an_older_lake_is_made_again_from_private_without_reading_any_export(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = archive.make(tmp_path)
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     before = rows(home)
     version = raise_schema(monkeypatch, "records", "chunks")
     with pytest.raises(ArchiveError, match=r"published by an older relrag \(schema \d+\); `relrag sync` makes"):

@@ -182,7 +182,7 @@ def test_a_note_waits_for_who_writes(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_damaged_file_is_named_and_made_again(tmp_path: Path) -> None:
-    workspace = archive.sync(archive.make(tmp_path))
+    workspace = archive.first_sync(archive.make(tmp_path))
     (path,), name = files(workspace), pseudonym(workspace)
     whole = path.read_bytes()
     place = path.relative_to(workspace.home).as_posix()

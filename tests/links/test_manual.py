@@ -43,7 +43,7 @@ def words(config: Path) -> list[dict[str, object]]:
 
 @pytest.mark.requirement("S0-18", "S0-19", "S0-20", "S0-21")
 def test_a_link_holds_from_the_next_sync_on_and_a_deletion_outlives_all_others(config: Path) -> None:
-    archive.sync(config)
+    archive.first_sync(config)
     links.link_assets(N1, N2, "references", 0.75, "the same plumber, 052-123-4567", config=config)
     links.link_thread_member("boiler", N1, "by hand", config=config)
     assert links.get_asset_neighbors(N1, ["references"], config=config) == []

@@ -136,7 +136,7 @@ def test_the_api_states_them_too(config: Path, service: Service) -> None:
 
 def test_the_api_only_reads_by_default(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     with client(config) as api:
         refused = api.post("/api/v1/relationships", json=ENDS, headers=BEARER)
     assert refused.status_code == 404

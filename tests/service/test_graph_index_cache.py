@@ -101,7 +101,7 @@ def test_the_tools_answer_and_trace(service: Service) -> None:
 
 def test_there_are_no_tools_without_an_index(tmp_path: Path) -> None:
     made = archive.make(tmp_path)
-    archive.sync(made)
+    archive.first_sync(made)
     with Service.open(made) as service:
         assert not {"graphrag", "trace"} & tools(service).keys()
         with pytest.raises(NotServed, match="graphrag"):

@@ -171,7 +171,7 @@ def test_32_callers_are_answered_as_one_after_the_other(service: Service) -> Non
 
 def test_requests_never_mix_generations_and_old_ones_are_let_go_of(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     held = {1: frozenset({"jsonl:notes:n1", "jsonl:notes:n2"})}
     seen: set[tuple[int, frozenset[str]]] = set()
     faults: list[Exception] = []
@@ -220,7 +220,7 @@ def test_requests_never_mix_generations_and_old_ones_are_let_go_of(tmp_path: Pat
 
 def test_a_request_ends_in_the_generation_it_began_with(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     with Service.open(config) as service, service.reading() as before:
         archive.write_notes(tmp_path, {"id": "n3", "text": "The plumber came.", "ts": "1709280000"})
         archive.sync(config)

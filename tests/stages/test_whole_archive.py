@@ -129,7 +129,7 @@ def test_a_wrong_row_is_named(rows: tuple[ArchiveStage, ...], said: str, monkeyp
 
 
 def test_no_stage_reads_what_was_redacted_and_not_checked(tmp_path: Path) -> None:
-    workspace = archive.sync(archive.make(tmp_path))
+    workspace = archive.first_sync(archive.make(tmp_path))
     rows = lake.read(workspace.home, "records", "chat", "2024-01").to_pylist()
     rows[0]["text"] = "call 052-123-4567"
     stamp = lake.manifest(workspace.home, "records", "chat")["2024-01"].stamp
@@ -143,6 +143,6 @@ def test_no_stage_reads_what_was_redacted_and_not_checked(tmp_path: Path) -> Non
 
 
 def test_a_stage_that_makes_other_tables_than_it_declares_is_named(tmp_path: Path) -> None:
-    workspace = archive.sync(archive.make(tmp_path))
+    workspace = archive.first_sync(archive.make(tmp_path))
     with pytest.raises(StageError, match='stage "people" made nothing, and declares persons, aliases'):
         whole_archive.run(workspace, PEOPLE)
