@@ -35,14 +35,18 @@ class SparseEncoder:
         """The vector under which a text of these tokens is found."""
         return self._bm25.embed_document(tokens)
 
-    def query(self, asked: str | Collection[str]) -> SparseVector:
-        """The vector of a question, or of tokens that count alike; without entries where there is no word."""
+    def query(self, asked: str | Collection[str], also: Collection[str] = ()) -> SparseVector:
+        """The vector of a question, or of tokens that count alike; without entries where there is no word.
+
+        `also` are further tokens that count alike.
+        """
         if not isinstance(asked, str):
-            return self._bm25.embed_query(" ".join(asked))
+            return self._bm25.embed_query(" ".join([*asked, *also]))
         tokens = query_tokens(asked)
-        vector = self._bm25.embed_query(tokens)
         weak = set(self._bm25.embed_query(" ".join(_forms(asked, tokens))).indices)
-        return SparseVector(vector.indices, [_FORM if index in weak else 1.0 for index in vector.indices])
+        weights = {index: _FORM if index in weak else 1.0 for index in self._bm25.embed_query(tokens).indices}
+        weights = dict.fromkeys(self._bm25.embed_query(" ".join(also)).indices, 1.0) | weights
+        return SparseVector(list(weights), list(weights.values()))
 
 
 def _forms(text: str, tokens: str) -> list[str]:

@@ -178,7 +178,9 @@ def _related_passages(
         return []
     names = " ".join(row["alias"] for one in ids for row in known[one].aliases if row["kind"] == "name")
     where = replace(context.limits, person_ids=tuple(people.ids_in_index(ids)))
-    found = hybrid_search(context.vectors, f"{context.search_text}\n{names}", context.meaning, _CANDIDATES, where)
+    found = hybrid_search(
+        context.vectors, f"{context.search_text}\n{names}", context.meaning, _CANDIDATES, where, context.translated
+    )
     chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
     together = people.person_counts(list(chunks), people.ids_in_index(ids))
     about = [

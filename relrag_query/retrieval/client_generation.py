@@ -28,9 +28,15 @@ class ScopedVectors:
     store: VectorStore
     chunk_ids: frozenset[str]
 
-    def search(self, query: str | Collection[str], limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
+    def search(
+        self,
+        query: str | Collection[str],
+        limit: int,
+        where: ChunkFilter = ANYWHERE,
+        also: Collection[str] = (),
+    ) -> list[ScoredPoint]:
         """See `VectorStore`."""
-        return self._best(lambda most: self.store.search(query, most, where), limit)
+        return self._best(lambda most: self.store.search(query, most, where, also), limit)
 
     def nearest(self, vector: Vectors, limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
         """See `VectorStore`."""

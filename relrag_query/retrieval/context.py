@@ -59,6 +59,8 @@ class QueryContext:
     """how near texts are to the question, a row each (`QuestionVectors.similarities`); None where it is not known"""
     lexical_reason: str = ""
     spellings: Spellings = field(default_factory=dict)
+    translated: frozenset[str] = frozenset()
+    """tokens of what the words of the question mean in other languages"""
     latest: bool = False
     """asks for what holds now"""
     assets: tuple[str, ...] = ()

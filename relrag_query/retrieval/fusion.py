@@ -8,7 +8,7 @@ vector, in a language that the model does not know, ranks by its words alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -34,15 +34,25 @@ class FusedHit(NamedTuple):
 
 
 def hybrid_search(
-    store: VectorStore, words: str, meaning: Vectors | None, limit: int, where: ChunkFilter
+    store: VectorStore,
+    words: str,
+    meaning: Vectors | None,
+    limit: int,
+    where: ChunkFilter,
+    also: Collection[str] = (),
 ) -> list[FusedHit]:
-    """The best passages, best first; by words alone where the question has no vector."""
-    sparse = store.search(words, limit, where)
+    """The best passages, best first; by words alone where the question has no vector.
+
+    `also` are tokens that are looked for beside the words.
+    """
+    sparse = store.search(words, limit, where, also)
     if meaning is None:
         return [FusedHit(hit.chunk_id, hit.score, rank, None) for rank, hit in enumerate(sparse, 1)]
     dense = store.nearest(meaning, limit, where)
     words_only, meaning_only = _missing(sparse, dense), _missing(dense, sparse)
-    words_too = store.search(words, len(meaning_only), replace(where, chunk_ids=meaning_only)) if meaning_only else []
+    words_too = []
+    if meaning_only:
+        words_too = store.search(words, len(meaning_only), replace(where, chunk_ids=meaning_only), also)
     meaning_too = store.nearest(meaning, len(words_only), replace(where, chunk_ids=words_only)) if words_only else []
     return convex_fusion(sparse, dense, [*sparse, *words_too], [*dense, *meaning_too])[:limit]
 

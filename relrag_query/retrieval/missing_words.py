@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from rapidfuzz.distance import Prefix
+
+from relrag_pipelines.text.analyzer import fold
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit, drop_context
 from relrag_query.retrieval.term_coverage import PART, Term, passage_tokens
 
+_STEM, _ENDING = 3, 2
+"""letters that forms of a word share at least, and in which they may differ at its end"""
 _CANDIDATES = 8
 """passages that are searched for a word: those that hold it come first, then those with its beginning"""
 
@@ -14,7 +19,13 @@ _CANDIDATES = 8
 def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
     """Words that no passage holds, mistyped ones too; of the time asked for only where nothing is of that time."""
     gone = {one.word for one in unmatched_terms(context, hits) if not _occurs(one, context)}
-    return [one.word for one in context.terms if one.word in gone or one.word in context.spellings]
+    gone |= {word for word, near in context.spellings.items() if not any(_inflects(word, other) for other in near)}
+    return [one.word for one in context.terms if one.word in gone]
+
+
+def _inflects(word: str, other: str) -> bool:
+    """Whether two words differ in their endings only, as the forms of a name do that the index has in one of them."""
+    return Prefix.similarity(fold(word), fold(other)) >= max(_STEM, len(word) - _ENDING)
 
 
 def unmatched_terms(context: QueryContext, hits: list[Hit]) -> list[Term]:

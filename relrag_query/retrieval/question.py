@@ -23,6 +23,7 @@ from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.named_assets import named_assets
 from relrag_query.retrieval.spelling import correct, respell, spellings
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
+from relrag_query.retrieval.translation import translate, translation_tokens, translations
 from relrag_query.understanding.intent import QueryIntent, asks_for_latest, classify_query_intent, named_channel
 from relrag_query.understanding.time_expressions import TimeRange, day_range, seconds, time_range
 
@@ -79,15 +80,16 @@ def read_question(
     redacted = [redact_question(one, settings) for one in topics]
     terms = _terms(topics, redacted, times, frequencies)
     near = spellings(terms, frequencies, store, connection)
+    foreign = translations(terms, topics[0])
     embedded_text = correct("\n".join(redacted), near)
     meaning, why = embed(embedded_text)
     context = QueryContext(
         question=questions[0], redacted_text=redacted[0],
         search_text="\n".join(dict.fromkeys([*topics, *redacted, *itertools.chain(*near.values())])),
-        terms=respell(terms, near), spellings=near, intents=intents, assets=assets,
-        channels=_channels(questions), time=next(filter(None, times), None), latest=latest, limits=where,
-        limit=max(limit, MIN_CANDIDATES), settings=settings, connection=connection, vectors=store,
-        frequencies=frequencies, meaning=meaning, embedded_text=embedded_text, lexical_reason=why,
+        terms=translate(respell(terms, near), foreign), spellings=near, translated=translation_tokens(foreign),
+        intents=intents, assets=assets, channels=_channels(questions), time=next(filter(None, times), None),
+        latest=latest, limits=where, limit=max(limit, MIN_CANDIDATES), settings=settings, connection=connection,
+        vectors=store, frequencies=frequencies, meaning=meaning, embedded_text=embedded_text, lexical_reason=why,
     )  # fmt: skip
     if near:
         context.note("spelling", "; ".join(f'for "{one}" also {", ".join(some)}' for one, some in near.items()))

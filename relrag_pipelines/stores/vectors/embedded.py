@@ -107,8 +107,14 @@ class _EdgeStore:
         self._path = path
         self._encoder = SparseEncoder()
 
-    def search(self, query: str | Collection[str], limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
-        vector = self._encoder.query(query)
+    def search(
+        self,
+        query: str | Collection[str],
+        limit: int,
+        where: ChunkFilter = ANYWHERE,
+        also: Collection[str] = (),
+    ) -> list[ScoredPoint]:
+        vector = self._encoder.query(query, also)
         if not vector.indices:
             return []
         request = QueryRequest(query=Query.Nearest(vector, using=WORDS), limit=limit, filter=_filter(where))

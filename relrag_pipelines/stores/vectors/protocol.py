@@ -85,8 +85,17 @@ ANYWHERE = ChunkFilter()
 class VectorStore(Protocol):
     """What a backend offers."""
 
-    def search(self, query: str | Collection[str], limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
-        """The best passages for a question, or for tokens, best first; none where there is no word to look for."""
+    def search(
+        self,
+        query: str | Collection[str],
+        limit: int,
+        where: ChunkFilter = ANYWHERE,
+        also: Collection[str] = (),
+    ) -> list[ScoredPoint]:
+        """The best passages for a question, or for tokens, best first; none where there is no word to look for.
+
+        `also` are tokens that are looked for beside these, such as those of translations.
+        """
         ...
 
     def nearest(self, vector: Vectors, limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:

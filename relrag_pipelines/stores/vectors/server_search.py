@@ -35,9 +35,15 @@ class ServerStore:
         self._place = place
         self._encoder = SparseEncoder()
 
-    def search(self, query: str | Collection[str], limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
+    def search(
+        self,
+        query: str | Collection[str],
+        limit: int,
+        where: ChunkFilter = ANYWHERE,
+        also: Collection[str] = (),
+    ) -> list[ScoredPoint]:
         """See VectorStore."""
-        vector = self._encoder.query(query)
+        vector = self._encoder.query(query, also)
         return self._query(sparse(vector), WORDS, limit, where) if vector.indices else []
 
     def nearest(self, vector: Vectors, limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:

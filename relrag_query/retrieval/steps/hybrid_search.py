@@ -34,7 +34,7 @@ def hybrid_search(hits: list[Hit], context: QueryContext) -> list[Hit]:
     wanted = context.limit * _OVERFETCH
 
     def search(where: ChunkFilter) -> list[FusedHit]:
-        return fused_search(context.vectors, context.search_text, context.meaning, wanted, where)
+        return fused_search(context.vectors, context.search_text, context.meaning, wanted, where, context.translated)
 
     searches = [(search(where), types) for where, types in _scopes(context)]
     found = {one.chunk_id for some, _ in searches for one in some}

@@ -158,7 +158,9 @@ def _fitting(threads: Sequence[str], context: QueryContext) -> list[Chunk]:
     if not threads:
         return []
     where = replace(context.limits, thread_ids=tuple(threads))
-    found = hybrid_search(context.vectors, context.search_text, context.meaning, _THREAD_FOUND, where)
+    found = hybrid_search(
+        context.vectors, context.search_text, context.meaning, _THREAD_FOUND, where, context.translated
+    )
     known = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
     return [known[one.chunk_id] for one in found if one.chunk_id in known]
 

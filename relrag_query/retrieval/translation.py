@@ -1,0 +1,71 @@
+"""Words of other languages that mean what the words of a question mean, so that texts in these are found.
+
+Dictionary-based query translation. All words for one word of the question count as that word: what a passage holds of
+it is the most that it holds of any (Pirkola 1998, https://doi.org/10.1145/290941.290957).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from relrag_pipelines.text.analyzer import fold, whole_tokens
+from relrag_pipelines.text.language import is_english
+from relrag_query.retrieval.term_coverage import Term, terms_of
+from relrag_query.understanding import lexicon
+
+Translations = Mapping[str, Mapping[str, float]]
+"""a word of the question -> tokens of its translations -> how surely a text with one of them holds the translation"""
+
+_SHARE = 0.7
+"""how surely a text that holds a translation holds the word: most words have several meanings"""
+_FORM = 0.9
+"""how surely a token has to tell a translation to be searched for: its first letters alone do not"""
+
+
+def translations(terms: Sequence[Term], question: str) -> Translations:
+    """The translations of the words of a question; of names, times and words that only ask there are none."""
+    english = is_english(question)
+    words = {
+        term.word: lexicon.translations(term.word, english=english)
+        for term in terms
+        if not (term.light or term.is_time or _is_name(term.word, question))
+    }
+    return {word: dict(_tokens(found)) for word, found in words.items() if found}
+
+
+def translate(terms: Sequence[Term], found: Translations) -> list[Term]:
+    """The terms, each found by its translations as well."""
+    return [
+        replace(term, tokens={token: _SHARE * sure for token, sure in found[term.word].items()} | dict(term.tokens))
+        if term.word in found
+        else term
+        for term in terms
+    ]
+
+
+def translation_tokens(found: Translations) -> frozenset[str]:
+    """The tokens that are searched for."""
+    return frozenset(token for tokens in found.values() for token, sure in tokens.items() if sure >= _FORM)
+
+
+def _tokens(words: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, float]]:
+    """The tokens of translations, the surest of equal ones last."""
+    found = [
+        (token, sure)
+        for language, some in words.items()
+        for word in some
+        for token, sure in _forms(word, inflected=language != lexicon.ENGLISH)
+    ]
+    return iter(sorted(found, key=lambda one: one[1]))
+
+
+def _forms(word: str, *, inflected: bool) -> Iterator[tuple[str, float]]:
+    if not inflected:  # a word that begins like an English one is another word
+        yield from ((token, 1.0) for token in whole_tokens(fold(word)))
+    else:
+        yield from (pair for term in terms_of(word) for pair in term.tokens.items())
+
+
+def _is_name(word: str, question: str) -> bool:
+    return word[:1].isupper() and not question.lstrip("¿¡\"'„“(").startswith(word)

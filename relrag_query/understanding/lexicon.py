@@ -1,0 +1,131 @@
+"""Words that mean the same in other languages: a question finds what is written in one of them.
+
+`lexicon.tsv` holds a concept a line and a language a column, each with words for it; its head names the languages. Of a
+word that is inflected it holds one form for each beginning that forms have: four letters in Hebrew, else five. English
+words are compared by their stems.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rapidfuzz.distance import Prefix
+
+from relrag_pipelines.text.analyzer import PREFIXED, fold, whole_tokens
+from relrag_pipelines.text.stopwords import FINAL_LETTERS
+
+FILE = Path(__file__).with_name("lexicon.tsv")
+ENGLISH, HEBREW = "en", "he"
+_BEGINNING, _HEBREW_BEGINNING = 5, 4
+"""letters that forms of a word share"""
+_LONGEST_ENDING = 4
+"""letters behind these in which they differ"""
+_SHORTEST, _PREFIXES = 3, 2
+"""letters of a Hebrew word, and of those before it that are no part of it"""
+_QUOTES = str.maketrans("״׳", "\"'")
+"""marks of Hebrew abbreviations, as they are typed"""
+
+
+def translations(word: str, *, english: bool) -> Mapping[str, Sequence[str]]:
+    """The words of other languages for what a word means, by language; none where the lexicon does not hold it.
+
+    `english`: whether a word in Latin letters is looked for among English words first.
+    """
+    word = word.lower().translate(_QUOTES)
+    if not word[:1].isalpha():
+        return {}
+    if "א" <= word[:1] <= "ת":
+        languages = [HEBREW]
+    else:
+        inflected = [one for one in _languages() if one not in (HEBREW, ENGLISH)]
+        languages = [ENGLISH, *inflected] if english else [*inflected, ENGLISH]
+    for language in languages:
+        if found := _concepts_of(word, language):
+            return {
+                other: list(dict.fromkeys(one for line in found for one in _concepts()[line][place].split()))
+                for place, other in enumerate(_languages())
+                if other != language
+            }
+    return {}
+
+
+def _concepts_of(word: str, language: str) -> Sequence[int]:
+    """The lines that hold the word: as it is written, else without accents, else with the longest beginning of it."""
+    index = _index(language)
+    forms = _forms(word, fold(word), language)
+    for form in forms:
+        if form in index.whole:
+            return index.whole[form]
+    if language == ENGLISH:
+        return ()
+    near = [
+        (Prefix.similarity(form, other), line)
+        for form in forms
+        for other, line in index.alike.get(form[: _letters(language)], ())
+        if max(len(form), len(other)) - Prefix.similarity(form, other) <= _LONGEST_ENDING
+    ]
+    longest = max((shared for shared, _ in near), default=0)
+    return sorted({line for shared, line in near if shared == longest})
+
+
+def _forms(word: str, folded: str, language: str) -> list[str]:
+    """How a word may stand in the index: an English one by its stem, a Hebrew one also without its prefixes."""
+    if language == ENGLISH:
+        return whole_tokens(folded)
+    if language != HEBREW:
+        return [word, folded]
+    forms = [folded.translate(FINAL_LETTERS)]
+    while forms[-1][0] in PREFIXED and len(forms[-1]) > _SHORTEST and len(forms) <= _PREFIXES:
+        forms.append(forms[-1][1:])
+    return forms
+
+
+class _Index:
+    """Where the words of a language stand."""
+
+    def __init__(self, language: str) -> None:
+        self.whole: defaultdict[str, list[int]] = defaultdict(list)
+        """word -> lines"""
+        self.alike: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+        """beginning -> words that have it, with their lines"""
+        letters = _letters(language)
+        for word, folded, line in _words(language):
+            forms = _forms(word, folded, language)
+            for form in dict.fromkeys(forms[:1] if language == HEBREW else forms):
+                self.whole[form].append(line)
+                if len(form) >= letters:
+                    self.alike[form[:letters]].append((form, line))
+
+
+_index = functools.cache(_Index)
+
+
+def _letters(language: str) -> int:
+    return _HEBREW_BEGINNING if language == HEBREW else _BEGINNING
+
+
+def _words(language: str) -> Iterator[tuple[str, str, int]]:
+    """The words of a language, also folded, each with its line."""
+    place = _languages().index(language)
+    cells = "\n".join(cells[place] for cells in _concepts())
+    # in one go, since a call for each word would take ten times as long
+    lines = zip(cells.split("\n"), fold(cells.translate(_QUOTES)).split("\n"), strict=True)
+    for line, (written, folded) in enumerate(lines):
+        for word, plain in zip(written.split(), folded.split(), strict=True):
+            yield word, plain, line
+
+
+@functools.cache
+def _table() -> list[list[str]]:
+    return [line.split("\t") for line in FILE.read_text(encoding="utf-8").splitlines()]
+
+
+def _languages() -> list[str]:
+    return _table()[0]
+
+
+def _concepts() -> list[list[str]]:
+    return _table()[1:]

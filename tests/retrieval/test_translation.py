@@ -1,0 +1,72 @@
+"""A question in one language finds a text in another by what its words mean, also without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from relrag_query.archive import Archive
+from relrag_query.retrieval.question import Filters
+from relrag_query.retrieval.term_coverage import terms_of
+from relrag_query.retrieval.translation import translate, translation_tokens, translations
+from tests.query_hits import passages, publish, record
+
+_TEXTS = {
+    "gmail:en": "The warranty on the roof is sixty months.",
+    "gmail:cs": "Záruka na střechu je šedesát měsíců.",
+    "gmail:he": "האחריות על הגג היא שישים חודשים.",
+    "gmail:keys": "Pan Pustka má klíče od chalupy.",
+    "gmail:heating": "הטכנאי החליף את המשאבה של הדוד.",
+}
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    records = [record(name, text, "2025-05-04T18:00:00Z") for name, text in _TEXTS.items()]
+    records += [
+        record(f"gmail:{number}", text, "2025-05-04T18:00:00Z")
+        for number, text in enumerate(["When does the train to the lake leave?", "Vlak k jezeru jede v osm."] * 10)
+    ]
+    chunks = [one for each in records for one in passages(each)]
+    with Archive.open(publish(tmp_path_factory.mktemp("translation"), records, chunks)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("How long is the warranty on the roof?", ["gmail:en", "gmail:cs", "gmail:he"]),
+        ("Jak dlouhá je záruka na střechu?", ["gmail:cs", "gmail:en", "gmail:he"]),
+        ("כמה זמן האחריות על הגג?", ["gmail:he", "gmail:cs", "gmail:en"]),
+        ("Who has the keys to the cottage?", ["gmail:keys"]),
+        ("מי מחזיק את המפתחות", ["gmail:keys"]),
+        ("When was the boiler repaired?", ["gmail:heating"]),
+    ],
+)
+def test_texts_in_other_languages_are_found(archive: Archive, question: str, found: list[str]) -> None:
+    hits = [hit.chunk.asset_id for hit in archive.search(question).hits][: len(found)]
+    assert sorted(hits) == sorted(found)
+
+
+def test_the_words_of_the_question_count_more_than_their_translations(archive: Archive) -> None:
+    with archive._reading() as connection:
+        context = archive._context(connection, "How long is the warranty on the roof?", Filters(), 8)
+    (warranty,) = [term for term in context.terms if term.word == "warranty"]
+    shares = [warranty.found(frozenset(terms)) for terms in (["warranti"], ["~zaru"], ["~zaruk"], ["~zar"], ["kotel"])]
+    assert shares == [1.0, pytest.approx(0.35), pytest.approx(0.63), 0.0, 0.0]
+    assert {"~zaruk", "~strec", "גג"} <= context.translated
+    assert "~zar" not in context.translated, "three letters begin too many words"
+
+
+def test_names_times_and_words_that_ask_are_not_translated() -> None:
+    question = "Did Rose pay the rent in spring?"
+    found = translations(terms_of(question), question)
+    assert found.keys() == {"pay", "rent", "spring"}
+    assert translations(terms_of("Rose petals"), "Rose petals").keys() >= {"Rose"}, "first of all it may be a flower"
+
+
+def test_without_a_translation_nothing_changes() -> None:
+    terms = terms_of("xyzzy plugh")
+    assert translate(terms, translations(terms, "xyzzy plugh")) == terms
+    assert translation_tokens({}) == frozenset()
