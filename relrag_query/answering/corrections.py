@@ -65,8 +65,11 @@ def _speaks_of(one: Candidate, terms: Sequence[Term]) -> bool:
 
 
 def _later(new: QuotableSpan, old: QuotableSpan) -> bool:
-    """Whether it was said later in the same matter, by who wrote the record: what a mail quotes is older than that."""
-    own = new.hit.chunk.section not in OF_OTHERS
+    """Whether it was said later in the same matter, by who wrote the record: what a mail quotes is older than that.
+
+    The time of a file does not tell.
+    """
+    own = new.hit.chunk.section not in OF_OTHERS and not (new.hit.dated_by_file or old.hit.dated_by_file)
     return own and (new.ts or 0) > (old.ts or 0) > 0 and superseded.same_matter(new.hit, old.hit)
 
 

@@ -79,7 +79,7 @@ def rows(found: Sequence[Candidate], context: QueryContext) -> Vectors:
         max(near, default=0.0),
         max((one.unit.hit.score for one in found), default=1.0) or 1.0,
         [pair for pair in zip(found, said, strict=True) if superseded.agrees(pair[0].text)],
-        sorted({one.unit.ts or 0 for one in found}),
+        sorted({one.unit.ts or 0 for one in found if not one.unit.hit.dated_by_file}),
         values,
     )
     table = [
@@ -191,7 +191,9 @@ def _promotes(text: str) -> bool:
 
 
 def _recency(question: _Question, one: Candidate, said: Said) -> float:
-    """1 for what is newest among the candidates, 0 for what is oldest."""
+    """1 for what is newest among the candidates, 0 for what is oldest; between where only a file's time is known."""
+    if one.unit.hit.dated_by_file:
+        return 0.5
     return bisect_left(question.times, one.unit.ts or 0) / max(1, len(question.times) - 1)
 
 

@@ -2,7 +2,8 @@
 
 A record is superseded where a newer one of the same conversation, or of the same file, says that it replaces something
 and gives another value of the same sort; of a conversation also where it agrees on another amount or hour. Both stay
-found; the older one counts less and is marked.
+found; the older one counts less and is marked. The time of a file decides nothing, for copying changes it: then only
+what one of the two says of itself tells which is newer.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ def mark_superseded(hits: list[Hit], context: QueryContext) -> list[Hit]:
     found = sorted(dated, key=lambda hit: hit.chunk.ts or 0)
     newer: dict[str, Hit] = {}
     for old, new in combinations(found, 2):
+        if new.dated_by_file or old.dated_by_file:
+            old, new = (new, old) if says_so(old, new) else (old, new)
         if old.chunk.chunk_id not in newer and _replaces(new, old):
             newer[old.chunk.chunk_id] = new
     if not newer:
@@ -67,13 +70,19 @@ def mark_superseded(hits: list[Hit], context: QueryContext) -> list[Hit]:
 def _replaces(new: Hit, old: Hit) -> bool:
     return (
         old.chunk.asset_id != new.chunk.asset_id
-        and (old.chunk.ts or 0) < (new.chunk.ts or 0)
+        and _is_newer(new, old)
         and same_matter(new, old)
         and (
             (says_so(new, old) and differ(new.chunk.text, old.chunk.text))
             or (_same_thread(new, old) and agrees_on_another(new.chunk.text, old.chunk.text))
         )
     )
+
+
+def _is_newer(new: Hit, old: Hit) -> bool:
+    if new.dated_by_file or old.dated_by_file:
+        return says_so(new, old) and not says_so(old, new)
+    return (old.chunk.ts or 0) < (new.chunk.ts or 0)
 
 
 def agrees_on_another(new: str, old: str) -> bool:

@@ -48,6 +48,10 @@ class HitReply(BaseModel, serialize_by_alias=True):
     subject: str | None
     timestamp: str | None
     time: str | None
+    date_quality: str = Field(
+        description="of documents: exact, day, year, modified (only the time of a file, which may have been copied), "
+        "outside or none; empty of messages"
+    )
     page_number: int | None
     start_second: float | None
     end_second: float | None
@@ -215,7 +219,8 @@ def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
         **{name: getattr(chunk, name) for name in (*same, *more, "parent_asset_id", "text")},
         line=hit_line(hit),
         sender=chunk.from_,
-        time=local_time(chunk.ts, zone, chunk.rag_source_type),
+        time=local_time(chunk.ts, zone, chunk.rag_source_type, hit.date_quality),
+        date_quality=hit.date_quality,
         score=hit.score,
         display_score=hit.display_score,
         source_role=hit.role,
@@ -234,8 +239,10 @@ def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
     )
 
 
-def local_time(ts: int | None, zone: ZoneInfo, rag_source_type: str = "") -> str | None:
-    """Seconds as ISO 8601 by the owner's clock; of a record of which only the day is known that day."""
+def local_time(ts: int | None, zone: ZoneInfo, rag_source_type: str = "", date_quality: str = "") -> str | None:
+    """Seconds as ISO 8601 by the owner's clock; of a record of which only the day or the year is known just that."""
+    if ts is not None and date_quality == "year":
+        return str(datetime.fromtimestamp(ts, UTC).year)
     if ts is not None and only_day(ts, rag_source_type):
         return datetime.fromtimestamp(ts, UTC).date().isoformat()
     return datetime.fromtimestamp(ts, zone).isoformat() if ts is not None else None

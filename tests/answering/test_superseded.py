@@ -23,7 +23,7 @@ def mail(name: str, text: str, day: str, thread: str = "t", **fields: str) -> Re
 
 
 def file(name: str, text: str, day: str, **fields: str) -> Record:
-    return record(f"document:{name}", text, f"2025-03-{day}T08:00:00Z", file_name=name, **(FILE | fields))
+    return record(f"document:{name}", text, f"2025-03-{day}T08:00:00Z", **({"file_name": name} | FILE | fields))
 
 
 OLD = mail("old", "The offer for the windows is 84,000 crowns.", "01")
@@ -73,3 +73,43 @@ def test_the_newer_one_answers(tmp_path: Path) -> None:
     with Archive.open(publish(tmp_path, [OLD, newer])) as archive:
         answer = archive.ask("How much is the offer for the windows?")
     assert [quote.text for quote in answer.quotes] == ["Corrected: the offer for the windows is 79,500 crowns."]
+
+
+VERSIONS = [
+    (("lease_flat_v1.txt", "Rent 9,000"), ("lease_flat_v2_updated.txt", "Rent 9,400")),
+    (("smlouva_byt_v1.txt", "Nájem 9 000 Kč"), ("smlouva_byt_v2_oprava.txt", "Nájem 9 400 Kč")),
+    (("חוזה דירה 1.txt", "שכירות 9,000"), ("חוזה דירה 2 עדכון.txt", "שכירות 9,400")),
+]
+
+
+def replacements(folder: Path, *files: Record) -> dict[str, str]:
+    """File -> the one that replaces it."""
+    with Archive.open(publish(folder, files)) as archive:
+        hits = archive.search("rent nájem שכירות").hits
+        with archive._reading() as connection:
+            marked = superseded.mark_superseded(hits, archive._context(connection, "rent", Filters(), 8))
+    return {str(one.chunk.file_name): str(one.superseded_by.chunk.file_name) for one in marked if one.superseded_by}
+
+
+@pytest.mark.parametrize("day", ["01", "04"])
+@pytest.mark.parametrize(("old", "new"), VERSIONS)
+def test_the_time_of_a_file_does_not_decide_which_version_is_newer(
+    tmp_path: Path, old: tuple[str, str], new: tuple[str, str], day: str
+) -> None:
+    """A copy of the first version may be the newest file; then the name of the second tells."""
+    first = file("first", old[1], "02", file_name=old[0], date_quality="modified")
+    second = file("second", new[1], day, file_name=new[0], date_quality="modified")
+    assert replacements(tmp_path, first, second) == {old[0]: new[0]}
+
+
+@pytest.mark.parametrize(("quality", "decides"), [("exact", True), ("modified", False)])
+@pytest.mark.parametrize(("said", "old", "new"), [("Updated rent", *VERSIONS[0]), ("Oprava nájmu", *VERSIONS[1])])
+def test_of_two_that_say_it_only_a_date_of_their_own_decides(
+    tmp_path: Path, said: str, old: tuple[str, str], new: tuple[str, str], quality: str, decides: bool
+) -> None:
+    first, second = (
+        file(day, f"{said}: {text}", day, file_name=f"{day} {old[0]}", date_quality=quality)
+        for day, (_, text) in (("01", old), ("04", new))
+    )
+    expected = {f"01 {old[0]}": f"04 {old[0]}"} if decides else {}
+    assert replacements(tmp_path, first, second) == expected
