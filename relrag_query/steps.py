@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from relrag_query.answering.reply_expansion import attach_replies
-from relrag_query.answering.superseded import mark_superseded
 from relrag_query.answering.token_budget import trim_to_budget
 from relrag_query.retrieval.context import Step
 from relrag_query.retrieval.steps.chat_recency import supplement_recent
@@ -38,7 +37,6 @@ ASK = (
     Step(4, "document chunks", add_siblings),
     Step(5, "neighborhood", expand_step),
     Step(5, "dates", load_dates),
-    Step(5, "versions", mark_superseded),
     Step(6, "recency", supplement_recent),
     PEOPLE,
     BUDGET,

@@ -65,8 +65,8 @@ class Sentence:
     """asks for something, and nobody replies"""
     replies: bool = False
     """replies to what asks the same"""
-    superseded: int | None = None
-    """when what replaces it was said, seconds, UTC; None where it holds"""
+    superseded: QuotableSpan | None = None
+    """what first replaced it; None where it holds"""
 
     @property
     def hits(self) -> list[Hit]:

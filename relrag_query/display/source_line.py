@@ -30,7 +30,6 @@ def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = ()) ->
         _what(hit),
         pages_of(chunk, places),
         seconds_of(chunk, places),
-        f"superseded on {time_of(hit.superseded_by.chunk.ts, zone)[:10]}" if hit.superseded_by else "",
     )
     return ", ".join(part for part in parts if part)
 

@@ -57,8 +57,6 @@ class Hit:
     """of one that a relation brought in: the record it is related to, why, and how sure that is, 0 to 1"""
     weight: float = 1.0
     """what it counts beside others: less where it was sent to many"""
-    superseded_by: Hit | None = None
-    """the newer one that says that it replaces it"""
     reply: Hit | None = None
     """of a mail that asks: the mail of its thread that replies"""
     similarity: float | None = None

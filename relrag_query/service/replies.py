@@ -63,7 +63,6 @@ class HitReply(BaseModel, serialize_by_alias=True):
     display_score: float = Field(description="0 to 1, comparable between queries")
     source_role: str | None = Field(description="why it was added, where it was not searched for")
     related: str = Field(description="of one that a relation brought in: to what, why and how surely")
-    superseded_by: str | None = Field(description="the newer record that says that it replaces this one")
     text: str
     messages: list[MessageReply]
 
@@ -104,7 +103,8 @@ class QuoteReply(BaseModel, serialize_by_alias=True):
     sources: list[int]
     page: int | None = Field(description="page of its first source on which it stands")
     second: float | None = Field(description="where in the recording it is said, seconds")
-    superseded_on: str | None = Field(description="the day when what replaces it was said, where it no longer holds")
+    superseded_by: str | None = Field(description="the record that gives another value, where it no longer holds")
+    superseded_on: str | None = Field(description="the day when that was said; null where only its file has a time")
 
 
 class SourceReply(HitReply, serialize_by_alias=True):
@@ -197,6 +197,7 @@ def _quote_reply(quote: Quote, zone: ZoneInfo) -> QuoteReply:
         sources=quote.sources,
         page=quote.place.page,
         second=quote.place.second,
+        superseded_by=quote.superseded_by.asset_id if quote.superseded_by else None,
         superseded_on=quote.superseded_on or None,
     )
 
@@ -225,7 +226,6 @@ def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
         display_score=hit.display_score,
         source_role=hit.role,
         related=hit.related,
-        superseded_by=hit.superseded_by.chunk.asset_id if hit.superseded_by else None,
         messages=[
             MessageReply(
                 asset_id=one.asset_id,
