@@ -79,7 +79,8 @@ class Record:
     ts: Annotated[int | None, "when it was sent, held or last changed; seconds, UTC"] = None
     date_quality: Annotated[
         str,
-        "exact, day (no time of day), modified (a file's time), outside (before the first month, or in future), none",
+        "exact, day (no time of day), year (no more than that), modified (a file's time), "
+        "outside (before the first month, or in future), none",
     ] = "exact"
     thread_id: Annotated[str | None, "mail thread or chat"] = None
     parent_asset_id: Annotated[str | None, "asset_id of the record that contains or is answered by this one"] = None

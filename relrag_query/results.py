@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.settings import Settings
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, Sentence
 from relrag_query.answering.generative import GeneratedAnswer
+from relrag_query.answering.sentence_split import QuotableSpan
 from relrag_query.display.source_filter import apply_source_filter
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 from relrag_query.understanding.intent import QueryIntent
@@ -63,13 +64,23 @@ class Quote:
     """numbers of the sources that say it"""
     place: QuotedPlace = field(default_factory=QuotedPlace)
     """where in the first of these it stands"""
+    superseded_by: QuotableSpan | None = None
+    """what gives another value; None where it holds"""
     superseded_on: str = ""
-    """the day when what replaces it was said, by the owner's clock; empty where it holds"""
+    """the day when that was said, by the owner's clock; empty where it holds, or only a file's time is known"""
 
     @property
     def marked_text(self) -> str:
         """The sentence, which says so where it no longer holds."""
-        return f"{self.text.rstrip()} (superseded on {self.superseded_on})" if self.superseded_on else self.text
+        return f"{self.text.rstrip()} (superseded {self.superseded})" if self.superseded_by else self.text
+
+    @property
+    def superseded(self) -> str:
+        """Since when it no longer holds, `on 2025-03-04`, or what says so, `by lease_v2.pdf`; empty where it holds."""
+        if self.superseded_by is None or self.superseded_on:
+            return f"on {self.superseded_on}" if self.superseded_on else ""
+        chunk = self.superseded_by.hit.chunk
+        return f"by {chunk.file_name or chunk.subject or chunk.asset_id}"
 
 
 @dataclass
@@ -145,8 +156,10 @@ def make_quotes(
                 source.places.append(place)
         numbers = list(dict.fromkeys(source.number for source, _ in told if source))
         unit = sentence.unit
-        day = "" if sentence.superseded is None else str(datetime.fromtimestamp(sentence.superseded, zone).date())
-        quote = Quote(unit.quote, unit.sender, unit.ts, numbers, told[0][1], day)
+        newer = sentence.superseded
+        known = newer is not None and newer.ts is not None and not newer.hit.dated_by_file
+        day = str(datetime.fromtimestamp(newer.ts, zone).date()) if newer and newer.ts and known else ""
+        quote = Quote(unit.quote, unit.sender, unit.ts, numbers, told[0][1], newer, day)
         if not any((one.text, one.sources) == (quote.text, quote.sources) for one in quotes):
             quotes.append(quote)  # two items of a list are quoted with the whole list
     return [one for one in quotes if one.sources] or quotes

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from relrag_query.answering.reply_expansion import attach_replies
-from relrag_query.answering.superseded import mark_superseded
 from relrag_query.answering.token_budget import trim_to_budget
 from relrag_query.retrieval.context import Step
 from relrag_query.retrieval.steps.chat_recency import supplement_recent
-from relrag_query.retrieval.steps.contents import load_extra, load_messages
+from relrag_query.retrieval.steps.contents import load_dates, load_extra, load_messages
 from relrag_query.retrieval.steps.document_chunks import add_siblings
 from relrag_query.retrieval.steps.hybrid_search import hybrid_search
 from relrag_query.retrieval.steps.named_entities import expand_named_entities
@@ -19,6 +18,7 @@ from relrag_query.retrieval.steps.time_window import expand_context
 SEARCH = (
     Step(1, "hybrid search", hybrid_search),
     Step(1, "named entities", expand_named_entities),
+    Step(1, "dates", load_dates),
     Step(2, "rerank", rerank),
     Step(2, "bulk mail", demote_bulk),
     Step(2, "time", boost_time),
@@ -36,7 +36,7 @@ ASK = (
     Step(3, "time window", expand_context),
     Step(4, "document chunks", add_siblings),
     Step(5, "neighborhood", expand_step),
-    Step(5, "versions", mark_superseded),
+    Step(5, "dates", load_dates),
     Step(6, "recency", supplement_recent),
     PEOPLE,
     BUDGET,

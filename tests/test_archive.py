@@ -287,7 +287,16 @@ def test_the_trace_tells_the_steps_in_their_order(archive: Archive) -> None:
     trace = archive.ask("the contract attachment of last week").trace
     steps = [line for line in trace if line[0] != " "]
     assert [line.split(":")[0] for line in steps] == [
-        *("1 hybrid search", "1 named entities", "2 rerank", "2 bulk mail", "2 time", "2 channel", "2 coverage"),
+        *(
+            "1 hybrid search",
+            "1 named entities",
+            "1 dates",
+            "2 rerank",
+            "2 bulk mail",
+            "2 time",
+            "2 channel",
+            "2 coverage",
+        ),
         *(
             "2 messages",
             "2 details",
@@ -295,7 +304,7 @@ def test_the_trace_tells_the_steps_in_their_order(archive: Archive) -> None:
             "3 time window",
             "4 document chunks",
             "5 neighborhood",
-            "5 versions",
+            "5 dates",
             "6 recency",
             "7 people",
         ),

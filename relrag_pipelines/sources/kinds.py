@@ -156,7 +156,7 @@ KINDS = {
         Kind(
             "document",
             "PDF (with pages), DOCX, Markdown, HTML, text and CSV files",
-            2,
+            3,
             (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             (_DOCUMENT,),
             options=("timezone", *_PARSER),

@@ -86,13 +86,13 @@ def holds_answer(question: str, text: str) -> bool:
 
     Of several sorts one is enough. True where the question asks for something else, or uses no word that asks.
     """
-    asked = _asked_first(question)
+    asked = asked_first(question)
     holds = PRESENT | {"who": _names_somebody, "when": _tells_time}
     return not asked or any(holds[name](text) for name in asked)
 
 
 @functools.lru_cache(maxsize=1024)
-def _asked_first(question: str) -> frozenset[str]:
+def asked_first(question: str) -> frozenset[str]:
     """The sorts that the first word that asks is part of: a `when` behind a `what` asks for nothing."""
     phrases, said = load_phrases(), bare(question)
     if (word := phrases.text.interrogative.search(said)) is None:

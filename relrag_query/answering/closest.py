@@ -7,7 +7,7 @@ it is said that they may not; where even the best is unlikely nothing is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from relrag_query.answering.answer_types import holds_answer
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.confidence import NEXT, Judgement
-from relrag_query.answering.corrections import corrections, with_corrections
+from relrag_query.answering.corrections import SORTS, corrections, sorts_asked, with_corrections
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
 from relrag_query.answering.sentence_split import QuotableSpan, expects_reply, is_question
 from relrag_query.retrieval.term_coverage import Term, tokens
@@ -55,13 +55,15 @@ def weigh(
     told += [one.quote for one, _ in best(found, judged)] if judged.by_meaning and found else []
     holds = any(holds_answer(question, one) for one in told)
     if answer.sentences and not judged.by_meaning:
-        sentences = with_corrections(answer.sentences, found, terms)[:most]
+        sentences = with_corrections(answer.sentences, found, terms, sorts_asked(question))[:most]
         return replace(answer, sentences=sentences, confidence="sure" if holds else "unsure")
     if judged.sure and judged.by_meaning and holds:
-        return _answer(answer, found, judged, most, terms, across=across)
+        return _answer(answer, found, judged, most, terms, sorts_asked(question), across=across)
     if not judged.worth_showing:
         return replace(answer, sentences=[], confidence="none")
-    return replace(answer, sentences=_closest(found, judged, terms)[:most], confidence="unsure", least=1.0)
+    return replace(
+        answer, sentences=_closest(found, judged, terms, sorts_asked(question))[:most], confidence="unsure", least=1.0
+    )
 
 
 def _answer(
@@ -70,6 +72,7 @@ def _answer(
     judged: Judgement,
     most: int,
     terms: Sequence[Term],
+    sorts: Collection[int],
     *,
     across: bool,
 ) -> ExtractiveAnswer:
@@ -84,7 +87,7 @@ def _answer(
             kept = [sentence if other is same[0] else other for other in kept if other not in same[1:]]
         else:
             first.append(sentence)
-    sentences = with_corrections([*first, *kept], found, terms)[:most]
+    sentences = with_corrections([*first, *kept], found, terms, sorts)[:most]
     if across:
         sentences.sort(key=lambda one: one.unit.ts or 0)
     quoted = {id(hit) for one in sentences for hit in one.hits}
@@ -133,22 +136,33 @@ def _within(unit: QuotableSpan, one: Candidate) -> bool:
     return one.unit.hit is unit.hit and 2 * len(said & tokens(one.text)) >= len(said)
 
 
-def _closest(found: Sequence[Candidate], judged: Judgement, terms: Sequence[Term]) -> list[Sentence]:
+def _closest(
+    found: Sequence[Candidate], judged: Judgement, terms: Sequence[Term], sorts: Collection[int]
+) -> list[Sentence]:
     """The likeliest of each record; before one that is superseded, what replaces it."""
     best: dict[str, Sentence] = {}
     ranked = sorted(zip(found, judged.shares.tolist(), strict=True), key=lambda pair: -pair[1])
     for one, likely in ranked:
-        chain = corrections(one.unit, found, terms)
-        newer = one.unit.hit.superseded_by and one.unit.hit.superseded_by.chunk.chunk_id
+        chain = corrections(one.unit, found, terms, sorts) or _of_passage(one, found, terms, sorts)
         newest = [other for other, _ in ranked if chain and other.unit is chain[-1]]
-        newest += [other for other, _ in ranked if other.unit.hit.chunk.chunk_id == newer]
         for other in (*newest[:1], one):
-            since = chain[0].ts if chain and other is one else None
+            since = chain[0] if chain and other is one else None
             quoted = replace(other.unit, text=_passage(other, found), behind=())
             best.setdefault(other.unit.hit.chunk.asset_id, Sentence(quoted, likely, superseded=since))
         if len(best) >= CLOSEST:
             break
     return list(best.values())[:CLOSEST]
+
+
+def _of_passage(
+    one: Candidate, found: Sequence[Candidate], terms: Sequence[Term], sorts: Collection[int]
+) -> list[QuotableSpan]:
+    """What corrects another sentence of the passage that is quoted, where the sort of value asked for is known."""
+    if len(sorts) == len(SORTS) or one.unit.hit.messages:
+        return []
+    passage = _passage(one, found)
+    units = [other.unit for other in found if other.unit.hit is one.unit.hit and other.unit.text in passage]
+    return next(filter(None, (corrections(unit, found, terms, sorts) for unit in units)), [])
 
 
 def _passage(one: Candidate, found: Sequence[Candidate]) -> str:

@@ -1,17 +1,19 @@
-"""What a conversation says later of a value that is quoted: the new code of the gate, the discount that was agreed on.
+"""What is said later of a value that is quoted: the new code of the gate, the corrected total, the hour agreed on.
 
-`superseded` tells of whole mails and documents what replaces them; of a chat no window is replaced, only what was said.
+A sentence no longer holds where a newer one of the same conversation, or of the same file, gives another value of the
+same sort and says that it replaces it or was agreed on. What else the older record says still holds.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from relrag_pipelines.text import stopwords
 from relrag_query.answering import superseded
+from relrag_query.answering.answer_types import asked_first
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.extractive import Sentence
 from relrag_query.answering.sentence_split import OF_OTHERS, QuotableSpan, split
@@ -19,43 +21,61 @@ from relrag_query.retrieval.term_coverage import Term, term_coverage, tokens
 from relrag_query.understanding.phrases import bare, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
 
-_SORTS = (superseded.PERCENTAGE, superseded.HOUR, superseded.DAY, re.compile(r"(?<!\w)[^\W_]*\d[^\W_]*(?:[.,]\d+)*"))
-"""values by sort: shares, hours, days, then every other number and code; what is of one sort is of no later one"""
+SORTS = (0, 1, 2, 3)
+"""of values: shares, hours, days, then every other number and code; what is of one sort is of no later one"""
+_HOUR, _DAY = 1, 2
+_TIMES = frozenset({_HOUR, _DAY})
 _WORD = re.compile(r"[^\W\d_]{3}|~(?:[א-ת]{3}|[^\W\d_]{4})")
 """a word that is long enough to say what a sentence is about, or its beginning"""
+_CURRENCIES = (
+    *("eur", "euro", "euros", "usd", "dollars", "gbp", "pounds", "czk", "crowns", "korun", "koruny", "ils", "nis"),
+    *("shekels", "שקל", "שקלים"),
+)
 _NEGOTIATION = 30 * 86_400
 """seconds within which what is agreed on belongs to a value; half a year later it is another matter"""
 _FUNCTION_WORDS = stopwords.ENGLISH | stopwords.CZECH | stopwords.HEBREW
 
 
+def sorts_asked(question: str) -> frozenset[int]:
+    """The sorts of values that a question asks for; all where it does not say."""
+    asked = asked_first(question)
+    if not asked or asked - {"when", "price", "count"} or len({one == "when" for one in asked}) > 1:
+        return frozenset(SORTS)
+    return _TIMES if "when" in asked else frozenset(SORTS) - _TIMES
+
+
 def with_corrections(
-    sentences: Sequence[Sentence], found: Sequence[Candidate], terms: Sequence[Term]
+    sentences: Sequence[Sentence], found: Sequence[Candidate], terms: Sequence[Term], sorts: Collection[int] = SORTS
 ) -> list[Sentence]:
     """The sentences, each that no longer holds marked, and before it the one that holds now."""
     answer: list[Sentence] = []
     for one in sentences:
-        later = corrections(one.unit, found, terms)
+        later = corrections(one.unit, found, terms, sorts)
         if later:
             newest = later[-1]
             answer.append(
                 next((other for other in sentences if _same(other.unit, newest)), Sentence(newest, one.credit))
             )
-            one = replace(one, superseded=later[0].ts)
+            one = replace(one, superseded=later[0])
         if not any(_same(one.unit, other.unit) for other in answer):
             answer.append(one)
     return answer
 
 
-def corrections(unit: QuotableSpan, found: Sequence[Candidate], terms: Sequence[Term]) -> list[QuotableSpan]:
-    """What later gives another value for what is quoted, the oldest first; the last of it holds now.
+def corrections(
+    unit: QuotableSpan, found: Sequence[Candidate], terms: Sequence[Term], sorts: Collection[int] = SORTS
+) -> list[QuotableSpan]:
+    """What later gives another value, of one of these sorts, for what is quoted, the oldest first; the last holds now.
 
     Where the quote holds words of the question, its `terms`, so does what is said around the other value.
     """
+    if not any(_values(unit.quote)):
+        return []
     worded = term_coverage(terms, tokens(unit.text)) > 0
     later = [one for one in found if _later(one.unit, unit) and (not worded or _speaks_of(one, terms))]
     chain: list[QuotableSpan] = []
     for one in sorted(later, key=lambda one: one.unit.ts or 0):
-        if _corrects(one, chain[-1] if chain else unit):
+        if _corrects(one, chain[-1] if chain else unit, sorts):
             chain.append(one.unit)
     return chain
 
@@ -66,31 +86,40 @@ def _speaks_of(one: Candidate, terms: Sequence[Term]) -> bool:
 
 def _later(new: QuotableSpan, old: QuotableSpan) -> bool:
     """Whether it was said later in the same matter, by who wrote the record: what a mail quotes is older than that."""
-    own = new.hit.chunk.section not in OF_OTHERS
-    return own and (new.ts or 0) > (old.ts or 0) > 0 and superseded.same_matter(new.hit, old.hit)
+    return (
+        new.hit.chunk.section not in OF_OTHERS
+        and superseded.is_newer(new.hit, old.hit, new.ts, old.ts)
+        and superseded.same_matter(new.hit, old.hit)
+    )
 
 
 def _told(one: Candidate) -> str:
     return f"{one.near}\n{one.unit.text}"
 
 
-def _corrects(new: Candidate, old: QuotableSpan) -> bool:
+def _corrects(new: Candidate, old: QuotableSpan, sorts: Collection[int]) -> bool:
     """Whether a sentence says anew what the older one says, or agrees on another value of what that speaks of."""
-    phrases, about, known = load_phrases().text, _content_words(old.text), _values(old.text)
-    record = not new.unit.hit.messages and superseded.says_so(new.unit.hit, old.hit)
+    phrases, about, known = load_phrases().text, _content_words(old.quote), _values(old.quote)
+    record = "" if new.unit.hit.messages else superseded.claim(new.unit.hit, old.hit)
+    near = (new.unit.ts or 0) - (old.ts or 0) <= _NEGOTIATION
     if _repeats(new.unit, known):
         return False
     for said in split(new.unit.text):
-        if not any(earlier and later - earlier for later, earlier in zip(_values(said), known, strict=True)):
+        pairs = list(zip(_values(said), known, strict=True))
+        others = {sort for sort, (later, earlier) in enumerate(pairs) if sort in sorts and earlier and later - earlier}
+        if not others:
             continue
         plain, shared = bare(said), about & _content_words(said)
-        if shared and (record or phrases.supersedes.search(plain)):
+        # what names both values is of the same, however much later
+        both = any(pairs[sort][0] & pairs[sort][1] for sort in others)
+        claims = {record, superseded.claim_of(said)}
+        if (shared or both) and ("values" in claims or ("times" in claims and others & _TIMES)):
             return True
         # `changed` is said of much: only of the same where most of the words are the same
         if 2 * len(shared) > len(about) and phrases.anew.search(plain):
             return True
-        near = (new.unit.ts or 0) - (old.ts or 0) <= _NEGOTIATION
-        if near and phrases.agrees.search(plain) and about & _content_words(_told(new)):
+        same = (near and about & _content_words(_told(new))) or (both and shared)
+        if same and phrases.agrees.search(plain):
             return True
     return False
 
@@ -112,15 +141,33 @@ def _taken_back(phrases: Phrases) -> re.Pattern[str]:
     return re.compile(rf"{phrases.text.takes_back.pattern}\W{{1,3}}(?:[^\W\d]{{1,9}}\W)?\w+", re.IGNORECASE)
 
 
+@functools.lru_cache(4096)
 def _values(text: str) -> list[set[str]]:
     """The values that a text names, by sort; a day of the week is a day."""
     left, found = bare(text).lower(), []
-    for sort in _SORTS:
-        found.append({re.sub(r"\W", "", value) for value in sort.findall(left)})
+    for place, sort in enumerate(_sorts(load_phrases())):
+        sign = r"\D" if place == _DAY else r"\W"  # 14th of, 14.
+        found.append({re.sub(sign, "", value) for value in sort.findall(left)})
         left = sort.sub(" ", left)
     names = load_phrases().names.weekdays
-    found[_SORTS.index(superseded.DAY)] |= {str(names[name.lower()]) for name in _weekday(load_phrases()).findall(left)}
+    found[_DAY] |= {str(names[name.lower()]) for name in _weekday(load_phrases()).findall(left)}
     return found
+
+
+@functools.cache
+def _sorts(phrases: Phrases) -> tuple[re.Pattern[str], ...]:
+    """The patterns of SORTS, in bare text."""
+    month = rf"(?:{phrases.date.prefix})?(?:{either(phrases.names.months)})(?!\w)"
+    return (
+        re.compile(r"(?<![\w.,])\d{1,3}(?:[.,]\d+)?(?=[ \u00a0]?%)"),
+        re.compile(r"(?<![\d.:])\d{1,2}[:.]\d{2}(?!\d|[.:]\d)"),
+        re.compile(
+            r"(?<!\d)\d{1,2}[./] ?\d{1,2}\.?(?:[./ ]?\d{2,4})?(?!\d)"
+            rf"|(?<!\d)\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?={month})|(?<!\w){month} \d{{1,2}}(?!\d)",
+            re.IGNORECASE,
+        ),
+        re.compile(r"(?<!\w)\d{1,3}(?:[ \u00a0]\d{3})+(?!\d)|(?<!\w)[^\W_]*\d[^\W_]*(?:[.,]\d+)*"),
+    )
 
 
 @functools.cache
@@ -131,7 +178,14 @@ def _weekday(phrases: Phrases) -> re.Pattern[str]:
 def _content_words(text: str) -> set[str]:
     """The words that say what a text is about, and what they begin with."""
     words = {token.lstrip("~") for token in tokens(text) if _WORD.match(token)}
-    return words - _FUNCTION_WORDS
+    return words - _FUNCTION_WORDS - _units(load_phrases())
+
+
+@functools.cache
+def _units(phrases: Phrases) -> frozenset[str]:
+    """Words that stand beside values of anything: currencies, months, days of the week."""
+    words = (*_CURRENCIES, *phrases.names.months, *phrases.names.weekdays)
+    return frozenset(token.lstrip("~") for word in words for token in tokens(word) if _WORD.match(token))
 
 
 def _same(one: QuotableSpan, other: QuotableSpan) -> bool:

@@ -9,7 +9,7 @@ import functools
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,9 @@ import numpy as np
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.text.analyzer import foreign_signs
-from relrag_query.answering import superseded
 from relrag_query.answering.answer_types import PRESENT, asked_for
 from relrag_query.answering.candidates import Candidate
+from relrag_query.answering.corrections import corrections, sorts_asked
 from relrag_query.answering.sentence_split import is_question
 from relrag_query.answering.word_match import Said, adjacency, missing, mistyped_share, said_by, unmatched_share
 from relrag_query.retrieval.context import QueryContext
@@ -37,6 +37,10 @@ _NOT_COMPARED = -0.3
 """what a candidate that was not compared stands behind the best"""
 _LONG = 300.0
 """characters of a long candidate"""
+_AMOUNT = re.compile(
+    r"(?<![\w.,:/-])\d{1,3}(?:[ .,\u00a0]\d{3})+(?:[.,]\d{2})?(?![\w/-])|(?<![\w.,:/-])\d{3,6}(?![\w.,:/-]\d)"
+)
+"""of at least three digits or with two behind the point"""
 
 
 Figure = Callable[["_Question", "Candidate", "Said"], float]
@@ -54,8 +58,10 @@ class _Question:
     """similarity of the passage that is nearest in meaning"""
     best: float
     """score of the best hit"""
-    agreements: list[tuple[Candidate, Said]]
-    """candidates that agree on an amount or an hour"""
+    sorts: Collection[int]
+    """of values that are asked for"""
+    valued: list[Candidate]
+    """candidates that name a number"""
     times: list[int]
     """of the passages, the oldest first"""
     values: dict[str, set[str]]
@@ -68,7 +74,7 @@ def rows(found: Sequence[Candidate], context: QueryContext) -> Vectors:
     said = [said_by(one) for one in found]
     values: dict[str, set[str]] = {}
     for one in found:
-        for value in superseded.amounts(one.text):
+        for value in _amounts(one.text):
             values.setdefault(value, set()).add(one.unit.asset_id)
     near = [one.unit.hit.similarity for one in found if one.unit.hit.similarity is not None]
     question = _Question(
@@ -78,7 +84,8 @@ def rows(found: Sequence[Candidate], context: QueryContext) -> Vectors:
         _people(terms, found),
         max(near, default=0.0),
         max((one.unit.hit.score for one in found), default=1.0) or 1.0,
-        [pair for pair in zip(found, said, strict=True) if superseded.agrees(pair[0].text)],
+        sorts_asked(context.question),
+        [one for one in found if any(map(str.isdigit, one.unit.text))],
         sorted({one.unit.ts or 0 for one in found}),
         values,
     )
@@ -191,31 +198,26 @@ def _promotes(text: str) -> bool:
 
 
 def _recency(question: _Question, one: Candidate, said: Said) -> float:
-    """1 for what is newest among the candidates, 0 for what is oldest."""
+    """1 for the newest of the candidates, 0 for the oldest; a document holds as long as nothing replaces it."""
+    if record_type(one.unit.hit.chunk.rag_source_type).from_file:
+        return 1.0
     return bisect_left(question.times, one.unit.ts or 0) / max(1, len(question.times) - 1)
 
 
 def _replaced(question: _Question, one: Candidate, said: Said) -> float:
-    """Whether something newer says that it replaces it, or agrees on another amount in the same conversation."""
-    if one.unit.hit.superseded_by is not None:
-        return 1.0
-    thread, covered = one.unit.hit.chunk.thread_id, term_coverage(question.terms, said.near)
-    return float(
-        any(
-            thread
-            and other.unit.hit.chunk.thread_id == thread
-            and (other.unit.ts or 0) > (one.unit.ts or 0)
-            and 2 * term_coverage(question.terms, about.near) >= covered
-            and superseded.agrees_on_another(other.text, one.text)
-            for other, about in question.agreements
-        )
-    )
+    """Whether something newer in the same matter gives another value."""
+    return float(bool(corrections(one.unit, question.valued, question.terms, question.sorts)))
 
 
 def _corroborated(question: _Question, one: Candidate, said: Said) -> float:
     """Whether another record names an amount of it."""
-    named = (question.values.get(value, set()) - {one.unit.asset_id} for value in superseded.amounts(one.text))
+    named = (question.values.get(value, set()) - {one.unit.asset_id} for value in _amounts(one.text))
     return float(any(named))
+
+
+def _amounts(text: str) -> set[str]:
+    """The amounts that a text names, as digits."""
+    return {re.sub(r"\W", "", value) for value in _AMOUNT.findall(text)}
 
 
 def _where_same(figure: Figure) -> Figure:

@@ -65,8 +65,8 @@ class Sentence:
     """asks for something, and nobody replies"""
     replies: bool = False
     """replies to what asks the same"""
-    superseded: int | None = None
-    """when what replaces it was said, seconds, UTC; None where it holds"""
+    superseded: QuotableSpan | None = None
+    """what first replaced it; None where it holds"""
 
     @property
     def hits(self) -> list[Hit]:
@@ -152,13 +152,17 @@ def _in_channel(judged: list[tuple[Hit, float]], channels: frozenset[str], least
 def _newest_of_series(sentences: Sequence[Sentence]) -> list[Sentence]:
     """The sentences without those of an older file of a series, such as the minutes of each meeting.
 
-    What they are of is not shown either.
+    What they are of is not shown either. The time of a file tells nothing.
     """
     newest: dict[tuple[str, str], int] = {}
     for one in sentences:
-        if series := _series(one.unit.hit):
+        if (series := _series(one.unit.hit)) and not one.unit.hit.dated_by_file:
             newest[series] = max(one.unit.ts or 0, newest.get(series, 0))
-    return [one for one in sentences if (one.unit.ts or 0) >= newest.get(_series(one.unit.hit) or ("", ""), 0)]
+    return [
+        one
+        for one in sentences
+        if one.unit.hit.dated_by_file or (one.unit.ts or 0) >= newest.get(_series(one.unit.hit) or ("", ""), 0)
+    ]
 
 
 def _series(hit: Hit) -> tuple[str, str] | None:

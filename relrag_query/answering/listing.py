@@ -20,7 +20,7 @@ from relrag_query.answering.sentence_split import QuotableSpan, chat_turns, quot
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, Step
 from relrag_query.retrieval.hit import Hit, Message
-from relrag_query.retrieval.steps.contents import load_extra, match_messages, with_messages
+from relrag_query.retrieval.steps.contents import load_dates, load_extra, match_messages, with_messages
 from relrag_query.retrieval.steps.mail import bulk_hits
 from relrag_query.retrieval.term_coverage import Term, tokens
 from relrag_query.understanding.intent import QueryIntent, listed_types
@@ -116,7 +116,7 @@ def listing_steps(wanted: ListingRequest, most: int) -> tuple[Step, ...]:
     def newest(hits: list[Hit], context: QueryContext) -> list[Hit]:
         return [*hits, *_newest(wanted, context, most)]
 
-    return Step(1, "list", newest), Step(1, "details", load_extra)
+    return Step(1, "list", newest), Step(1, "details", load_extra), Step(1, "dates", load_dates)
 
 
 def listing_answer(hits: Sequence[Hit]) -> ExtractiveAnswer:

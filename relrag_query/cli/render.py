@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_query.display.inert_text import safe
 from relrag_query.display.metadata_line import hit_line
-from relrag_query.display.source_line import pages_of, seconds_of, source_line, time_of
+from relrag_query.display.source_line import pages_of, seconds_of, source_line, time_of, when_of
 from relrag_query.results import Answer, CitedSource, Quote, Results
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 
@@ -106,7 +106,7 @@ def _place(hit: Hit, zone: ZoneInfo, locations: list[str], places: Sequence[Quot
     return ", ".join(
         word
         for word in (
-            time_of(chunk.ts, zone, chunk.rag_source_type),
+            when_of(hit, zone, chunk.ts),
             pages_of(chunk, places),
             seconds_of(chunk, places),
             part,

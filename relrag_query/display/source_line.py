@@ -23,22 +23,29 @@ def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = ()) ->
     """The line of a hit; `places` are where in it the answer quotes it."""
     chunk = hit.chunk
     told = [one.ts for one in places if one.ts is not None] if chunk.members else []
-    when = time_of(min(told, default=chunk.ts), zone, chunk.rag_source_type)
+    when = when_of(hit, zone, min(told, default=chunk.ts))
     parts = (
         "" if hit.source == ENTITY_STORE else when,
         _people(chunk),
         _what(hit),
         pages_of(chunk, places),
         seconds_of(chunk, places),
-        f"superseded on {time_of(hit.superseded_by.chunk.ts, zone)[:10]}" if hit.superseded_by else "",
     )
     return ", ".join(part for part in parts if part)
 
 
-def time_of(ts: int | None, zone: ZoneInfo, rag_source_type: str = "") -> str:
-    """A time by the owner's clock, 2025-01-15 10:12; of a record of which only the day is known that day."""
+def when_of(hit: Hit, zone: ZoneInfo, ts: int | None) -> str:
+    """A time of a hit; `file of 2025-01-15` where it is only that of its file, which may just have been copied."""
+    said = time_of(ts, zone, hit.chunk.rag_source_type, hit.date_quality)
+    return f"file of {said[:10]}" if hit.dated_by_file and ts is not None else said
+
+
+def time_of(ts: int | None, zone: ZoneInfo, rag_source_type: str = "", date_quality: str = "") -> str:
+    """A time by the owner's clock, 2025-01-15 10:12; of a record of which only day or year is known just that."""
     if ts is None:
         return "undated"
+    if date_quality == "year":
+        return str(datetime.fromtimestamp(ts, UTC).year)
     if only_day(ts, rag_source_type):
         return datetime.fromtimestamp(ts, UTC).strftime("%Y-%m-%d")
     return datetime.fromtimestamp(ts, zone).strftime("%Y-%m-%d %H:%M")

@@ -57,14 +57,14 @@ class Hit:
     """of one that a relation brought in: the record it is related to, why, and how sure that is, 0 to 1"""
     weight: float = 1.0
     """what it counts beside others: less where it was sent to many"""
-    superseded_by: Hit | None = None
-    """the newer one that says that it replaces it"""
     reply: Hit | None = None
     """of a mail that asks: the mail of its thread that replies"""
     similarity: float | None = None
     """cosine of its meaning to that of the question; None where it has no vector, or was not searched for"""
     by_name: bool = False
     """holds a name that the best hits hold, so it need hold no word of the question"""
+    date_quality: str = ""
+    """how its time is known, as `records.Record.date_quality` says; empty of messages, whose time is always known"""
     in_time: bool = False
     """lies within the time that the question speaks of"""
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -79,6 +79,11 @@ class Hit:
     """person_ids of who wrote it, where that was looked up"""
     why: str = ""
     """why a step brought it in, for the trace"""
+
+    @property
+    def dated_by_file(self) -> bool:
+        """Whether its time is only that of its file, which may just have been copied."""
+        return self.date_quality == "modified"
 
     @property
     def ref(self) -> str:

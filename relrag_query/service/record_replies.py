@@ -123,7 +123,7 @@ def record_reply(record: Record, zone: ZoneInfo) -> RecordReply:
     more = ("file_name", "content_type", "language", "thread_id", "parent_asset_id", "locations", "source_uri", "text")
     return RecordReply(
         **{name: getattr(record, name) for name in (*same, *more)},
-        time=local_time(record.ts, zone, record.rag_source_type),
+        time=local_time(record.ts, zone, record.rag_source_type, record.date_quality),
         sender=record.from_,
         pages=[(page.number, page.start, page.end) for page in record.pages],
         apart={section: str(text) for section, text in record.extra.get("apart", {}).items()},

@@ -48,6 +48,10 @@ class HitReply(BaseModel, serialize_by_alias=True):
     subject: str | None
     timestamp: str | None
     time: str | None
+    date_quality: str = Field(
+        description="of documents: exact, day, year, modified (only the time of a file, which may have been copied), "
+        "outside or none; empty of messages"
+    )
     page_number: int | None
     start_second: float | None
     end_second: float | None
@@ -59,7 +63,6 @@ class HitReply(BaseModel, serialize_by_alias=True):
     display_score: float = Field(description="0 to 1, comparable between queries")
     source_role: str | None = Field(description="why it was added, where it was not searched for")
     related: str = Field(description="of one that a relation brought in: to what, why and how surely")
-    superseded_by: str | None = Field(description="the newer record that says that it replaces this one")
     text: str
     messages: list[MessageReply]
 
@@ -100,7 +103,8 @@ class QuoteReply(BaseModel, serialize_by_alias=True):
     sources: list[int]
     page: int | None = Field(description="page of its first source on which it stands")
     second: float | None = Field(description="where in the recording it is said, seconds")
-    superseded_on: str | None = Field(description="the day when what replaces it was said, where it no longer holds")
+    superseded_by: str | None = Field(description="the record that gives another value, where it no longer holds")
+    superseded_on: str | None = Field(description="the day when that was said; null where only its file has a time")
 
 
 class SourceReply(HitReply, serialize_by_alias=True):
@@ -193,6 +197,7 @@ def _quote_reply(quote: Quote, zone: ZoneInfo) -> QuoteReply:
         sources=quote.sources,
         page=quote.place.page,
         second=quote.place.second,
+        superseded_by=quote.superseded_by.asset_id if quote.superseded_by else None,
         superseded_on=quote.superseded_on or None,
     )
 
@@ -215,12 +220,12 @@ def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
         **{name: getattr(chunk, name) for name in (*same, *more, "parent_asset_id", "text")},
         line=hit_line(hit),
         sender=chunk.from_,
-        time=local_time(chunk.ts, zone, chunk.rag_source_type),
+        time=local_time(chunk.ts, zone, chunk.rag_source_type, hit.date_quality),
+        date_quality=hit.date_quality,
         score=hit.score,
         display_score=hit.display_score,
         source_role=hit.role,
         related=hit.related,
-        superseded_by=hit.superseded_by.chunk.asset_id if hit.superseded_by else None,
         messages=[
             MessageReply(
                 asset_id=one.asset_id,
@@ -234,8 +239,10 @@ def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
     )
 
 
-def local_time(ts: int | None, zone: ZoneInfo, rag_source_type: str = "") -> str | None:
-    """Seconds as ISO 8601 by the owner's clock; of a record of which only the day is known that day."""
+def local_time(ts: int | None, zone: ZoneInfo, rag_source_type: str = "", date_quality: str = "") -> str | None:
+    """Seconds as ISO 8601 by the owner's clock; of a record of which only the day or the year is known just that."""
+    if ts is not None and date_quality == "year":
+        return str(datetime.fromtimestamp(ts, UTC).year)
     if ts is not None and only_day(ts, rag_source_type):
         return datetime.fromtimestamp(ts, UTC).date().isoformat()
     return datetime.fromtimestamp(ts, zone).isoformat() if ts is not None else None

@@ -65,11 +65,18 @@ def _version(name: str) -> str:
 
 
 def when(time: str | None, *, clock: bool = True) -> str:
-    """An ISO time as people write it, 15 January 2025, 10:12; a day as a day."""
+    """An ISO time as people write it, 15 January 2025, 10:12; a day as a day, a year as a year."""
     if not time:
         return "undated"
+    if time.isdecimal():
+        return time
     at = datetime.fromisoformat(time)
     return f"{at.day} {at:%B %Y, %H:%M}" if clock and "T" in time else f"{at.day} {at:%B %Y}"
+
+
+def dated_by_file(one: Any) -> bool:
+    """Whether the time of a hit or a record is only that of its file; a card tells itself when it was changed."""
+    return getattr(one, "date_quality", "") == "modified" and not record_type(one.rag_source_type).card
 
 
 def by_clock(time: str, zone: ZoneInfo) -> str:
@@ -184,6 +191,7 @@ def templates() -> Environment:
     found.globals |= {"url": url, "place": place, "static": static}
     found.filters |= {
         "when": when,
+        "dated_by_file": dated_by_file,
         "by_clock": by_clock,
         "commands": commands,
         "noun": noun,

@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from relrag_pipelines.records import Record
+from relrag_query.answering.candidates import candidates
+from relrag_query.answering.corrections import corrections
 from relrag_query.archive import Archive
 from relrag_query.cli import render
 from relrag_query.service import replies
@@ -91,7 +93,7 @@ def test_of_a_thread_the_mail_that_agrees_stands_first(tmp_path: Path, question:
     records = mails(old, f"{question} {new}")
     quoted = told(tmp_path, records, question)
     assert "35" in quoted[0][0]
-    assert old not in dict(quoted), "a mail that is replaced as a whole counts too little to be quoted"
+    assert quoted[1] == (old, "2025-03-02")
 
 
 GATE = "The gate code is 1480."
@@ -180,7 +182,121 @@ def test_what_a_newer_record_says_too_still_holds(tmp_path: Path) -> None:
     ],
 )
 def test_a_value_that_a_mail_takes_back_does_not_hold(tmp_path: Path, question: str, old: str, new: str) -> None:
-    first, *others = told(tmp_path, mails(old, new), question)
-    assert first == (new, "")
-    # in Czech the older mail is replaced as a whole, and not quoted
-    assert others == ([] if old.startswith("Kód") else [(old, "2025-03-02")])
+    assert told(tmp_path, mails(old, new), question) == [(new, ""), (old, "2025-03-02")]
+
+
+MAIL = {"source": "mail", "rag_source_type": "email", "from_": "Petra <petra@example.org>"}
+FILE = {"source": "notes", "rag_source_type": "documentation"}
+
+
+def mail(name: str, text: str, day: str, thread: str = "t", **fields: str) -> Record:
+    return record(f"gmail:{name}", text, f"2025-03-{day}T08:00:00Z", thread_id=thread, **(MAIL | fields))
+
+
+def file(name: str, text: str, day: str, **fields: str) -> Record:
+    return record(f"document:{name}", text, f"2025-03-{day}T08:00:00Z", **({"file_name": name} | FILE | fields))
+
+
+OLD = mail("old", "The offer for the windows is 84,000 crowns.", "01")
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "replaced"),
+    [
+        (OLD, mail("new", "Corrected offer for the windows: 79,500 crowns.", "04"), True),
+        (mail("a", "Nabídka na okna je 84 000 Kč.", "01"), mail("b", "Oprava: okna budou za 79 500 Kč.", "04"), True),
+        (mail("a", "הצעת המחיר לחלונות 8,400 שקל", "01"), mail("b", "תיקון: החלונות יעלו 7,950 שקל", "04"), True),
+        (mail("a", "Windows: fitter comes at 10:30.", "01"), mail("b", "The windows moved to 14:00.", "04"), True),
+        (file("lease_flat_v1.txt", "Rent 9,000", "01"), file("lease_flat_v2_updated.txt", "Rent 9,400", "04"), True),
+        # what a later one agrees on is not what was offered
+        (OLD, mail("deal", "Agreed then, windows for 79,500 fitted in May.", "04"), True),
+        (mail("a", "Nabízím okna za 84 000 Kč.", "01"), mail("b", "Dohodnuto, okna za 79 500 Kč.", "04"), True),
+        (mail("a", "לחלונות אני מציע 8,400 שקל", "01"), mail("b", "סגרנו על 7,950 שקל לחלונות", "04"), True),
+        (OLD, mail("deal", "In the end we got the windows for 79,500.", "04"), True),
+        (mail("a", "Vlk chce auto za 85 tisíc.", "01"), mail("b", "Nakonec za 79 000, Vlk ukecal slevu.", "04"), True),
+        (mail("a", "דני מבקש 8,400 שקל", "01"), mail("b", "דני הסכים בסוף ל-7,950 שקל", "04"), True),
+        # a new date replaces days and hours, and names the old one
+        (mail("a", "The piano is ready by 14 March.", "01"),
+         mail("b", "I need until 2 April, not the 14th of March.", "04", subject="A crack, and a new date"), True),
+        (mail("a", "Nasazení rovnátek ve středu v 9:30.", "01"),
+         mail("b", "Nasazení bude v pátek v 10:15.", "04", subject="Změna termínu"), True),
+        (mail("a", "The piano costs 18,400 with strings.", "01"),
+         mail("b", "The strings cost 640 more.", "04", subject="A crack, and a new date"), False),
+        (mail("a", "Rovnátka stojí 38 500 Kč.", "01"),
+         mail("b", "Rovnátka nasadíme 18. února, kontrola 500 Kč.", "04", subject="Změna termínu"), False),
+        (mail("a", "גשר לשיניים עולה 8,400 שקל", "01"),
+         mail("b", "הגשר ב-18 בפברואר, ביקורת 300 שקל", "04", subject="התור נדחה"), False),
+        # only units and months are the same
+        (OLD, mail("new", "Corrected: the door is 9,100 crowns.", "04"), False),
+        (mail("a", "Klíče 3. března.", "01"), mail("b", "Oprava: porada 9. března.", "04"), False),
+        (OLD, mail("deal", "Agreed, windows for 84,000 it is.", "04"), False),
+        (OLD, mail("deal", "Agreed, windows for 79,500.", "06", thread="other"), False),
+        (OLD, mail("deal", "Agreed on the windows. By the way, the door costs 9,100.", "06"), False),
+        # it says nothing new, is of another conversation or file, gives no other value, or is older
+        (OLD, mail("new", "The windows for 79,500 crowns look fine.", "04"), False),
+        (OLD, mail("new", "Corrected offer for the door: 79,500 crowns.", "04", thread="other"), False),
+        (OLD, mail("new", "Corrected text, the windows are 84,000 crowns as before.", "04"), False),
+        (OLD, mail("new", "I have not corrected the windows yet.", "04"), False),
+        (mail("a", "The windows are 84,000.", "06"), mail("b", "Corrected: windows 79,500.", "04"), False),
+        (file("lease.txt", "Windows 9,000", "01"), file("loan_updated.txt", "Windows 9,400", "04"), False),
+        (file("2024-11-01 report.txt", "9,000 windows", "01"), file("2025-01-04 report.txt", "9,400", "04"), False),
+    ],
+)  # fmt: skip
+def test_what_is_replaced(tmp_path: Path, older: Record, newer: Record, replaced: bool) -> None:
+    with Archive.open(publish(tmp_path, [older, newer])) as archive:
+        hits = archive.search(f"{older.text} {newer.text}").hits
+    found = candidates(hits)
+    (unit,) = (one.unit for one in found if one.unit.asset_id == older.asset_id)
+    assert [one.asset_id for one in corrections(unit, found, ())][:1] == ([newer.asset_id] if replaced else [])
+
+
+LESSONS = [
+    ("When are the cello lessons?", "Cello lessons with Ryšavá on Wednesday 16:15.",
+     "Cello is in the end on Tuesday 15:45, on Wednesday Ryšavá has the orchestra."),
+    ("Kdy je violoncello?", "Violoncello u paní Ryšavé, středa 16:15.",
+     "Violoncello je nakonec v úterý v 15:45, ve středu má Ryšavá orchestr."),
+    ("מתי השיעור של צ'לו?", "שיעור צ'לו אצל רישבה, יום רביעי 16:15.",
+     "צ'לו בסוף ביום שלישי 15:45, ביום רביעי יש לרישבה תזמורת."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "old", "new"), LESSONS)
+def test_what_names_both_values_replaces_the_old_one_half_a_year_later(
+    tmp_path: Path, question: str, old: str, new: str
+) -> None:
+    first, second = chat(old, new)
+    later = replace(second, ts=(second.ts or 0) + 180 * 86_400)
+    quoted = told(tmp_path, [first, later], question)
+    assert quoted[0] == (new, "")
+    assert dict(quoted)[old]
+
+
+BRACES = "Braces for Noa cost 38,500 crowns. The braces are fitted on Wednesday at 9:30."
+
+
+def test_only_the_value_that_is_asked_for_marks_a_quote(tmp_path: Path) -> None:
+    later = mail("b", "The braces are fitted on Friday at 10:15.", "04", subject="New date")
+    with Archive.open(publish(tmp_path, [mail("a", BRACES, "01"), later])) as archive:
+        price, day = (archive.ask(question) for question in ("How much are the braces?", "When are the braces fitted?"))
+    assert "38,500" in price.quotes[0].text
+    assert not price.quotes[0].superseded_by
+    assert "Friday" in day.quotes[0].text
+    assert [quote.superseded_on for quote in day.quotes] == ["", "2025-03-04"]
+
+
+def test_what_replaces_a_quote_and_has_only_the_time_of_its_file_is_named(tmp_path: Path) -> None:
+    versions = [
+        file(name, text, day, date_quality="modified")
+        for name, text, day in (
+            ("lease_flat_v1.txt", "The rent is 9,000.", "04"),
+            ("lease_flat_v2_updated.txt", "The rent is 9,400.", "01"),
+        )
+    ]
+    with Archive.open(publish(tmp_path, versions)) as archive:
+        answer = archive.ask("How much is the rent?")
+    assert [quote.marked_text for quote in answer.quotes] == [
+        "The rent is 9,400.",
+        "The rent is 9,000. (superseded by lease_flat_v2_updated.txt)",
+    ]
+    _, old = replies.answer_reply(answer, ZONE, 1).quotes
+    assert (old.superseded_by, old.superseded_on) == (versions[1].asset_id, None)

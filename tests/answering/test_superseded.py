@@ -1,75 +1,88 @@
-"""What a newer record replaces counts less, stands behind it and is marked; what only looks alike is left alone."""
+"""Which of two records is newer, whether they are of one matter, and of which values one says that it replaces them."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from zoneinfo import ZoneInfo
+from dataclasses import replace
 
 import pytest
 
-from relrag_pipelines.records import Record
-from relrag_query.answering import superseded
-from relrag_query.archive import Archive
-from relrag_query.display.source_line import source_line
-from relrag_query.retrieval.question import Filters
-from tests.query_hits import publish, record
-
-MAIL = {"source": "mail", "rag_source_type": "email", "from_": "Petra <petra@example.org>"}
-FILE = {"source": "notes", "rag_source_type": "documentation"}
+from relrag_query.answering.superseded import Claim, claim, claim_of, is_newer, same_matter
+from relrag_query.retrieval.hit import Hit
+from tests.query_hits import passages, record
 
 
-def mail(name: str, text: str, day: str, thread: str = "t", **fields: str) -> Record:
-    return record(f"gmail:{name}", text, f"2025-03-{day}T08:00:00Z", thread_id=thread, **(MAIL | fields))
-
-
-def file(name: str, text: str, day: str, **fields: str) -> Record:
-    return record(f"document:{name}", text, f"2025-03-{day}T08:00:00Z", file_name=name, **(FILE | fields))
-
-
-OLD = mail("old", "The offer for the windows is 84,000 crowns.", "01")
+def hit(text: str = "Windows", file_name: str | None = None, quality: str = "", **fields: str) -> Hit:
+    said = record(f"mail:{file_name or text}", text, "2025-03-04T08:00:00Z", file_name=file_name, **fields)
+    return Hit(passages(said)[0], 1.0, 1.0, date_quality=quality)
 
 
 @pytest.mark.parametrize(
-    ("older", "newer", "replaced"),
+    ("text", "said"),
     [
-        (OLD, mail("new", "Corrected offer for the windows: 79,500 crowns.", "04"), True),
-        (mail("a", "Nabídka na okna je 84 000 Kč.", "01"), mail("b", "Oprava: okna budou za 79 500 Kč.", "04"), True),
-        (mail("a", "הצעת המחיר לחלונות 8,400 שקל", "01"), mail("b", "תיקון: החלונות יעלו 7,950 שקל", "04"), True),
-        (mail("a", "Windows: fitter comes at 10:30.", "01"), mail("b", "The windows moved to 14:00.", "04"), True),
-        (file("lease_v1.txt", "Rent 9,000", "01"), file("lease_v2_updated.txt", "Rent 9,400", "04"), True),
-        # what a later one agrees on is not what was offered
-        (OLD, mail("deal", "Agreed then, windows for 79,500 fitted in May.", "04"), True),
-        (mail("a", "Nabízím okna za 84 000 Kč.", "01"), mail("b", "Dohodnuto, okna za 79 500 Kč.", "04"), True),
-        (mail("a", "לחלונות אני מציע 8,400 שקל", "01"), mail("b", "סגרנו על 7,950 שקל לחלונות", "04"), True),
-        (OLD, mail("deal", "Agreed, windows for 84,000 it is.", "04"), False),
-        (OLD, mail("deal", "Agreed, windows for 79,500.", "06", thread="other"), False),
-        (OLD, mail("deal", "Agreed on the windows. By the way, the door costs 9,100.", "06"), False),
-        # it says nothing new, is of another conversation or file, gives no other value, or is a reply to it
-        (OLD, mail("new", "The windows for 79,500 crowns look fine.", "04"), False),
-        (OLD, mail("new", "Corrected offer for the door: 79,500 crowns.", "04", thread="other"), False),
-        (OLD, mail("new", "Corrected text, the windows are 84,000 crowns as before.", "04"), False),
-        (OLD, mail("new", "I have not corrected the windows yet.", "04"), False),
-        (file("lease.txt", "Windows 9,000", "01"), file("loan_updated.txt", "Windows 9,400", "04"), False),
-        (file("2024-11-01 report.txt", "9,000 windows", "01"), file("2025-01-04 report.txt", "9,400", "04"), False),
+        ("Bösendorfer: a crack, and a new date", "times"),
+        ("The windows moved to 14:00", "times"),
+        ("Noa Levi - změna termínu", "times"),
+        ("Nový termín nasazení je středa", "times"),
+        ("Zkouška je přesunutá na čtvrtek", "times"),
+        ("התור נדחה", "times"),
+        ("מועד חדש לתור", "times"),
+        ("Invoice INV-1187, corrected\nDate: 13 January", "values"),
+        ("New date, and a new price", "values"),
+        ("OPRAVA: Re: Přiznání a zálohy", "values"),
+        ("Nový termín a nová cena", "values"),
+        ("תיקון: החלונות יעלו 7,950 שקל", "values"),
+        ("I have not corrected the windows yet", "values"),
+        ("The windows look fine", ""),
+        ("Uvedeno do provozu", ""),
+        ("החלונות יפים", ""),
     ],
-)  # fmt: skip
-def test_what_is_replaced(tmp_path: Path, older: Record, newer: Record, replaced: bool) -> None:
-    with Archive.open(publish(tmp_path, [older, newer])) as archive:
-        hits = archive.search("windows lease okna חלונות").hits
-        with archive._reading() as connection:
-            context = archive._context(connection, "windows", Filters(), 8)
-            marked = superseded.mark_superseded(sorted(hits, key=lambda hit: hit.chunk.ts or 0), context)
-    told = {hit.chunk.asset_id: hit.superseded_by and hit.superseded_by.chunk.asset_id for hit in marked}
-    assert told.get(older.asset_id) == (newer.asset_id if replaced else None)
-    assert told.get(newer.asset_id) is None
-    if replaced:
-        assert [hit.chunk.asset_id for hit in marked] == [newer.asset_id, older.asset_id]
-        assert [hit.weight for hit in marked] == [1.0, superseded.WEIGHT]
-        assert source_line(marked[1], ZoneInfo("Asia/Jerusalem")).endswith(", superseded on 2025-03-04")
+)
+def test_what_is_said_to_be_replaced(text: str, said: Claim) -> None:
+    assert claim_of(text) == said
 
 
-def test_the_newer_one_answers(tmp_path: Path) -> None:
-    newer = mail("new", "Corrected: the offer for the windows is 79,500 crowns.", "04")
-    with Archive.open(publish(tmp_path, [OLD, newer])) as archive:
-        answer = archive.ask("How much is the offer for the windows?")
-    assert [quote.text for quote in answer.quotes] == ["Corrected: the offer for the windows is 79,500 crowns."]
+def test_a_file_that_says_so_in_its_name_replaces_one_that_does_not() -> None:
+    first, second = hit(file_name="lease_v1.txt"), hit(file_name="lease_v2_updated.txt")
+    assert (claim(second, first), claim(first, second)) == ("values", "")
+    assert claim(second, second) == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("lease_flat_v1.txt", "lease_flat_v2_updated.txt"),
+        ("smlouva_byt_v1.txt", "smlouva_byt_v2_oprava.txt"),
+        ("חוזה דירה 1.txt", "חוזה דירה 2 עדכון.txt"),
+    ],
+)
+def test_the_time_of_a_file_does_not_tell_which_version_is_newer(first: str, second: str) -> None:
+    """A copy of the first version may be the newest file; then the name of the second tells."""
+    old, new = hit(file_name=first, quality="modified"), hit(file_name=second, quality="modified")
+    for new_ts, old_ts in ((1, 2), (2, 1)):
+        assert is_newer(new, old, new_ts, old_ts)
+        assert not is_newer(old, new, old_ts, new_ts)
+    neither = replace(new, chunk=replace(new.chunk, file_name=first))
+    assert not is_newer(neither, old, 2, 1)
+
+
+@pytest.mark.parametrize("quality", ["", "exact", "day", "year"])
+def test_a_time_of_its_own_tells(quality: str) -> None:
+    old, new = hit(quality=quality), hit(quality=quality)
+    assert is_newer(new, old, 2, 1)
+    assert not is_newer(new, old, 1, 2)
+    assert not is_newer(new, old, 2, None)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (hit(thread_id="t"), hit(thread_id="t"), True),
+        (hit(thread_id="t"), hit(thread_id="u"), False),
+        (hit(file_name="lease_flat_v1.txt"), hit(file_name="lease_flat_v2_updated.txt"), True),
+        (hit(file_name="lease.txt"), hit(file_name="loan_updated.txt"), False),
+        (hit(file_name="2024-11-01 report.txt"), hit(file_name="2025-01-04 report.txt"), True),
+        (hit(subject="Nabídka oken"), hit(subject="Re: Oprava: Nabídka oken"), True),
+    ],
+)
+def test_of_one_matter(one: Hit, other: Hit, same: bool) -> None:
+    assert same_matter(one, other) == same

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from relrag_query.archive import Archive
+from relrag_query.cli import render
 from relrag_query.display.source_line import source_line, time_of
 from relrag_query.retrieval.hit import Hit, QuotedPlace
-from tests.query_hits import passages, record
+from relrag_query.service import replies
+from tests.query_hits import passages, publish, record
 
 NEW_YORK, JERUSALEM = ZoneInfo("America/New_York"), ZoneInfo("Asia/Jerusalem")
 MIDNIGHT = int(datetime(2025, 3, 4, tzinfo=UTC).timestamp())
@@ -35,3 +39,31 @@ def test_a_mails_attachment_with_the_pages_that_are_quoted() -> None:
     assert source_line(Hit(chunk, 1.0, 1.0), JERUSALEM) == f"{said}page 2"
     places = [QuotedPlace(page=17), QuotedPlace(page=3), QuotedPlace(page=17)]
     assert source_line(Hit(chunk, 1.0, 1.0), JERUSALEM, places) == f"{said}pages 3, 17"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Where is the spare key?", "The spare key is in the shed behind the rake."),
+        ("Kde je náhradní klíč?", "Náhradní klíč je v kůlně za hráběmi."),
+        ("איפה המפתח הרזרבי?", "המפתח הרזרבי במחסן מאחורי המגרפה."),
+    ],
+)
+@pytest.mark.parametrize(
+    ("quality", "when"),
+    [
+        ("modified", "file of 2025-03-04"),
+        ("exact", "2025-03-04 08:30"),
+        ("day", "2025-03-04"),
+        ("year", "2025"),
+    ],
+)
+def test_the_time_of_a_file_is_told_as_that(tmp_path: Path, question: str, text: str, quality: str, when: str) -> None:
+    at = "2025-03-04T00:00:00Z" if quality in ("day", "year") else "2025-03-04T06:30:00Z"
+    note = record("document:1", text, at, rag_source_type="documentation", file_name="keys.txt", date_quality=quality)
+    with Archive.open(publish(tmp_path, [note])) as archive:
+        answer = archive.ask(question)
+    assert f"[1] {when}, document keys.txt" in render.answer_text(answer, JERUSALEM)
+    assert f"{when}, document," in render.answer_text(answer, JERUSALEM, show_sources=True)
+    (source,) = replies.answer_reply(answer, JERUSALEM, 1).sources
+    assert source.date_quality == quality

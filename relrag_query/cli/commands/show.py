@@ -62,7 +62,8 @@ def thread(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
         if _is_attached(record):
             print(safe(f"    attached: {record.file_name or record.subject or record.asset_id}\n"))
         else:
-            print(safe(f"{time_of(record.ts, zone, record.rag_source_type)}  {record.from_ or ''}".rstrip()))
+            when = time_of(record.ts, zone, record.rag_source_type, record.date_quality)
+            print(safe(f"{when}  {record.from_ or ''}".rstrip()))
             print(safe(textwrap.indent(record.text.strip(), "    ")) + "\n")
     return 0
 
@@ -115,7 +116,7 @@ def _record(record: Record, zone: ZoneInfo) -> Iterator[str]:
         "id": record.asset_id,
         "type": record.rag_source_type,
         "source": record.source,
-        "time": f"{time_of(record.ts, zone, record.rag_source_type)} ({record.date_quality})",
+        "time": f"{time_of(record.ts, zone, record.rag_source_type, record.date_quality)} ({record.date_quality})",
         "from": record.from_,
         "to": ", ".join(record.to),
         "participants": ", ".join(record.participants),

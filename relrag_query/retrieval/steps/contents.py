@@ -1,4 +1,4 @@
-"""Loads what a hit holds beside its passage: the messages of a chat window, and the fields of its kind."""
+"""Loads what a hit holds beside its passage: messages of a chat window, fields of its kind, how sure its time is."""
 
 from __future__ import annotations
 
@@ -55,3 +55,25 @@ def load_extra(hits: list[Hit], context: QueryContext) -> list[Hit]:
     own = {hit.chunk.asset_id for hit in hits if record_type(hit.chunk.rag_source_type).details}
     known = catalog_reader.extras(context.connection, sorted(own)) if own else {}
     return [replace(hit, extra=known.get(hit.chunk.asset_id, {})) if hit.chunk.asset_id in own else hit for hit in hits]
+
+
+def load_dates(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """Says of each hit how its time is known: that of a document may be the time of its file.
+
+    No words of the question are found in a day that is not known: its timestamp is only what is.
+    """
+    asked = {hit.chunk.asset_id for hit in hits if _may_be_undated(hit)}
+    found = catalog_reader.date_qualities(context.connection, sorted(asked)) if asked else {}
+    return [_dated(hit, found[hit.chunk.asset_id]) if hit.chunk.asset_id in found else hit for hit in hits]
+
+
+def _dated(hit: Hit, quality: str) -> Hit:
+    known = {"modified": 0, "year": len("2025")}.get(quality)
+    said = (hit.chunk.timestamp or "")[:known] or None
+    return replace(hit, date_quality=quality, chunk=replace(hit.chunk, timestamp=said))
+
+
+def _may_be_undated(hit: Hit) -> bool:
+    """Messages have times, what is attached has that of its message, and cards tell when they were changed."""
+    kind = record_type(hit.chunk.rag_source_type)
+    return not (hit.date_quality or kind.chat or kind.mail or kind.part_of or kind.card or kind.about_people)

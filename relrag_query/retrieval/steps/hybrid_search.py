@@ -15,6 +15,7 @@ from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import FusedHit
 from relrag_query.retrieval.fusion import hybrid_search as fused_search
 from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.steps.contents import load_dates
 from relrag_query.retrieval.steps.mail import labelled_hits
 from relrag_query.retrieval.term_coverage import bm25_like_score, passage_tokens
 
@@ -107,11 +108,11 @@ def _order_by_forms(hits: Iterator[Hit], context: QueryContext) -> Iterator[Hit]
 
     def sort_key(hit: Hit) -> tuple[bool, bool, float]:
         length, when = len(hit.chunk.text.split()), context.time
-        inside = when is not None and when.holds(hit.chunk.ts, hit.chunk.last_ts)
+        inside = when is not None and not hit.dated_by_file and when.holds(hit.chunk.ts, hit.chunk.last_ts)
         there = hit.chunk.rag_source_type in context.channels
         return inside, there, bm25_like_score(context.terms, passage_tokens(hit.chunk), context.frequencies, length)
 
-    nearest = list(itertools.islice(hits, _REORDER_FACTOR * context.limit))
+    nearest = load_dates(list(itertools.islice(hits, _REORDER_FACTOR * context.limit)), context)
     scores = sorted((hit.score for hit in nearest), reverse=True)
     ordered = sorted(nearest, key=sort_key, reverse=True)
     return itertools.chain((replace(hit, score=score) for hit, score in zip(ordered, scores, strict=True)), hits)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.records import Chunk
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.reranker import RerankError, rank
@@ -14,6 +13,8 @@ from relrag_query.retrieval.steps.mail import bulk_hits
 from relrag_query.retrieval.term_coverage import PART, passage_tokens, query_terms, term_coverage
 from relrag_query.understanding.time_expressions import TimeRange, mentions
 
+_YEAR = 365 * 86_400 - 1
+"""seconds from the first of a year on which another begins at the earliest"""
 _BULK = 0.75
 """what a newsletter counts beside what was written to somebody: less than what is near the best counts"""
 
@@ -48,15 +49,17 @@ def demote_bulk(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 
 def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """Hits of the time that the question speaks of, or that speak of it too, stand first; the others behind them."""
+    """Hits of the time that the question speaks of, or that speak of it too, stand first; the others behind them.
+
+    The time of a file, which may just have been copied, counts only where nothing else is of the time asked for.
+    """
     when = context.time
     if when is None:
         return hits
     zone = ZoneInfo(context.settings.timezone)
-    judged = [
-        replace(hit, in_time=when.holds(hit.chunk.ts, hit.chunk.last_ts) or _mentions_time(hit.chunk, when, zone))
-        for hit in hits
-    ]
+    judged = [replace(hit, in_time=_is_of(hit, when) or _mentions_time(hit, when, zone)) for hit in hits]
+    if not any(hit.in_time for hit in judged):
+        judged = [replace(hit, in_time=when.holds(hit.chunk.ts, hit.chunk.last_ts)) for hit in hits]
     inside = [hit for hit in judged if hit.in_time]
     context.note("time", f'"{when.phrase}": {len(inside)} of {len(hits)} hits lie within it')
     return [*inside, *(hit for hit in judged if not hit.in_time)]
@@ -83,11 +86,19 @@ def score_coverage(hits: list[Hit], context: QueryContext) -> list[Hit]:
     return scored if context.meaning is not None else [hit for hit in scored if hit.display_score > 0 or hit.by_name]
 
 
-def _mentions_time(chunk: Chunk, when: TimeRange, zone: ZoneInfo) -> bool:
+def _is_of(hit: Hit, when: TimeRange) -> bool:
+    first, last = hit.chunk.ts, hit.chunk.last_ts
+    if hit.date_quality == "year" and first is not None:
+        last = first + _YEAR
+    return not hit.dated_by_file and when.holds(first, last)
+
+
+def _mentions_time(hit: Hit, when: TimeRange, zone: ZoneInfo) -> bool:
     """Whether a passage of another time speaks of the one asked for: by its words, a month or year, or by a date."""
+    chunk = hit.chunk
     words = [] if when.relative else query_terms(when.phrase, {})
     held = passage_tokens(chunk)
     if words and all(word.found(held) > PART for word in words):
         return True
-    written = None if chunk.ts is None else datetime.fromtimestamp(chunk.ts, zone)
+    written = None if chunk.ts is None or hit.dated_by_file else datetime.fromtimestamp(chunk.ts, zone)
     return mentions(chunk.text, when, written, zone)

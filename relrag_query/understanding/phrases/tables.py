@@ -149,6 +149,8 @@ class TextPhrases:
     """a word of a question for what somebody asked; then a question is the answer"""
     supersedes: Pattern
     """says that something replaces what was before"""
+    moves: Pattern
+    """says, of what replaces something, that this is a day or an hour"""
     anew: Pattern
     """says beside a value that it holds from now on"""
     takes_back: Pattern

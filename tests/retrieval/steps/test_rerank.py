@@ -1,12 +1,14 @@
-"""Mail that was sent to many ranks below what was written to somebody, and answers where nothing else does."""
+"""Mail that was sent to many ranks below what was written to somebody; a file is not of the time it was copied."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from relrag_pipelines.records import Record
 from relrag_query.archive import Archive
 from tests.query_hits import passages, publish, record
 
@@ -85,3 +87,41 @@ def test_what_gmail_sorted_out_answers_nothing_but_is_found(tmp_path: Path) -> N
     with Archive.open(config) as archive:
         shown = {source.hit.chunk.asset_id for source in archive.ask("Where is the parcel?").sources}
         assert "gmail:s1" in shown and "gmail:t1" not in shown
+
+
+FILE = {"source": "notes", "rag_source_type": "documentation", "date_quality": "modified"}
+
+
+def in_time(folder: Path, question: str, *records: Record) -> set[str]:
+    """The names of the files that are of the time asked for."""
+    with Archive.open(publish(folder, records)) as archive:
+        return {str(hit.chunk.file_name) for hit in archive.search(question).hits if hit.in_time}
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How much was the rent in 2024?", "The rent is 9,000 crowns."),
+        ("Kolik byl nájem v roce 2024?", "Nájem je 9 000 Kč."),
+        ("כמה היה שכר הדירה ב-2024?", "שכר הדירה 9,000 שקל."),
+    ],
+)
+def test_the_time_of_a_file_is_the_time_asked_for_only_where_nothing_else_is(
+    tmp_path: Path, question: str, text: str
+) -> None:
+    copied = record("document:c", text, "2024-05-01T08:00:00Z", file_name="copied.txt", **FILE)
+    stated = [
+        replace(record(f"document:{name}", text, f"{day}T00:00:00Z", file_name=name, **FILE), date_quality=quality)
+        for name, day, quality in (("day.txt", "2024-03-01", "day"), ("year.txt", "2024-01-01", "year"))
+    ]
+    (tmp_path / "alone").mkdir()
+    assert in_time(tmp_path, question, copied, *stated) == {"day.txt", "year.txt"}
+    assert in_time(tmp_path / "alone", question, copied) == {"copied.txt"}
+
+
+def test_a_year_holds_each_of_its_months_and_a_file_that_names_the_time_is_of_it(tmp_path: Path) -> None:
+    year = record("document:y", "Rent 9,000.", "2024-01-01T00:00:00Z", file_name="y.txt", **FILE)
+    named = record("document:n", "Rent from 2 May 2024: 9,400.", "2025-01-02T00:00:00Z", file_name="n.txt", **FILE)
+    after = replace(year, source_id="z", asset_id="document:z", file_name="z.txt", ts=year.ts + 366 * 86_400)
+    found = in_time(tmp_path, "rent in May 2024", *(replace(one, date_quality="year") for one in (year, after)), named)
+    assert found == {"y.txt", "n.txt"}

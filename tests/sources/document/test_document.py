@@ -75,14 +75,16 @@ def test_an_edit_keeps_the_id_and_a_copy_keeps_the_hash_of_its_bytes(tmp_path: P
 
 
 DAY = int(datetime(2025, 1, 14, tzinfo=UTC).timestamp())
+YEAR = int(datetime(2023, 1, 1, tzinfo=UTC).timestamp())
+STATED = int(datetime(2023, 4, 3, tzinfo=UTC).timestamp())
 PRAGUE = timezone(timedelta(hours=1))
 
 
 @pytest.mark.parametrize(
     ("date", "has_time", "name", "expected"),
     [
-        (datetime(2025, 1, 14, 9, 30, tzinfo=PRAGUE), True, "2019-05-01.pdf", (DAY + 8 * 3600 + 1800, "modified")),
-        (datetime(2025, 1, 14, 9, 30), True, "x.pdf", (DAY + 8 * 3600 + 1800, "modified")),  # noqa: DTZ001  local
+        (datetime(2025, 1, 14, 9, 30, tzinfo=PRAGUE), True, "2019-05-01.pdf", (DAY + 8 * 3600 + 1800, "exact")),
+        (datetime(2025, 1, 14, 9, 30), True, "x.pdf", (DAY + 8 * 3600 + 1800, "exact")),  # noqa: DTZ001  local
         (datetime(2025, 1, 14), False, "x.md", (DAY, "day")),  # noqa: DTZ001  a day is its midnight in UTC
         (None, True, "scan 2025-01-14.pdf", (DAY, "day")),
         (None, True, "IMG_20250114_0930.pdf", (DAY, "day")),
@@ -92,11 +94,45 @@ PRAGUE = timezone(timedelta(hours=1))
         (None, True, "2025-02-30.txt", (MTIME // 10**9, "modified")),
         (datetime(1970, 1, 1, tzinfo=UTC), True, "x.pdf", (MTIME // 10**9, "modified")),  # the zero of a clock
         (datetime(2013, 12, 23, 23, 15, tzinfo=UTC), True, "2025-01-14.docx", (DAY, "day")),  # of python-docx
+        (None, True, "ceník 2023.md", (YEAR, "year")),
+        (None, True, "מחירון 2023.md", (YEAR, "year")),
+        (None, True, "price list 2024.md", (MTIME // 10**9, "modified")),  # for the year after the file
     ],
 )
 def test_which_date_counts(date: datetime | None, has_time: bool, name: str, expected: tuple[int, str]) -> None:
     found = DocumentText("text/plain", date=date, date_has_time=has_time)
     assert document_date(found, name, MTIME, "Europe/Prague") == expected
+
+
+PRINTED = datetime(2023, 11, 10, 9, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "date", "expected"),
+    [
+        ("Date: 3 April 2023\nQuote", "Quote", PRINTED, (STATED, "day")),  # a PDF is made when it is printed
+        ("Datum: 3. 4. 2023\nNabídka", "Nabídka 2022", None, (STATED, "day")),
+        ("תאריך: 3.4.2023\nהצעה", "הצעה", None, (STATED, "day")),
+        ("Smlouva\n1.\nV Brně dne 3. 4. 2023", "Smlouva", None, (STATED, "day")),
+        ("Přítomni: Jan", "Výbor, 3. 4. 2023", None, (STATED, "day")),
+        ("Date: 10 November 2023", "Quote", PRINTED, (int(PRINTED.timestamp()), "exact")),  # the day of that time
+        ("Date: 3 May 2024", "Invitation", PRINTED, (int(PRINTED.timestamp()), "exact")),  # of what is to come
+        ("Date: 3 May 2024", "Invitation", None, (MTIME // 10**9, "modified")),
+        ("Text", "Party, 3. 5. 2024", None, (MTIME // 10**9, "modified")),
+        ("Date: 3 April 1911", "Deed", None, (MTIME // 10**9, "modified")),
+        ("who: Noa; date: 3 April 2023", "Birthdays", None, (MTIME // 10**9, "modified")),
+    ],
+)
+def test_what_a_document_says_of_itself_counts_more(
+    text: str, title: str, date: datetime | None, expected: tuple[int, str]
+) -> None:
+    found = DocumentText("text/plain", text, title, date=date)
+    assert document_date(found, "scan.pdf", MTIME, "Europe/Prague") == expected
+
+
+def test_the_rows_of_a_table_say_nothing_of_the_table(tmp_path: Path) -> None:
+    table = record(tmp_path, "costs.csv", b"date,what\n2023-01-12,strings\n")
+    assert (table.text, table.date_quality) == ("date, what\ndate: 2023-01-12; what: strings", "modified")
 
 
 @pytest.mark.parametrize(
