@@ -26,7 +26,7 @@ from relrag_pipelines.stores.generations import Generation
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
-from relrag_query.people import later_statements, references
+from relrag_query.people import indexed_person, later_statements, references, wordings
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
@@ -154,8 +154,8 @@ class Archive:
         with self._reading() as connection:
             limits = Filters(sources, kinds, since, until, person)
             people, notice = self._people_or_why(connection)
-            entities = references.named_ids(question, people)
-            context = self._context(connection, question, limits, candidates, follows, entities)
+            named = [*people.by_id(references.named_ids(question, people)).values()]
+            context = self._context(connection, question, limits, candidates, follows, named)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             answer = pipeline.ask(context, self.generation, limit, on_text, people)
             return replace(answer, notice=" ".join(filter(None, (notice, answer.notice))))
@@ -279,12 +279,12 @@ class Archive:
         filters: Filters,
         limit: int,
         follows: Sequence[str] = (),
-        entities: Sequence[int] = (),
+        named: Sequence[indexed_person.IndexedPerson] = (),
     ) -> QueryContext:
         context = read_question(
             question, self.settings, self._vectors, connection, self._counted(connection), self._questions.of_question,
             filters, infer=functools.partial(intent_model.infer, settings=self.settings), follows=follows,
-            entities=entities, limit=limit,
+            entities=[one.person_id for one in named], wordings=wordings.wordings(named), limit=limit,
         )  # fmt: skip
         if filters.person:
             context.limits = replace(context.limits, person_ids=self._people(connection).filter_ids(filters.person))

@@ -111,10 +111,12 @@ def _ask_records(
     elsewhere = not written and _is_elsewhere(evidence, context)
     about = [source.hit for source in shown] or hits
     explained = explanation.explain_query(context, wanted, about, _zone(context), elsewhere=elsewhere)
-    nobody = answers.stated_by_nobody(unknown) if unknown else ""
+    near = [] if how_sure != "none" else nearest_hits(hits)
+    read = [*(one.text for one in quotes), *(hit.chunk.text for hit in near)]
+    nobody = answers.stated_by_nobody(unknown, read) if unknown else ""
     return Answer(
         question=context.question, confidence=how_sure, quotes=quotes, sources=shown,
-        closest=[] if how_sure != "none" else nearest_hits(hits),
+        closest=near,
         searched=_scope(context, generation, listed=wanted is not None),
         missing=[] if wanted else missing_words(context, hits),
         intents=context.intents, when=context.time, trace=context.trace, written=written,

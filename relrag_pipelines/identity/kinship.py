@@ -61,7 +61,7 @@ _GREETING = re.compile(
     r"\s*(?:(?:hi|hey|hello|dear|dearest|ahoj|čau|milá|milý|drahá|drahý|dobrý den|היי|הי|שלום|בוקר טוב)[, ]+)?",
     re.IGNORECASE,
 )
-_CALLED = frozenset({"parent", "grandparent", "sibling", "aunt_or_uncle", "sibling_in_law", "parent_in_law"})
+_CALLED = frozenset({"parent", "grandparent", "sibling", "aunt_or_uncle", "cousin", "sibling_in_law", "parent_in_law"})
 """what somebody may be called instead of by name"""
 _CALL = re.compile(r"(?: (?:dear|darling|יקרה|יקר|אהובה|אהוב|שלי|moje|milá))?(?:,|!)(?= ?\n| ?$| [^\W\d_])")
 LIST_JOINT = re.compile(r"(?:,| and| a| i) | ו")

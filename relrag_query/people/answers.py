@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
 from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
+from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_query.people import identifier_owner
 from relrag_query.people.ages import possible_ages
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
-from relrag_query.people.relations import FAMILY, Relation
+from relrag_query.people.relations import FAMILY, INVERSE, Relation
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import hybrid_search
@@ -23,6 +26,8 @@ from relrag_query.retrieval.steps.contents import load_messages
 
 _FACT, _SCOPED = 1.0, 0.85
 """display scores of what is known of people, and of passages that have to do with them"""
+_TELLING = ("occupation", "role", "works_at", "lives_in")
+"""facts that tell people of one name apart"""
 _MAX_PASSAGES, _CANDIDATES = 5, 200
 """passages beside what is known of people, and those of which they are the best"""
 
@@ -46,18 +51,15 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     if not ids:
         lines = _relative_lines(asked.relative_facts, people)
         whose = list(dict.fromkeys(one.person_id for one in asked.relative_facts))
-        return PeopleAnswer(lines, whose, [], sure=True) if lines else None
+        return PeopleAnswer(lines, whose, [], sure=not asked.ambiguous) if lines else None
     if asked.asks == "family" and context.expansion.relationships:
         ids = _family(ids, people)
     namesakes = _namesakes(ids, people) if asked.asks == "fact" and not asked.ambiguous else []
     known = people.by_id([*ids, *namesakes, *(one.person_id for one in asked.relations)])
     facts = people.facts([*ids, *namesakes])
     relations = people.relationships(ids)
-    hits = {
-        one: person_hit(known[one], facts, [*asked.relations, *_ties(asked, relations)], people)
-        for one in ids
-        if one in known
-    }
+    through = [*asked.relations, *_ties(asked, relations)]
+    hits = {one: person_hit(known[one], facts, through, people) for one in ids if one in known}
 
     def describe(person_id: int) -> str:
         own = [fact for fact in facts if fact.person_id == person_id]
@@ -65,7 +67,8 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
 
     if asked.ambiguous and len(hits) > 1:
         told = {one: describe(one) if asked.asks == "fact" else "" for one in hits}
-        lines = [(f"{told[one] or known[one].name or one}: may be meant.", hit) for one, hit in hits.items()]
+        lines = _choices(told, hits, known, facts, people)
+        lines += _relative_lines(asked.relative_facts, people)
         return PeopleAnswer(lines, [*hits], [], sure=False)
     lines = [(text, hit) for one, hit in hits.items() if (text := describe(one))]
     if asked.relative_facts and asked.asks == "who":
@@ -81,6 +84,36 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     scoped = _related_passages(asked, [*hits], known, people, context)
     alone = asked.asks == "family" and not any(fact.predicate in FAMILY for fact in facts) and len(hits) < 2
     return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.ambiguous or by_name or alone))
+
+
+def _choices(
+    told: Mapping[int, str],
+    hits: Mapping[int, Hit],
+    known: Mapping[int, IndexedPerson],
+    facts: list[PersonFact],
+    people: People,
+) -> list[tuple[str, Hit]]:
+    """Who may be meant, each with what is asked of him, else with what tells him from the others."""
+    named: dict[str, list[int]] = {}
+    for one in hits:
+        named.setdefault(known[one].name or str(one), []).append(one)
+    lines = []
+    for name, ids in named.items():  # nobody could choose among those of one name
+        said = next((told[one] for one in ids if told[one]), "") or ", ".join(
+            [name, *_marks(ids, known, facts, people)]
+        )
+        lines.append((f"{said}: may be meant.", hits[ids[0]]))
+    return lines
+
+
+def _marks(ids: list[int], known: Mapping[int, IndexedPerson], facts: list[PersonFact], people: People) -> list[str]:
+    """What tells somebody from others of his name: what he is to the owner, some facts, else a number or address."""
+    ties = [one for one in people.relationships(ids) if one.other_id == people.owner]
+    told = [f"your {INVERSE.get(one.type, one.type).replace('_', ' ')}" for one in ties]
+    own = [fact for fact in facts if fact.person_id in ids and fact.predicate in _TELLING]
+    told += [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in own]
+    reached = [row["alias"] for one in ids for row in known[one].aliases if row["kind"] in ("email", "phone")]
+    return list(dict.fromkeys(told)) or reached[:1]
 
 
 def _namesakes(ids: list[int], people: People) -> list[int]:
@@ -212,10 +245,13 @@ def _by_turns(hits: list[Hit]) -> list[Hit]:
     return [hit for _, hit in sorted(zip(turns, hits, strict=True), key=lambda pair: pair[0])]
 
 
-def stated_by_nobody(type_: str) -> str:
-    """What is said where nobody is stated to be it: texts alone say who, and seldom of whom."""
+def stated_by_nobody(type_: str, shown: Iterable[str] = ()) -> str:
+    """What is said where nobody is known to be it, above the texts that are `shown`; one of these may name somebody."""
     if type_ == identifier_owner.UNKNOWN_OWNER:
         return f"No record says whose {type_} that is."
     if type_ == INTRODUCER:
         return "Nobody is stated to have introduced them; `relrag people relate` says who did."
-    return f"Nobody is stated to be the {type_.replace('_', ' ')}; `relrag people relate` says who it is."
+    said = type_.replace("_", " ")
+    if any(type_ in kinship.types_of_word(word) for text in shown for word in re.findall(r"[\w-]+", text)):
+        return f"It is not certain who the {said} is, but passages speak of one; `relrag people relate` says who it is."
+    return f"Nobody is stated to be the {said}; `relrag people relate` says who it is."

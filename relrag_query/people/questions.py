@@ -64,7 +64,9 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
     if not (reference.people or reference.relative_facts or reference.unknown):  # a name that nobody is known by
         return PeopleQuestion("fact", [], predicate=predicate) if asks == "fact" else None
     if reference.relative_facts and not reference.people:
-        return PeopleQuestion("who", [], relative_facts=reference.relative_facts) if asks == "who" else None
+        if asks != "who":
+            return None
+        return PeopleQuestion("who", [], ambiguous=reference.ambiguous, relative_facts=reference.relative_facts)
     if asks == "who" and not reference.ambiguous and not (reference.relations or reference.unknown):
         reference.people = _alike(question[reference.start : reference.end], reference, people)
     if reference.ambiguous and len(reference.people) > 1 and people.share_name(reference.people):  # nobody could choose
@@ -87,7 +89,7 @@ def _question_type(rest: str, reference: Reference) -> tuple[QuestionType, str] 
             left = said.people.who.sub(" ", pattern.sub(" ", plain))
             return ("fact", predicate) if has_only_fillers(left) else None
     asks = said.people.who.search(plain) is not None
-    by_kin = bool(reference.relations or reference.unknown)
+    by_kin = bool(reference.relations or reference.unknown or reference.relative_facts)
     return ("who", "") if (asks or by_kin) and has_only_fillers(said.people.who.sub(" ", plain)) else None
 
 

@@ -6,7 +6,7 @@ Nothing is guessed: where it is not certain who is meant there are several, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from relrag_pipelines.identity import lookup
 from relrag_pipelines.identity.mentions import Mention
@@ -14,8 +14,11 @@ from relrag_pipelines.text import kinship
 from relrag_pipelines.text.analyzer import PREFIXED
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import as_given, inflections, words
-from relrag_pipelines.text.names.spelling import script
-from relrag_query.people.kin_words import kin_words
+from relrag_pipelines.text.names.likeness import name_likeness
+from relrag_pipelines.text.names.personal_name import WrittenName
+from relrag_pipelines.text.names.spelling import same, script
+from relrag_query.people.indexed_person import IndexedPerson
+from relrag_query.people.kin_words import KinWord, kin_words
 from relrag_query.people.people import People
 from relrag_query.people.relatives import Reference, find_relative, relative_of
 from relrag_query.understanding.phrases import bare, load_phrases
@@ -34,7 +37,7 @@ def references(question: str, people: People, *, implied: bool = False) -> Itera
     `the architect` is the owner's; with `implied`, `the mother` too.
     """
     mentions = _mentions(question, people)
-    found = [Reference(one.start, one.end, list(one.person_ids), ambiguous=len(one.person_ids) > 1) for one in mentions]
+    found = [_of_mention(question, one, people) for one in mentions]
     if (one := _reference(question, people, found, implied=implied)) is not None:
         yield one
     if mentions:
@@ -43,6 +46,24 @@ def references(question: str, people: People, *, implied: bool = False) -> Itera
         one = _reference(question, people, [name], implied=implied)
         if one is not None and (one.people or one.relative_facts or one.unknown or _is_name(question, one)):
             yield one
+
+
+def _of_mention(question: str, mention: Mention, people: People) -> Reference:
+    """Who bears a name; of a given name alone also who bears it in another script and is certainly somebody else."""
+    ids = list(mention.person_ids)
+    borne = _whole_names(people.by_id(ids).values()) if " " not in question[mention.start : mention.end] else []
+    givens = {name.words[0] for name in borne}
+    known = people.name_bearers(" ".join(givens).title(), is_name=True) if givens else {}
+    for one, person in known.items():
+        others = _whole_names([person])
+        sounds = any(same(name.words[0], given) for name in others for given in givens)
+        if one not in ids and sounds and not any(name_likeness(a, b).score for a in others for b in borne):
+            ids.append(one)
+    return Reference(mention.start, mention.end, ids, ambiguous=len(ids) > 1)
+
+
+def _whole_names(people: Iterable[IndexedPerson]) -> list[WrittenName]:
+    return [name for one in people for name in one.resolved_person.names if len(name.words) > 1]
 
 
 def _reference(question: str, people: People, found: list[Reference], *, implied: bool) -> Reference | None:
@@ -76,7 +97,10 @@ def _names(question: str) -> Iterator[tuple[int, int]]:
     written = list(re.finditer(r"[^\W\d_]+", question))
     if len(written) > _MOST_WORDS:
         return
-    kin, fillers = kin_words(question), load_phrases().people.fillers
+    kin, fillers = (
+        [one for one in kin_words(question) if not _names_david(question, one)],
+        load_phrases().people.fillers,
+    )
     free = [
         bare(one[0]).casefold() not in fillers and all(one.end() <= kin.start or one.start() >= kin.end for kin in kin)
         for one in written
@@ -86,6 +110,12 @@ def _names(question: str) -> Iterator[tuple[int, int]]:
             start, end = written[place].start(), written[place + count - 1].end()
             if all(free[place : place + count]) and not re.search(r"[^\w\s-]", question[start:end]):
                 yield start, end
+
+
+def _names_david(question: str, word: KinWord) -> bool:
+    """Whether a word for a relative is a name: `של דוד` is of David, since an uncle would be `של הדוד`."""
+    said = question[word.start : word.end]
+    return question[: word.start].endswith("של ") and tables.plain(said) in tables.given_names()
 
 
 def _by_sound(question: str, people: People) -> Iterator[Reference]:

@@ -64,11 +64,13 @@ def _relative_of_reference(whose: Reference, start: int, end: int, word: KinWord
     if whose.relative_facts and not whose.people:
         return _relative_of_stranger(whose.relative_facts, start, end, word, people)
     one_name = len(whose.people) > 1 and people.share_name(whose.people)
-    if whose.unknown or (len(whose.people) > 1 and not one_name):
+    if whose.unknown:
         return Reference(start, end, whose.people, whose.relations, ambiguous=bool(whose.people), unknown=whose.unknown)
     every = [relative_of(one, start, end, word, people) for one in whose.people] or [
         relative_of(None, start, end, word, people)
     ]
+    if len(whose.people) > 1 and not one_name:
+        return _relatives_of_several(whose, start, end, every)
     # of several who bear one name, whoever somebody is known to be that to
     made = next((one for one in every if one.people or one.relative_facts), every[0])
     return replace(
@@ -76,6 +78,16 @@ def _relative_of_reference(whose: Reference, start: int, end: int, word: KinWord
         relations=[*whose.relations, *made.relations],
         ambiguous=made.ambiguous or (whose.ambiguous and not one_name),
     )
+
+
+def _relatives_of_several(whose: Reference, start: int, end: int, every: list[Reference]) -> Reference:
+    """Who may be meant where it is not certain whose relative: of each the one who is known, else those who may be."""
+    ids = list(dict.fromkeys(other for one in every for other in one.people))
+    named = [fact for one in every for fact in one.relative_facts]
+    if not (ids or named):
+        return Reference(start, end, whose.people, whose.relations, ambiguous=True)
+    relations = [*whose.relations, *(relation for one in every for relation in one.relations)]
+    return Reference(start, end, ids, relations, ambiguous=True, relative_facts=named)
 
 
 def _relative_of_stranger(facts: list[PersonFact], start: int, end: int, word: KinWord, people: People) -> Reference:

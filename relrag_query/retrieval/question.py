@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from itertools import repeat
@@ -21,7 +21,7 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.named_assets import named_assets
-from relrag_query.retrieval.spelling import correct, respell, spellings
+from relrag_query.retrieval.spelling import correct, held, respell, spellings
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
 from relrag_query.retrieval.translation import translate, translation_tokens, translations
 from relrag_query.understanding.intent import QueryIntent, asks_for_latest, classify_query_intent, named_channel
@@ -59,12 +59,14 @@ def read_question(
     infer: Callable[[str], tuple[list[QueryIntent], str]] = lambda redacted: ([], ""),
     follows: Sequence[str] = (),
     entities: Sequence[int] = (),
+    wordings: Callable[[str], Collection[str]] = lambda word: (),
     limit: int,
 ) -> QueryContext:
     """The question with its words, time, intents and vector, within the limits that are given.
 
     A question that `follows` others means their time and channel where it names none, and their words beside its own.
-    `entities` are the people whom it names. `embed` gives the vector of a redacted question, or why it has none.
+    `entities` are the people whom it names; `wordings` gives how else a word of it may be put. `embed` gives the
+    vector of a redacted question, or why it has none.
     `infer` gives its intents as a language model reads them, none where rules are to decide, and a line for the trace.
     Raises ArchiveError where a kind is unknown or the limits leave nothing, SettingsError where a source is unknown,
     WhenError where a date is none.
@@ -79,18 +81,22 @@ def read_question(
     times, topics, latest = _times(questions, intents, where, zone, connection)
     redacted = [redact_question(one, settings) for one in topics]
     terms = _terms(topics, redacted, times, frequencies)
+    worded = held([term for term in terms if not term.light], wordings, store, connection)
+    terms = respell(terms, worded)
     near = spellings(terms, frequencies, store, connection)
     foreign = translations(terms, topics[0])
     embedded_text = correct("\n".join(redacted), near)
     meaning, why = embed(embedded_text)
     context = QueryContext(
         question=questions[0], redacted_text=redacted[0],
-        search_text="\n".join(dict.fromkeys([*topics, *redacted, *itertools.chain(*near.values())])),
+        search_text="\n".join(dict.fromkeys([*topics, *redacted, *itertools.chain(*worded.values(), *near.values())])),
         terms=translate(respell(terms, near), foreign), spellings=near, translated=translation_tokens(foreign),
         intents=intents, assets=assets, channels=_channels(questions), time=next(filter(None, times), None),
         latest=latest, limits=where, limit=max(limit, MIN_CANDIDATES), settings=settings, connection=connection,
         vectors=store, frequencies=frequencies, meaning=meaning, embedded_text=embedded_text, lexical_reason=why,
     )  # fmt: skip
+    if worded:
+        context.note("wordings", "; ".join(f'for "{one}" also {", ".join(some)}' for one, some in worded.items()))
     if near:
         context.note("spelling", "; ".join(f'for "{one}" also {", ".join(some)}' for one, some in near.items()))
     if trace_line:

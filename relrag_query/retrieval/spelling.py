@@ -9,7 +9,7 @@ https://doi.org/10.1145/358027.358048) and many words differ in nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 import duckdb
@@ -46,17 +46,27 @@ def spellings(
     terms: Sequence[Term], frequencies: Frequencies, store: VectorStore, connection: duckdb.DuckDBPyConnection
 ) -> Spellings:
     """What the words of a question may mean of which no passage holds any form."""
-    edits = {
-        term.word: {token for edit in _edits(fold(term.word)) for token in whole_tokens(edit)} - term.tokens.keys()
+    unknown = [term for term in terms if _is_unknown(term, frequencies, store)]
+    return held(unknown, lambda word: _edits(fold(word)), store, connection)
+
+
+def held(
+    terms: Sequence[Term],
+    spell: Callable[[str], Collection[str]],
+    store: VectorStore,
+    connection: duckdb.DuckDBPyConnection,
+) -> Spellings:
+    """What `spell` makes of each term, as far as passages hold it, as they write it; `fold` has gone over the words."""
+    made = {
+        term.word: {token for one in spell(term.word) for token in whole_tokens(one)} - term.tokens.keys()
         for term in terms
-        if _is_unknown(term, frequencies, store)
     }
-    tokens = frozenset[str]().union(*edits.values())
-    found = store.search(tokens, _PASSAGES * len(edits)) if tokens else []
+    tokens = frozenset[str]().union(*made.values())
+    found = store.search(tokens, _PASSAGES * len(made)) if tokens else []
     chunks = catalog_reader.chunks(connection, [one.chunk_id for one in found]) if found else {}
     texts = (index_text(one.text, one.subject, one.from_, one.file_name, None) for one in chunks.values())
     words = {word: whole_tokens(fold(word)) for text in texts for word in _WORD.findall(text.lower())}
-    near = {term: [word for word, held in words.items() if not made.isdisjoint(held)] for term, made in edits.items()}
+    near = {term: [word for word, has in words.items() if not some.isdisjoint(has)] for term, some in made.items()}
     return {term: some for term, some in near.items() if some}
 
 

@@ -54,6 +54,8 @@ def test_the_set_is_of_four_archives_and_more_in_three_languages_half_of_it_held
         "whitfield",
         "sella",
         "gold",
+        "berger",
+        "pryce",
     }
     assert {one.archive for one in held}.isdisjoint({one.archive for one in every if one.half == "looked_at"})
 
@@ -111,7 +113,7 @@ def sagi(work: Path) -> Iterator[Archive]:
         ("Who is Radek married to?", "sure", "Hana Dvořáčková"),  # a stranger, by what is said of his wife
         ("does Rina have kids?", "sure", 'עידו, child of Rina Sagi: "הבן שלי עידו"'),  # one of two of that name
         ("kdo je moje nejlepší kamarádka?", "sure", 'Simona, friend of Nina Sagi: "Moje nejlepší kamarádka Simona"'),
-        ("mám bratra?", "unsure", "Nobody is stated to be the sibling"),  # her sister is none
+        ("mám bratra?", "unsure", "It is not certain who the sibling is, but passages speak of one"),  # of others'
         ("Tom's e-mail", "unsure", "Tom Bradley: tom.bradley@northlight.example: may be meant."),
         ("who is 608 455 100?", "sure", "Hana Dvořáčková"),
         ("How do I know Priya Nair?", "sure", "Tom Bradley, introducer of Priya Nair"),
@@ -124,6 +126,42 @@ def test_what_people_really_ask(
     monkeypatch.setenv("RELRAG_NOW", "2026-05-20T18:00:00+02:00")
     answer = sagi.ask(question)
     assert (answer.confidence, said in "\n".join([answer.text, *answer.head])) == (confidence, True), answer.text
+
+
+@pytest.fixture(scope="module")
+def berger(work: Path) -> Iterator[Archive]:
+    with measure.opened("berger", work) as archive:
+        yield archive
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            "who is David?",
+            ["David Berger, +972 54 311 4000: may", "David Pickles, david.pickles@quillhouse.example: may"],
+        ),
+        ("מי זה נדב?", ["נדב כץ, occupation: שיפוצניק: may", "Nadav Berger, your cousin: may"]),
+        ("jaký má Nadav telefon?", ["Nadav Berger: +972 52 700 8001: may", "נדב כץ: +972 50 222 9090: may"]),
+        ("David's wife", ['Eleanor, spouse of David Pickles: "my wife Eleanor"']),
+    ],
+)
+def test_of_several_the_choices_are_told_apart(berger: Archive, question: str, said: list[str]) -> None:
+    """In any script; two records of one name are one choice."""
+    answer = berger.ask(question)
+    assert (answer.confidence, len(answer.quotes)) == ("unsure", len(said))
+    assert [one in answer.text for one in said] == [True] * len(said), answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("who is the electrician?", "It is not certain who the electrician is, but passages speak of one"),
+        ("who is the plumber?", "Nobody is stated to be the plumber"),
+    ],
+)
+def test_nothing_is_denied_that_a_passage_may_say(berger: Archive, question: str, said: str) -> None:
+    assert berger.ask(question).head[0].startswith(said)
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,8 @@ def _pattern(word: str) -> re.Pattern[str]:
     letters = [_SOUNDS.get(char, "") for char in word]
     if word[0] in "אע":
         letters[0] = "h?" if word[1:2] in tuple("וי") else "h?[aeiouy]{1,3}"
+        if word[1:2] == "י":  # איתמר is no Tamar, and איימי is Amy
+            letters[1] = "(?:a[iy]?|e[iy]?)" if word[2:3] == "י" else "(?:y|j|ee|ie|ei|i|e)"
     elif word[0] == "י":
         letters[0] = "(?:y|j|i|ie|ye)"
     if len(word) > 1 and word[-1] in _FINAL:
