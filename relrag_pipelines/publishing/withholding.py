@@ -139,6 +139,8 @@ class LeakSearch:
         if self._in_database:
             yield event_database.NAME
         published = _mtime(home / "published" / str(generations.current_number(home)) / build_info.NAME)
+        for journal in (home / "dagster").rglob("*.db-wal"):
+            leak_scan.empty_journal(journal)
         for name in atomic.files(home / "dagster"):
             if _mtime(home / "dagster" / name) >= published:
                 yield f"dagster/{name}"

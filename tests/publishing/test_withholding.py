@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -288,6 +290,26 @@ def test_a_find_in_dagsters_files_is_told_and_left(workspace: Workspace) -> None
     search.look_at_build()
     assert search.found.remainder == {"run.err/PHONE_NUMBER": 1}
     assert "`relrag verify --pii` names files" in str(search.found)
+
+
+@pytest.mark.parametrize("in_use", [False, True])
+def test_the_journal_of_dagsters_events_is_searched_as_part_of_its_tables(workspace: Workspace, in_use: bool) -> None:
+    """Where another process reads them just then, the journal stays, and is searched as a file of its own."""
+    generations.begin(workspace.home)
+    events = workspace.home / withholding.EVENTS
+    with closing(sqlite3.connect(events)) as database, closing(sqlite3.connect(events)) as reader:
+        database.execute("PRAGMA journal_mode = WAL")
+        if in_use:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM event_logs").fetchall()
+        database.execute("INSERT INTO event_logs (run_id, event, timestamp) VALUES ('r', ?, 0)", [PLANTED])
+        database.commit()
+        journal = events.with_name(f"{events.name}-wal")
+        assert journal.stat().st_size
+        search = LeakSearch(workspace)
+        search.look_at_build()
+        assert bool(journal.stat().st_size) is in_use
+    assert search.found.remainder == {f"{journal.name if in_use else 'event_logs'}/PHONE_NUMBER": 1}
 
 
 def test_a_text_of_a_graphrag_index_is_blanked_wherever_it_stands(workspace: Workspace) -> None:
