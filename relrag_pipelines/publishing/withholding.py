@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from relrag_pipelines.files import atomic
 from relrag_pipelines.pii import leaked_records
 from relrag_pipelines.pii.known_values import KnownValues
@@ -30,6 +28,7 @@ from relrag_pipelines.stores import (
     evaluation_history,
     generations,
     lake,
+    parquet_file,
     searched_values,
     vault,
 )
@@ -155,7 +154,7 @@ def _mtime(path: Path) -> float:
 
 
 def _faults(failures: Path) -> list[str]:
-    return pq.read_table(failures, columns=["fault"], partitioning=None)["fault"].to_pylist()  # type: ignore[no-any-return]
+    return parquet_file.read(failures, ["fault"])["fault"].to_pylist()  # type: ignore[no-any-return]
 
 
 def _outputs(workspace: Workspace) -> dict[str, str]:
