@@ -198,7 +198,7 @@ def test_a_sync_makes_and_publishes_it(first_sync: tuple[Path, Any]) -> None:
     planned, *first = first_sync[1]
     assert [line for line in planned if "sender" in line or "publish" in line] == [
         "make senders (new)",
-        "make busiest_sender (sender_counts changes)",
+        "make busiest_sender (new)",
         "publish a new generation (nothing is published yet)",
     ]
     assert first == [0, ["sender_counts", "busiest"], ALL, [ALL, True, True]]
@@ -276,7 +276,7 @@ print(json.dumps([planned, changed, asked, seen, after]))
     assert changed == [0, ["sender_counts", "busiest"], left, left]
     assert asked == [
         "make senders (setting search_limit changed)",
-        "make busiest_sender (sender_counts changes)",
+        "make busiest_sender (rows of sender_counts change)",
         "publish a new generation (what it is made from changes)",
     ]
     assert "sender_counts (3), busiest (1)" in seen[0]
