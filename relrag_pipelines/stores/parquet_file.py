@@ -17,6 +17,8 @@ def read(path: Path, columns: Sequence[str] | None = None, *, schema: pa.Schema 
     """
     with pq.ParquetFile(path) as opened:
         found = opened.read(columns, use_threads=opened.num_row_groups > 1)
-    if schema is None or found.schema.equals(schema):
+    if schema is None:
         return found
+    if found.schema.equals(schema):
+        return pa.Table.from_arrays(found.columns, schema=schema)  # without what the file says of itself
     return pq.read_table(path, schema=schema, partitioning=None)
