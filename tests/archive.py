@@ -15,7 +15,7 @@ from relrag_pipelines.files import sealed_json, sparse_files
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Chunk
-from relrag_pipelines.stages import graph_build, month_range, monthly, whole_archive
+from relrag_pipelines.stages import graph_build, month_range, month_stages, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import archive_tables, generations, lake
@@ -128,8 +128,8 @@ def rebuild(made: Workspace) -> list[str]:
     """Makes what is stale and publishes it, reading no source, as `follow_up` of the runner does; what went wrong."""
     for first, last, run in plans.build_plan(made).runs():
         for source, name in run:
-            (stage,) = [stage for stage in monthly.STAGES if stage.name == name]
-            monthly.run(made, made.settings.source(source), stage, month_range.month_range(first, last))
+            (stage,) = [stage for stage in month_stages.STAGES if stage.name == name]
+            month_stages.run(made, made.settings.source(source), stage, month_range.month_range(first, last))
     plan = plans.build_plan(made)
     for one in plan.archive:
         whole_archive.run(made, whole_archive.stage_named(one.stage, made.settings))

@@ -20,7 +20,7 @@ from relrag_pipelines.publishing import build_info, event_database, leak_scan
 from relrag_pipelines.publishing.leak_scan import LeakScan
 from relrag_pipelines.publishing.row_removal import remove_rows
 from relrag_pipelines.publishing.withholding_report import WithholdingReport
-from relrag_pipelines.stages import monthly
+from relrag_pipelines.stages import month_stages
 from relrag_pipelines.stages.leak_rules import LeakRules
 from relrag_pipelines.stores import (
     archive_tables,
@@ -36,7 +36,7 @@ from relrag_pipelines.workspace import Workspace
 
 _ROUNDS = 5
 """a row that goes can leave another one that holds a value: so often at most"""
-_MONTHLY = (*dict.fromkeys(stage.table for stage in monthly.STAGES), "failures")
+_MONTHLY = (*dict.fromkeys(stage.table for stage in month_stages.STAGES), "failures")
 EVENTS, _EVENT_LOGS = "dagster/history/event_log.db", "event_logs"
 """Dagster's database of events, and the table in it that only grows"""
 _ON_SERVER = "events on a server"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.stages.graph_index_plan import StaleGraph
 from relrag_pipelines.stages.month_range import contiguous
-from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stages.whole_archive import ArchiveStage
 from relrag_pipelines.stores.lake import Manifest, ManifestEntry
 

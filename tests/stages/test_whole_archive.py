@@ -9,7 +9,7 @@ import pytest
 from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import redaction_check, whole_archive
-from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stages.plan_model import ArchiveState, Plan, SourceState, StaleMonth, StaleStage
 from relrag_pipelines.stages.redaction_check import RedactionIncomplete
 from relrag_pipelines.stages.whole_archive import ArchiveOutput, ArchiveStage, StageError
