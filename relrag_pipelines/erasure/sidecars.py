@@ -38,11 +38,11 @@ def remove_from_sidecars(
     What cannot be read is left, for the search to name.
     """
 
-    def meant(values: list[Any]) -> bool:
+    def names_them(values: list[Any]) -> bool:
         texts = list(json_texts(values))
         return not asset_ids.isdisjoint(texts) or any(map(matcher.names, texts))
 
-    journal.forget(home, meant)
+    journal.forget(home, names_them)
     private = home / "private"
     for path in sorted(private.rglob("*")):
         if not path.is_file() or path.relative_to(private).parts[0] in _OWN:
