@@ -31,7 +31,7 @@ from bench.measurement import Figure
 from bench.retrieval import batches
 from relrag_pipelines.stores import vectors
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors import CollectionRef, embedded_build, server_index
+from relrag_pipelines.stores.vectors import CollectionRef, local_build, server_index
 from relrag_pipelines.stores.vectors.server_connection import Connection
 
 COUNT = 5_000
@@ -149,8 +149,8 @@ def _indexing_early() -> Iterator[None]:
     """Builds and uses the index of dense vectors although there are few."""
     early = HnswIndexConfig(m=16, ef_construct=100, full_scan_threshold=10, memory=Memory.Cold)
     with (
-        mock.patch.object(embedded_build, "EXACT_UP_TO", _INDEXED_FROM),
-        mock.patch.object(embedded_build, "_HNSW", early),
+        mock.patch.object(local_build, "EXACT_UP_TO", _INDEXED_FROM),
+        mock.patch.object(local_build, "_HNSW", early),
         mock.patch.object(server_index, "EXACT_UP_TO", _INDEXED_FROM),
         mock.patch.object(server_index._HNSW, "full_scan_threshold", 10),
     ):

@@ -29,7 +29,7 @@ from relrag_pipelines.legacy import source_collections
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import graph_index_plan, whole_archive
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stores import archive_tables, lock
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import ChunkFilter
-from relrag_query.answering import closest, confidence, explanation, listing, llm, quoted_places
+from relrag_query.answering import confidence, explanation, listing, llm, quote_choice, quoted_places
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
 from relrag_query.answering.generative import GeneratedAnswer, generate
@@ -200,7 +200,7 @@ def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[H
     # without vectors, what lacks a word that no passage holds is about something else
     if context.meaning is None and missing and not by_words.sentences:
         return hits, replace(by_words, confidence="none")
-    return hits, closest.weigh(
+    return hits, quote_choice.weigh(
         by_words,
         found,
         judged,

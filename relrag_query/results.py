@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.settings import Settings
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, Sentence
 from relrag_query.answering.generative import GeneratedAnswer
-from relrag_query.answering.sentence_split import QuotableSpan
+from relrag_query.answering.sentences import QuotableSpan
 from relrag_query.display.source_filter import apply_source_filter
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 from relrag_query.understanding.intent import QueryIntent

@@ -8,18 +8,22 @@ import shutil
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.files import sealed_json, sparse_files
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Chunk
-from relrag_pipelines.stages import graph_build, month_range, monthly, whole_archive
+from relrag_pipelines.stages import graph_build, month_range, month_stages, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan
-from relrag_pipelines.stores import archive_tables, lake
+from relrag_pipelines.stores import archive_tables, generations, lake
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pytest
 
 SYNCED = Path(tempfile.gettempdir()) / "relrag-synced"
 """archives that were synced for the first time; conftest.py puts it into the folder of the run"""
@@ -124,8 +128,8 @@ def rebuild(made: Workspace) -> list[str]:
     """Makes what is stale and publishes it, reading no source, as `follow_up` of the runner does; what went wrong."""
     for first, last, run in plans.build_plan(made).runs():
         for source, name in run:
-            (stage,) = [stage for stage in monthly.STAGES if stage.name == name]
-            monthly.run(made, made.settings.source(source), stage, month_range.month_range(first, last))
+            (stage,) = [stage for stage in month_stages.STAGES if stage.name == name]
+            month_stages.run(made, made.settings.source(source), stage, month_range.month_range(first, last))
     plan = plans.build_plan(made)
     for one in plan.archive:
         whole_archive.run(made, whole_archive.stage_named(one.stage, made.settings))
@@ -137,6 +141,18 @@ def rebuild(made: Workspace) -> list[str]:
     for graph in plans.build_plan(made).graphs if made.settings.graphrag.method != "off" else ():
         graph_build.run(made, graph.collection)
     return []
+
+
+def do_without_dagster(patch: pytest.MonkeyPatch) -> None:
+    """Lets the commands `sync` and `forget` do as `carry_out` and `rebuild` do."""
+    from relrag_pipelines.orchestration import runner
+
+    def sync(workspace: Workspace, todo: Plan, **how: bool) -> runner.RunOutcome:
+        carry_out(workspace, todo, **how)
+        return runner.RunOutcome(generation=generations.current_number(workspace.home))
+
+    patch.setattr(runner, "sync", sync)
+    patch.setattr("relrag_query.cli.commands.forget._follow_up", rebuild)
 
 
 def clone(folder: Path, to: Path) -> Path:

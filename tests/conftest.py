@@ -12,9 +12,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.stages.plan_model import Plan
-from relrag_pipelines.stores import generations
-from relrag_pipelines.workspace import Workspace
 from tests import ROOT, archive
 
 # the same examples in every run; a busy machine is no fault of what is tested
@@ -94,14 +91,7 @@ def direct(monkeypatch: pytest.MonkeyPatch) -> None:
 
     So no check of Dagster's is made, and an error is raised, not told.
     """
-    from relrag_pipelines.orchestration import runner
-
-    def sync(workspace: Workspace, todo: Plan, **how: bool) -> runner.RunOutcome:
-        archive.carry_out(workspace, todo, **how)
-        return runner.RunOutcome(generation=generations.current_number(workspace.home))
-
-    monkeypatch.setattr(runner, "sync", sync)
-    monkeypatch.setattr("relrag_query.cli.commands.forget._follow_up", archive.rebuild)
+    archive.do_without_dagster(monkeypatch)
 
 
 def _fall_silent() -> None:

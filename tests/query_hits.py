@@ -16,7 +16,7 @@ from relrag_pipelines import links
 from relrag_pipelines.records import TABLES, Chunk, Record
 from relrag_pipelines.stores import catalog, catalog_build, generations, vectors
 from relrag_pipelines.stores.table_schema import to_table
-from relrag_pipelines.stores.vectors import embedded_build
+from relrag_pipelines.stores.vectors import local_build
 
 NOW = datetime(2025, 1, 20, 12, tzinfo=UTC)
 CONFIG = """
@@ -73,7 +73,7 @@ def publish(folder: Path, records: Sequence[Record], chunks: Iterable[Chunk] | N
 
     def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
         # without indexes of payload fields, which take 4 MB each and make no search of so few quicker
-        with mock.patch.object(embedded_build, "_index"):
+        with mock.patch.object(local_build, "_index"):
             vectors.build(place / "vectors", batches)
 
     counts = catalog_build.build(place / catalog.NAME, parts, at=NOW, index=index)

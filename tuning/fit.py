@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_query.answering import closest, confidence, evidence
+from relrag_query.answering import confidence, evidence, quote_choice
 from relrag_query.answering.confidence import Judgement, Regression
 from tuning.dataset import Asked, Nearness
 from tuning.regressions import conditional, regression
@@ -117,7 +117,7 @@ def _quote(ranking: _Ranking, one: Asked) -> _Quoted:
     scores = ranking.second.score(rows)
     shares = np.zeros(len(one.candidates), np.float32)
     shares[places] = confidence.share(scores)
-    chosen = [id(quoted) for quoted, _ in closest.best(one.candidates, Judgement(shares))]
+    chosen = [id(quoted) for quoted, _ in quote_choice.best(one.candidates, Judgement(shares))]
     right = any(yes for candidate, yes in zip(one.candidates, one.right, strict=True) if id(candidate) in chosen)
     order = [one.right[places[place]] for place in np.argsort(-scores, kind="stable").tolist()]
     passage = one.candidates[places[int(np.argmax(scores))]].unit.hit.score

@@ -10,7 +10,7 @@ import dagster as dg
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.metadata import column_schema, table_metadata
 from relrag_pipelines.stages import whole_archive
-from relrag_pipelines.stages.monthly import ASSET_OF_TABLE
+from relrag_pipelines.stages.month_stages import ASSET_OF_TABLE
 from relrag_pipelines.stages.whole_archive import ArchiveStage
 from relrag_pipelines.stores import archive_tables
 from relrag_pipelines.stores.lock import writing

@@ -14,7 +14,7 @@ from relrag_pipelines.erasure import purge
 from relrag_pipelines.publishing import disk_space, publish
 from relrag_pipelines.publishing.withholding import LeakSearch
 from relrag_pipelines.publishing.withholding_report import WithholdingReport
-from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stores import archive_tables, catalog, generation_damage, generations, lake
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace

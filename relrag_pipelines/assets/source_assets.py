@@ -11,9 +11,9 @@ from relrag_pipelines.assets.partitions import months
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stages import monthly as stages
+from relrag_pipelines.stages import month_stages as stages
 from relrag_pipelines.stages import redaction_check
-from relrag_pipelines.stages.monthly import ASSET_OF_TABLE, STAGES, Stage
+from relrag_pipelines.stages.month_stages import ASSET_OF_TABLE, STAGES, Stage
 from relrag_pipelines.stores import lake_damage
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace

@@ -164,12 +164,10 @@ def _parquet(path: Path) -> Iterator[bytes]:
 
 
 def _duckdb(path: Path) -> Iterator[bytes]:
-    with catalog.connect(str(path), read_only=True) as connection:
-        names = connection.execute("SELECT DISTINCT table_name FROM duckdb_columns() WHERE NOT internal").fetchall()
-        for (name,) in names:
-            for batch in connection.table(name).to_arrow_reader(_BATCH):
-                for column in batch.columns:
-                    yield from distinct_strings(column)
+    for _, batches in catalog.tables(path, _BATCH):
+        for batch in batches:
+            for column in batch.columns:
+                yield from distinct_strings(column)
 
 
 def _sqlite(path: Path) -> Iterator[bytes]:

@@ -20,7 +20,7 @@ from relrag_pipelines.erasure.rule_matching import RuleMatcher, json_texts
 from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.journal import journal
-from relrag_pipelines.stores import private_manifest
+from relrag_pipelines.stores import parquet_file, private_manifest
 
 _OWN = frozenset({"records", "units", "failures", "vectors.db", "journal.jsonl"})
 """what purge.py itself looks after, the journal, and the vectors, which go by their texts once the lake has followed"""
@@ -38,11 +38,11 @@ def remove_from_sidecars(
     What cannot be read is left, for the search to name.
     """
 
-    def meant(values: list[Any]) -> bool:
+    def names_them(values: list[Any]) -> bool:
         texts = list(json_texts(values))
         return not asset_ids.isdisjoint(texts) or any(map(matcher.names, texts))
 
-    journal.forget(home, meant)
+    journal.forget(home, names_them)
     private = home / "private"
     for path in sorted(private.rglob("*")):
         if not path.is_file() or path.relative_to(private).parts[0] in _OWN:
@@ -60,7 +60,7 @@ def _remove_rows(home: Path, path: Path, asset_ids: AbstractSet[str]) -> None:
     try:
         if "asset_id" not in pq.read_schema(path).names:
             return
-        table = pq.read_table(path, partitioning=None)
+        table = parquet_file.read(path)
     except (pa.ArrowException, OSError):
         return
     stays = [one not in asset_ids for one in table["asset_id"].to_pylist()]

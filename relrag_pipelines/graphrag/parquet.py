@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines.files import atomic
 from relrag_pipelines.graphrag.schema import ALL, OPTIONAL, Tables, to_arrow
+from relrag_pipelines.stores import parquet_file
 
 
 def write(tables: Tables, folder: Path) -> None:
@@ -25,4 +26,4 @@ def write(tables: Tables, folder: Path) -> None:
 def read(folder: Path, name: str) -> pd.DataFrame | None:
     """One table; None where there is no such file."""
     path = folder / f"{name}.parquet"
-    return pq.read_table(path).to_pandas() if path.exists() else None
+    return parquet_file.read(path).to_pandas() if path.exists() else None

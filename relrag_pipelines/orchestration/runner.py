@@ -33,7 +33,7 @@ from relrag_pipelines.orchestration.instance import dagster_yaml
 from relrag_pipelines.sources.legacy.payload import CHANNELS
 from relrag_pipelines.stages import graph_index_plan, whole_archive
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import archive_tables, generations, graph_indexes, lake, lake_damage, lock
 from relrag_pipelines.workspace import Workspace

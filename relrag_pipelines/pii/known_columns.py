@@ -40,10 +40,15 @@ def rows_that_hold(table: pa.Table | pa.RecordBatch, known: KnownValues) -> Iter
 def rows_that_may_hold(table: pa.Table | pa.RecordBatch, known: KnownValues) -> Rows:
     """The rows of which any string, those in lists, structs and bytes as well, may hold one of the values."""
     found = [np.empty(0, np.int64)]
-    for column in table.columns if known else ():
+    parts: dict[bool, list[tuple[pa.Array, Rows]]] = {}
+    for column in table.columns if known and table.num_rows else ():
         whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         for strings, rows in _strings(whole, np.arange(len(whole))):
-            found.append(rows[_places(strings, known)])
+            # a look at many short columns costs more than their bytes; the case of ASCII is folded far quicker
+            parts.setdefault(_bytes_of(strings).isascii(), []).append((strings, rows))
+    for alike in parts.values():
+        rows = np.concatenate([some for _, some in alike])
+        found.append(rows[_places(pa.concat_arrays([strings for strings, _ in alike]), known)])
     return np.unique(np.concatenate(found))
 
 

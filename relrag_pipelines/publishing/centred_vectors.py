@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from relrag_pipelines.embedders import ModelInfo, centring
-from relrag_pipelines.stores import lake
+from relrag_pipelines.stores import lake, parquet_file
 from relrag_pipelines.workspace import Workspace
 
 
@@ -26,7 +25,7 @@ def language_means(workspace: Workspace, model: ModelInfo) -> centring.Means:
             if len(texts) >= room:
                 break
             chunks, embedded = (
-                pq.read_table(lake.month_path(workspace.home, table, source.name, month), partitioning=None)
+                parquet_file.read(lake.month_path(workspace.home, table, source.name, month))
                 for table in ("chunks", "embeddings")
             )
             said = dict(zip(chunks["chunk_id"].to_pylist(), chunks["text"].to_pylist(), strict=True))

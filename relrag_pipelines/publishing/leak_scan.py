@@ -11,7 +11,7 @@ import itertools
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -139,7 +139,8 @@ def _rows_of_file(path: Path, name: str, since: Mapping[str, int] | None) -> Ite
         with pq.ParquetFile(path) as parquet:
             yield from _in_turn(parquet.iter_batches(_BATCH), table, parts[2] if of_month else None)
     elif head[8:12] == b"DUCK":
-        yield from _duckdb(path)
+        for table, batches in catalog.tables(path, _BATCH):
+            yield from _in_turn(batches, table, None)
     elif head.startswith(b"SQLite format 3"):
         yield from _sqlite(path, since or {})
     elif path.name in vectors.PACKED and path.parent.name == retired_generations.VECTORS:
@@ -185,13 +186,6 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _duckdb(path: Path) -> Iterator[_Rows]:
-    with catalog.connect(str(path), read_only=True) as connection:
-        names = connection.execute("SELECT DISTINCT table_name FROM duckdb_columns() WHERE NOT internal").fetchall()
-        for (name,) in sorted(names):
-            yield from _in_turn(connection.table(name).to_arrow_reader(_BATCH), name, None)
-
-
 def _sqlite(path: Path, since: Mapping[str, int]) -> Iterator[_Rows]:
     """The rows of each table; only those behind a number where `since` has one for it."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
@@ -202,6 +196,16 @@ def _sqlite(path: Path, since: Mapping[str, int]) -> Iterator[_Rows]:
             rows = connection.execute(f'SELECT * FROM "{quoted}"{where}')  # noqa: S608
             columns = [one[0] for one in rows.description]
             yield from _grouped_rows(name, (dict(zip(columns, row, strict=True)) for row in rows))
+
+
+def empty_journal(journal: Path) -> None:
+    """Moves what stands in the journal of a database of SQLite into its tables, which are read in a tenth of the time.
+
+    Where another process is using the database just then, the journal stays, and is searched byte by byte.
+    """
+    database = journal.with_name(journal.name.removesuffix("-wal"))
+    with suppress(sqlite3.Error), closing(sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True, timeout=0)) as one:
+        one.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def last_row(path: Path, table: str) -> int:

@@ -12,7 +12,7 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.pii import leaked_records
 from relrag_pipelines.publishing.leak_scan import Leak
 from relrag_pipelines.records import Failure
-from relrag_pipelines.stages import monthly, whole_archive
+from relrag_pipelines.stages import month_stages, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import archive_tables, lake
 from relrag_pipelines.stores.table_schema import to_table
@@ -54,9 +54,9 @@ def _remove_from_month(
         stamp = lake.manifest(home, "failures", source)[month].stamp
         lake.write(home, "failures", source, [month], [(kept, stamp)])
         taken.append("failures")
-    for stage in monthly.STAGES:
+    for stage in month_stages.STAGES:
         if changed & {*stage.inputs}:
-            monthly.run(workspace, workspace.settings.source(source), stage, [month])
+            month_stages.run(workspace, workspace.settings.source(source), stage, [month])
             changed.add(stage.table)
         elif rows := found.get(stage.table):
             kept = _drop_rows(lake.read(home, stage.table, source, month), rows)

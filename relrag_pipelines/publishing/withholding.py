@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from relrag_pipelines.files import atomic
 from relrag_pipelines.pii import leaked_records
 from relrag_pipelines.pii.known_values import KnownValues
@@ -22,7 +20,7 @@ from relrag_pipelines.publishing import build_info, event_database, leak_scan
 from relrag_pipelines.publishing.leak_scan import LeakScan
 from relrag_pipelines.publishing.row_removal import remove_rows
 from relrag_pipelines.publishing.withholding_report import WithholdingReport
-from relrag_pipelines.stages import monthly
+from relrag_pipelines.stages import month_stages
 from relrag_pipelines.stages.leak_rules import LeakRules
 from relrag_pipelines.stores import (
     archive_tables,
@@ -30,6 +28,7 @@ from relrag_pipelines.stores import (
     evaluation_history,
     generations,
     lake,
+    parquet_file,
     searched_values,
     vault,
 )
@@ -37,7 +36,7 @@ from relrag_pipelines.workspace import Workspace
 
 _ROUNDS = 5
 """a row that goes can leave another one that holds a value: so often at most"""
-_MONTHLY = (*dict.fromkeys(stage.table for stage in monthly.STAGES), "failures")
+_MONTHLY = (*dict.fromkeys(stage.table for stage in month_stages.STAGES), "failures")
 EVENTS, _EVENT_LOGS = "dagster/history/event_log.db", "event_logs"
 """Dagster's database of events, and the table in it that only grows"""
 _ON_SERVER = "events on a server"
@@ -139,6 +138,8 @@ class LeakSearch:
         if self._in_database:
             yield event_database.NAME
         published = _mtime(home / "published" / str(generations.current_number(home)) / build_info.NAME)
+        for journal in (home / "dagster").rglob("*.db-wal"):
+            leak_scan.empty_journal(journal)
         for name in atomic.files(home / "dagster"):
             if _mtime(home / "dagster" / name) >= published:
                 yield f"dagster/{name}"
@@ -153,7 +154,7 @@ def _mtime(path: Path) -> float:
 
 
 def _faults(failures: Path) -> list[str]:
-    return pq.read_table(failures, columns=["fault"], partitioning=None)["fault"].to_pylist()  # type: ignore[no-any-return]
+    return parquet_file.read(failures, ["fault"])["fault"].to_pylist()  # type: ignore[no-any-return]
 
 
 def _outputs(workspace: Workspace) -> dict[str, str]:

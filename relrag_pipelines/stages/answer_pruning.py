@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from relrag_pipelines.pii.pseudonyms import to_entity_type
-from relrag_pipelines.stores import model_answers
+from relrag_pipelines.stores import model_answers, parquet_file
 
 
 def prune_answers(home: Path) -> int:
@@ -15,7 +13,7 @@ def prune_answers(home: Path) -> int:
     if not any((home / name).exists() for name in model_answers.FILES):
         return 0
     months = (home / "lake" / "chunks").glob("*/*.parquet")
-    columns = (pq.read_table(month, columns=["text"], partitioning=None)[0] for month in months)
+    columns = (parquet_file.read(month, ["text"])[0] for month in months)
     texts = (text.as_py() for column in columns for text in column)
     # a model that is asked for facts of people is shown no pseudonyms
     return model_answers.prune(

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow.parquet as pq
-
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.embedders.embed_chunks import supports_language
 from relrag_pipelines.embedders.protocol import ModelInfo
 from relrag_pipelines.pii.pseudonyms import to_entity_type
-from relrag_pipelines.stores import archive_tables, graph_indexes, vector_cache
+from relrag_pipelines.stores import archive_tables, graph_indexes, parquet_file, vector_cache
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -75,7 +73,7 @@ def hashes_to_keep(home: Path) -> Iterator[str]:
     if all(one is None or one.empty for one in hashes):
         return
     months = (home / "lake" / "chunks").glob("*/*.parquet")
-    held = {text.as_py() for month in months for text in pq.read_table(month, columns=["text"], partitioning=None)[0]}
+    held = {text.as_py() for month in months for text in parquet_file.read(month, ["text"])[0]}
     names = {*_names(home)}
     for place, known in zip(places, hashes, strict=True):
         lasting = {*_lasting(place, held, names)}

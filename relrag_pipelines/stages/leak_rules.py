@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from relrag_pipelines.pii import known_columns, leaked_records, redact_tables, reveal
 from relrag_pipelines.pii.known_values import KnownValues
-from relrag_pipelines.stores import lake
+from relrag_pipelines.stores import lake, parquet_file
 from relrag_pipelines.workspace import Workspace
 
 EntitiesByRow = dict[int, set[str]]
@@ -119,7 +118,7 @@ class LeakRules:
 
 
 def _types(month: Path) -> list[str]:
-    types: list[str] = pc.unique(pq.read_table(month, columns=["rag_source_type"], partitioning=None)[0]).to_pylist()
+    types: list[str] = pc.unique(parquet_file.read(month, ["rag_source_type"])[0]).to_pylist()
     return types
 
 

@@ -20,13 +20,12 @@ from relrag_pipelines.journal import manual_links
 from relrag_pipelines.onboarding.estimate import text_bytes
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Source
-from relrag_pipelines.stages import graph_index_plan, whole_archive
+from relrag_pipelines.stages import graph_index_plan, plan_model, whole_archive
 from relrag_pipelines.stages.graph_index_plan import StaleGraph
 from relrag_pipelines.stages.month_range import with_partition
-from relrag_pipelines.stages.monthly import STAGES, Stage
+from relrag_pipelines.stages.month_stages import STAGES, Stage
 from relrag_pipelines.stages.plan_model import (
     FOLLOWS,
-    REPLACED,
     ArchiveState,
     Plan,
     SourceState,
@@ -187,7 +186,8 @@ def stale_stages(
     found = []
     for stage in archive.stages:
         above = [table for table in stage.inputs if table in changing | remade]
-        if reason := above[0] + REPLACED if above else _stage_difference(archive, stage, months):
+        own = _stage_difference(archive, stage, months)
+        if reason := f"{plan_model.rows_of(above[0])} change" if above and own != plan_model.NEW else own:
             waits = bool(made_from[stage.name] & changing)
             found.append(StaleStage(stage.name, reason, stage.tables, tuple(sorted(made_from[stage.name])), waits))
             remade |= {*stage.tables}
@@ -200,7 +200,7 @@ def _stage_difference(archive: ArchiveState, stage: ArchiveStage, months: Monthl
     wanted = whole_archive.expected_fingerprint(stage, months, archive.entries, settings)
     for entry in (archive.entries[table] for table in stage.tables):
         if entry is None:
-            return "new"
+            return plan_model.NEW
         if entry.stamp != wanted:
             return _difference(entry, wanted, f"what {stage.name} is made from changed")
     return ""
@@ -284,10 +284,10 @@ def _stale_reason(
     if any(month not in known for known in upstream):
         return "its records are gone" if entry else ""
     if entry is None:
-        return "new"
+        return plan_model.NEW
     inputs = fingerprint([known[month].output for known in upstream])
     wanted = InputFingerprint(inputs, stage.version, one.settings[stage.name])
-    return _difference(entry, wanted, f"{stage.inputs[0]} changed")
+    return _difference(entry, wanted, f"{plan_model.rows_of(stage.inputs[0])} changed")
 
 
 def _difference(entry: ManifestEntry, wanted: InputFingerprint, inputs: str) -> str:

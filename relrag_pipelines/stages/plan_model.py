@@ -8,16 +8,32 @@ from dataclasses import dataclass, field, replace
 from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.stages.graph_index_plan import StaleGraph
 from relrag_pipelines.stages.month_range import contiguous
-from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stages.whole_archive import ArchiveStage
 from relrag_pipelines.stores.lake import Manifest, ManifestEntry
 
 _LARGE_BYTES, _LARGE_MONTHS = 4_000_000, 200
 
 
+NEW = "new"
+"""the reason of what was never made"""
 FOLLOWS = " of the month changes"
-REPLACED = " changes"
-"""how the reason of a stage over the whole archive ends that is made again only because what it is made from is"""
+"""how the reason of a month ends that is made again only because what it is made from is"""
+_ROWS = {
+    "private_records": "records",
+    "records": "records",
+    "identifiers": "names and addresses in records",
+    "chunks": "passages",
+    "embeddings": "vectors of passages",
+    "passage_statements": "statements that a language model found",
+    "persons": "people",
+    "person_relationships": "relationships of people",
+}
+
+
+def rows_of(table: str) -> str:
+    """What stands in a table, in the words of whoever reads a plan."""
+    return _ROWS.get(table, f"rows of {table}")
 
 
 @dataclass(frozen=True)

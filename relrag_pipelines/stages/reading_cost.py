@@ -71,7 +71,7 @@ def estimate_cost(workspace: Workspace, todo: Plan) -> ReadingCost | None:
 
 def _texts(workspace: Workspace) -> list[str]:
     """The passages of the lake, as the model is shown them."""
-    with catalog.connect() as connection:
+    with catalog.scratch() as connection:
         for table in ("chunks", "records"):
             files = [
                 lake.month_path(workspace.home, table, source.name, month)

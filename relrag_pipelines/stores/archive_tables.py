@@ -10,14 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import JOINED, SCHEMA_VERSION, TABLES
-from relrag_pipelines.stores import lake
+from relrag_pipelines.stores import lake, parquet_file
 from relrag_pipelines.stores.lake import InputFingerprint, LakeError, ManifestEntry
 from relrag_pipelines.stores.table_schema import arrow_schema
 
@@ -53,7 +52,7 @@ def entry(home: Path, table: str) -> ManifestEntry | None:
 def read(home: Path, table: str) -> pa.Table:
     """The rows of a table, which was made; LakeError where it cannot be read."""
     try:
-        return pq.read_table(path(home, table), schema=arrow_schema(TABLES[table].row), partitioning=None)
+        return parquet_file.read(path(home, table), schema=arrow_schema(TABLES[table].row))
     except (pa.ArrowException, OSError):
         raise LakeError(f"{table} cannot be read; `relrag verify --repair` makes it again") from None
 

@@ -8,7 +8,9 @@ is. Whoever reads opens both as one.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,7 @@ WHOLE = tuple(name for name in archive_tables.NAMES if "catalog" in TABLES[name]
 HELD = (*LAYERED, "failures", "pending_edges", "terms", *WHOLE)
 """tables whose rows are counted"""
 STORED = (*HELD, "shared", "replaced")
+_ATTACHING = threading.RLock()
 
 
 def connect(database: str = ":memory:", *, read_only: bool = False, **config: Any) -> duckdb.DuckDBPyConnection:
@@ -83,6 +86,30 @@ def _in_memory() -> duckdb.DuckDBPyConnection:
     return connect()
 
 
+@contextmanager
+def _shared() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection of `scratch` to attach files to, for one caller at a time; they are detached behind it."""
+    with _ATTACHING:
+        try:
+            with scratch() as connection:
+                yield connection
+        finally:  # by another connection, since that one may have been left in the midst of a result
+            there = "SELECT database_name FROM duckdb_databases() WHERE NOT internal AND path IS NOT NULL"
+            with scratch() as other:
+                for (name,) in other.execute(there).fetchall():
+                    other.execute(f"DETACH {name}")
+
+
+def tables(path: Path, size: int) -> Iterator[tuple[str, pa.RecordBatchReader]]:
+    """Name and rows, so many at a time, of each table in a file of DuckDB; duckdb.Error where it cannot be read."""
+    with _shared() as connection:
+        connection.execute(f"ATTACH {quote(path)} AS whole (READ_ONLY)")
+        columns = "duckdb_columns() WHERE database_name = 'whole' AND NOT internal"
+        for (name,) in connection.execute(f"SELECT DISTINCT table_name FROM {columns} ORDER BY ALL").fetchall():  # noqa: S608
+            quoted = name.replace('"', '""')
+            yield name, connection.sql(f'FROM whole."{quoted}"').to_arrow_reader(size)
+
+
 def open(path: Path, threads: int | None = None) -> duckdb.DuckDBPyConnection:
     """A catalog and its base as one, read-only: a view for each table, which its cursors have too."""
     connection = connect(threads=threads) if threads else connect()
@@ -107,8 +134,9 @@ def count_removed(path: Path, previous: Path | None) -> int:
     """
     if previous is None:
         return 0
-    with open(path) as connection:
-        attach(connection, previous, "previous", "previous_base", "published_")
+    with _shared() as connection:
+        attach(connection, path, "catalog", "base", temporary=True)
+        attach(connection, previous, "previous", "previous_base", "published_", temporary=True)
         gone = count(connection, sql.REMOVED)
         return gone + count(connection, sql.REMOVED_FAILURES)
 
@@ -118,14 +146,24 @@ def count_dangling(path: Path) -> dict[str, int]:
 
     On top of a base only what is on top is looked at: the base was sound, and nothing of it has gone.
     """
-    with open(path) as connection:
+    with _shared() as connection:
+        attach(connection, path, "catalog", "base", temporary=True)
         return {name: count(connection, query) for name, query in sql.DANGLING.items()}
 
 
-def attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: str, prefix: str = "") -> None:
+def attach(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    name: str,
+    base: str,
+    prefix: str = "",
+    *,
+    temporary: bool = False,
+) -> None:
     """Attaches a catalog and its base under these names, with a view of each table that is both in one.
 
     Without a prefix they show what a table is declared with, and not the month of the lake that a row comes from.
+    Those that are `temporary` are this connection's alone, and not its cursors'.
     """
     connection.execute(f"ATTACH {quote(path)} AS {name} (READ_ONLY)")
     below = path.with_name(BASE)
@@ -142,8 +180,7 @@ def attach(connection: duckdb.DuckDBPyConnection, path: Path, name: str, base: s
             top += f" UNION ALL SELECT {columns} FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
         elif below.exists() and table == "terms":
             top = f"SELECT * FROM {base}.terms"  # noqa: S608
-        # a temporary one is this connection's alone; beside a catalog that is being built nothing else may be written
-        connection.execute(f"CREATE {'TEMP ' if prefix else ''}VIEW {prefix}{table} AS {top}")
+        connection.execute(f"CREATE {'TEMP ' if temporary else ''}VIEW {prefix}{table} AS {top}")
 
 
 def quote(value: object) -> str:

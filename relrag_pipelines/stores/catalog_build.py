@@ -289,5 +289,6 @@ def _attach_published(connection: duckdb.DuckDBPyConnection, previous: Path | No
     if previous is None:
         connection.execute(sql.NOTHING_PUBLISHED)
     else:
-        attach(connection, previous, "previous", "previous_base", "published_")
+        # beside a catalog that is being built nothing else may be written
+        attach(connection, previous, "previous", "previous_base", "published_", temporary=True)
         connection.execute(sql.PUBLISHED)

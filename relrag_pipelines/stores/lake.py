@@ -22,7 +22,7 @@ from relrag_pipelines.files.atomic import replace_file, write_text
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Table
-from relrag_pipelines.stores import private_manifest, vault
+from relrag_pipelines.stores import parquet_file, private_manifest, vault
 from relrag_pipelines.stores.table_schema import arrow_schema, conform
 
 _ROW_GROUP = 50_000
@@ -118,9 +118,9 @@ def read(home: Path, table: str, source: str, month: str, *, damaged: bool = Fal
     path = month_path(home, table, source, month)
     if path.exists():
         try:
-            if table == "private_records" and not pq.read_schema(path).equals(schema):
-                return conform(pq.read_table(path, partitioning=None), TABLES[table].row)
-            return pq.read_table(path, schema=schema, partitioning=None)
+            if table == "private_records":
+                return conform(parquet_file.read(path), TABLES[table].row)
+            return parquet_file.read(path, schema=schema)
         except (pa.ArrowException, OSError):
             where = f"{table} of {source}, {month}"
             raise LakeError(f"{where}, {_UNREADABLE}") from None
@@ -200,7 +200,7 @@ def private_ids(home: Path, source: str, month: str, unit: str) -> pa.ChunkedArr
     """asset_ids of what a month holds of a unit; LakeError where it cannot be read."""
     path = month_path(home, "private_records", source, month)
     try:
-        held = pq.read_table(path, columns=["asset_id", "unit"], partitioning=None)
+        held = parquet_file.read(path, ["asset_id", "unit"])
     except FileNotFoundError:
         return pa.chunked_array([], pa.string())
     except (pa.ArrowException, OSError):

@@ -19,7 +19,7 @@ from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources.mail.threads import ThreadedMail, thread
-from relrag_pipelines.stores import lake, private_manifest
+from relrag_pipelines.stores import lake, parquet_file, private_manifest
 
 _SCHEMA = pa.schema(
     [
@@ -92,7 +92,7 @@ class ThreadIndex:
 def _load(home: Path, source: str) -> pa.Table:
     """The index as it is stored; where it cannot be read, made again from the private records, which say the same."""
     try:
-        return pq.read_table(_path(home, source), schema=_SCHEMA)
+        return parquet_file.read(_path(home, source), schema=_SCHEMA)
     except FileNotFoundError:
         return _SCHEMA.empty_table()
     except (pa.ArrowException, OSError):

@@ -138,7 +138,8 @@ def _table(path: Path) -> pa.Table | None:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path, partitioning=None, page_checksum_verification=True)
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            table = file.read(use_threads=False)
     except (pa.ArrowException, OSError):
         return None
     return table if table.column_names == _COLUMNS else None

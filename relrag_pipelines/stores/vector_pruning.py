@@ -6,10 +6,8 @@ import itertools
 from collections.abc import Iterable
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.stores import vector_cache
+from relrag_pipelines.stores import parquet_file, vector_cache
 
 
 def prune_vectors(home: Path, further: Iterable[str] = ()) -> int:
@@ -22,6 +20,6 @@ def prune_vectors(home: Path, further: Iterable[str] = ()) -> int:
     relationships = home / "lake" / "relationship_embeddings" / "archive.parquet"
     months = [*(home / "lake" / "embeddings").glob("*/*.parquet"), *([relationships] if relationships.exists() else ())]
     with vector_cache.open(home) as cache:
-        kept = (key for month in months for key in pq.read_table(month, columns=["text_hash"], partitioning=None)[0])
+        kept = (key for month in months for key in parquet_file.read(month, ["text_hash"])[0])
         failpoint("vector_cache.commit", vector_cache.path(home))
         return vector_cache.prune(cache, itertools.chain((key.as_py() for key in kept), further))

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from relrag_query.answering.sentence_split import QuotableSpan, quotable_spans
+from relrag_query.answering.sentences import QuotableSpan, quotable_spans
 from relrag_query.retrieval.hit import Hit
 
 _BEFORE, _BEHIND = 3, 1

@@ -12,11 +12,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from relrag_pipelines.text import stopwords
-from relrag_query.answering import superseded
+from relrag_query.answering import record_claims
 from relrag_query.answering.answer_types import asked_first
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.extractive import Sentence
-from relrag_query.answering.sentence_split import OF_OTHERS, QuotableSpan, split
+from relrag_query.answering.sentences import OF_OTHERS, QuotableSpan, split
 from relrag_query.retrieval.term_coverage import Term, term_coverage, tokens
 from relrag_query.understanding.phrases import bare, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
@@ -88,8 +88,8 @@ def _later(new: QuotableSpan, old: QuotableSpan) -> bool:
     """Whether it was said later in the same matter, by who wrote the record: what a mail quotes is older than that."""
     return (
         new.hit.chunk.section not in OF_OTHERS
-        and superseded.is_newer(new.hit, old.hit, new.ts, old.ts)
-        and superseded.same_matter(new.hit, old.hit)
+        and record_claims.is_newer(new.hit, old.hit, new.ts, old.ts)
+        and record_claims.same_matter(new.hit, old.hit)
     )
 
 
@@ -100,7 +100,7 @@ def _told(one: Candidate) -> str:
 def _corrects(new: Candidate, old: QuotableSpan, sorts: Collection[int]) -> bool:
     """Whether a sentence says anew what the older one says, or agrees on another value of what that speaks of."""
     phrases, about, known = load_phrases().text, _content_words(old.quote), _values(old.quote)
-    record = "" if new.unit.hit.messages else superseded.claim(new.unit.hit, old.hit)
+    record = "" if new.unit.hit.messages else record_claims.claim(new.unit.hit, old.hit)
     near = (new.unit.ts or 0) - (old.ts or 0) <= _NEGOTIATION
     if _repeats(new.unit, known):
         return False
@@ -112,7 +112,7 @@ def _corrects(new: Candidate, old: QuotableSpan, sorts: Collection[int]) -> bool
         plain, shared = bare(said), about & _content_words(said)
         # what names both values is of the same, however much later
         both = any(pairs[sort][0] & pairs[sort][1] for sort in others)
-        claims = {record, superseded.claim_of(said)}
+        claims = {record, record_claims.claim_of(said)}
         if (shared or both) and ("values" in claims or ("times" in claims and others & _TIMES)):
             return True
         # `changed` is said of much: only of the same where most of the words are the same

@@ -20,7 +20,7 @@ from relrag_pipelines.text.analyzer import foreign_signs
 from relrag_query.answering.answer_types import PRESENT, asked_for
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.corrections import corrections, sorts_asked
-from relrag_query.answering.sentence_split import is_question
+from relrag_query.answering.sentences import is_question
 from relrag_query.answering.word_match import Said, adjacency, missing, mistyped_share, said_by, unmatched_share
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit

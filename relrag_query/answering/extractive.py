@@ -13,7 +13,7 @@ from typing import Literal
 
 from relrag_pipelines.sources import record_type
 from relrag_query.answering.relevance import chunk_relevance, is_about, named_people
-from relrag_query.answering.sentence_split import (
+from relrag_query.answering.sentences import (
     QuotableSpan,
     asks_for_something,
     contains_value,

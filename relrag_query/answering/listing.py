@@ -16,7 +16,7 @@ from relrag_pipelines.links.neighbors import neighbors
 from relrag_pipelines.sources import RECORD_TYPES, record_type
 from relrag_pipelines.text.analyzer import only_function_words
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
-from relrag_query.answering.sentence_split import QuotableSpan, chat_turns, quotable_spans
+from relrag_query.answering.sentences import QuotableSpan, chat_turns, quotable_spans
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, Step
 from relrag_query.retrieval.hit import Hit, Message
@@ -233,14 +233,14 @@ def _read_messages(hits: list[Hit], wanted: ListingRequest, context: QueryContex
     asked = {"refs": refs, "names": list(wanted.names or ())}
     theirs = {ref for (ref,) in context.connection.execute(_WRITTEN_BY, asked).fetchall()} if wanted.names else set()
 
-    def meant(one: Message) -> bool:
+    def is_asked_for(one: Message) -> bool:
         return (
             (since is None or (one.ts or 0) >= since)
             and (until is None or (one.ts or 0) < until)
             and (not wanted.names or one.asset_id in theirs)
         )
 
-    return [match_messages(hit, meant) for hit in read]
+    return [match_messages(hit, is_asked_for) for hit in read]
 
 
 def _first_said(hit: Hit) -> QuotableSpan | None:

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from relrag_query.answering.sentence_split import QuotableSpan
+from relrag_query.answering.sentences import QuotableSpan
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.catalog_reader import Connection, Layout
 from relrag_query.retrieval.hit import QuotedPlace

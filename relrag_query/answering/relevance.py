@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relrag_query.answering.sentence_split import quotable_spans, split
+from relrag_query.answering.sentences import quotable_spans, split
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import Term, kind_tokens, metadata_tokens, passage_tokens, tokens
 

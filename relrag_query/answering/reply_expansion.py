@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from relrag_pipelines.sources import record_type
-from relrag_query.answering.sentence_split import asks_for_something, expects_reply, quotable_spans, split
+from relrag_query.answering.sentences import asks_for_something, expects_reply, quotable_spans, split
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, Hit

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.erasure import rule_file
@@ -33,6 +32,7 @@ from relrag_pipelines.stores import (
     generations,
     lake,
     lock,
+    parquet_file,
     retired_generations,
     unit_state,
 )
@@ -215,7 +215,7 @@ def _gaps(months: Sequence[str]) -> Iterator[str]:
 
 def _newest(home: Path, source: str, months: lake.Manifest) -> str | None:
     for month in sorted((month for month, entry in months.items() if entry.rows), reverse=True):
-        column = pq.read_table(lake.month_path(home, "records", source, month), columns=["ts"], partitioning=None)["ts"]
+        column = parquet_file.read(lake.month_path(home, "records", source, month), ["ts"])["ts"]
         if (newest := pc.max(column).as_py()) is not None:
             return datetime.fromtimestamp(newest, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return None

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests import served
+from tests import http_server
 
 
 @dataclass
@@ -34,7 +34,7 @@ class ChatService:
 def serving() -> Iterator[ChatService]:
     """A server on a port of this machine."""
 
-    class Handler(served.Posted):
+    class Handler(http_server.Posted):
         def answer(self, body: dict[str, Any]) -> None:
             service.asked.append(body | {"path": self.path, "key": self.headers.get("Authorization")})
             status = service.refusal if service.strict and "stream_options" in body else service.status
@@ -56,7 +56,7 @@ def serving() -> Iterator[ChatService]:
                 return
 
     service = ChatService("")
-    with served.serving(Handler) as service.url:
+    with http_server.serving(Handler) as service.url:
         yield service
 
 

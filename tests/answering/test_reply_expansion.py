@@ -9,7 +9,7 @@ import pytest
 
 from relrag_pipelines.records import Record
 from relrag_query import pipeline
-from relrag_query.answering.sentence_split import asks_for_something, contains_value, expects_reply, is_question
+from relrag_query.answering.sentences import asks_for_something, contains_value, expects_reply, is_question
 from relrag_query.archive import Archive
 from relrag_query.retrieval.question import Filters
 from tests.query_hits import passages, publish, record, window

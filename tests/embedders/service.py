@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from relrag_pipelines.stores.dense_vectors import Vectors
-from tests import served
+from tests import http_server
 
 DIMENSIONS = {"/v1/embeddings": 1536, "/v2/embed": 1024, "/v2/rerank": 0}
 
@@ -58,7 +58,7 @@ def vector(text: str, dimension: int) -> Vectors:
 def serving() -> Iterator[Service]:
     """A server on a port of this machine."""
 
-    class Handler(served.Posted):
+    class Handler(http_server.Posted):
         protocol_version = "HTTP/1.1"
 
         def answer(self, body: dict[str, Any]) -> None:
@@ -84,7 +84,7 @@ def serving() -> Iterator[Service]:
             self.close_connection |= fault.broken
 
     service = Service("")
-    with served.serving(Handler) as service.url:
+    with http_server.serving(Handler) as service.url:
         yield service
 
 

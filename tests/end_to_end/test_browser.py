@@ -28,7 +28,7 @@ PAGE = ["The tenant pays nine hundred a month.", "Call Dana on 052-123-4567 abou
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server over an archive with a PDF, hostile texts and related records."""
     folder = tmp_path_factory.mktemp("browser")
     config = archive.make(folder, '[graphrag]\nmethod = "fast"')
@@ -62,7 +62,7 @@ def browser() -> Iterator[sync_api.Browser]:
 
 
 @pytest.fixture
-def page(browser: sync_api.Browser, served: str) -> Iterator[sync_api.Page]:
+def page(browser: sync_api.Browser, site: str) -> Iterator[sync_api.Page]:
     """A page that is logged in. What it says on its console, and dialogs, fail the test; so does any other address."""
     context = browser.new_context(viewport={"width": 1280, "height": 860})
     opened = context.new_page()
@@ -70,21 +70,21 @@ def page(browser: sync_api.Browser, served: str) -> Iterator[sync_api.Page]:
     opened.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     opened.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    opened.on("request", lambda sent: None if sent.url.startswith((served, "data:")) else wrong.append(sent.url))
-    opened.goto(f"{served}/login?token={ticket(KEY, 'link', 60)}")
-    assert opened.url == f"{served}/"
+    opened.on("request", lambda sent: None if sent.url.startswith((site, "data:")) else wrong.append(sent.url))
+    opened.goto(f"{site}/login?token={ticket(KEY, 'link', 60)}")
+    assert opened.url == f"{site}/"
     yield opened
     context.close()
     assert [one for one in wrong if "GPU stall" not in one and "GL Driver" not in one] == []
 
 
-def test_a_question_is_answered_and_its_source_opens_beside_it(page: sync_api.Page, served: str) -> None:
+def test_a_question_is_answered_and_its_source_opens_beside_it(page: sync_api.Page, site: str) -> None:
     page.fill("input[name=q]", "What does the tenant pay?")
     page.keyboard.press("Enter")
     page.wait_for_selector("blockquote")
     assert "nine hundred" in page.inner_text("blockquote >> nth=0")
     assert page.inner_text(".verdict") == "Found in your archive"
-    assert page.url.startswith(f"{served}/ask?q=What+does+the+tenant+pay")
+    assert page.url.startswith(f"{site}/ask?q=What+does+the+tenant+pay")
     page.click("a.cite >> nth=0")
     page.wait_for_selector("#source mark")
     assert "nine hundred" in page.inner_text("#source mark >> nth=0")
@@ -113,10 +113,10 @@ def test_all_of_it_is_reached_by_keyboard(page: sync_api.Page) -> None:
     assert page.evaluate("document.activeElement.id") == "source"
 
 
-def test_a_link_from_another_page_works_without_scripts(browser: sync_api.Browser, served: str) -> None:
+def test_a_link_from_another_page_works_without_scripts(browser: sync_api.Browser, site: str) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(f"{served}/login?token={ticket(KEY, 'link', 60)}")
+    page.goto(f"{site}/login?token={ticket(KEY, 'link', 60)}")
     page.fill("input[name=q]", "What does the tenant pay?")
     page.click("button >> text=Ask")
     page.click("a.cite >> nth=0")
@@ -136,8 +136,8 @@ def test_a_link_from_another_page_works_without_scripts(browser: sync_api.Browse
         "/graphrag?q=hostile",
     ],
 )
-def test_hostile_texts_run_nothing(page: sync_api.Page, served: str, path: str) -> None:
-    page.goto(f"{served}{path}")
+def test_hostile_texts_run_nothing(page: sync_api.Page, site: str, path: str) -> None:
+    page.goto(f"{site}{path}")
     if path == "/graph":
         page.wait_for_selector("#graph[data-drawn]")
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
@@ -154,8 +154,8 @@ def test_hostile_texts_run_nothing(page: sync_api.Page, served: str, path: str) 
 
 @pytest.mark.requirement("S0-99")
 @pytest.mark.requirement("S0-100")
-def test_the_graph_is_drawn_expands_and_has_a_table(page: sync_api.Page, served: str) -> None:
-    page.goto(f"{served}/graph")
+def test_the_graph_is_drawn_expands_and_has_a_table(page: sync_api.Page, site: str) -> None:
+    page.goto(f"{site}/graph")
     page.wait_for_selector("#graph[data-drawn]")
     nodes = page.evaluate("drawn.graph.order")
     assert nodes > 2
@@ -182,24 +182,24 @@ def test_the_graph_is_drawn_expands_and_has_a_table(page: sync_api.Page, served:
 
 
 @pytest.mark.requirement("S0-100")
-def test_without_webgl_people_are_shown_as_cards(browser: sync_api.Browser, served: str) -> None:
+def test_without_webgl_people_are_shown_as_cards(browser: sync_api.Browser, site: str) -> None:
     context = browser.new_context()
     context.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
     page = context.new_page()
-    page.goto(f"{served}/login?token={ticket(KEY, 'link', 60)}")
-    page.goto(f"{served}/graph")
+    page.goto(f"{site}/login?token={ticket(KEY, 'link', 60)}")
+    page.goto(f"{site}/graph")
     page.wait_for_selector("#why:not([hidden])")
     assert "no WebGL" in page.inner_text("#why")
     assert page.locator("#graph").is_hidden()
     card = page.locator(".cards > li", has_text="Dana Levi").first
     assert card.is_visible()
     card.locator("h2 a").click()
-    assert page.url.startswith(f"{served}/person?name=")
+    assert page.url.startswith(f"{site}/person?name=")
     context.close()
 
 
-def test_the_largest_nodes_are_named(page: sync_api.Page, served: str) -> None:
-    page.goto(f"{served}/graph")
+def test_the_largest_nodes_are_named(page: sync_api.Page, site: str) -> None:
+    page.goto(f"{site}/graph")
     page.wait_for_selector("#graph[data-drawn]")
     people = page.evaluate(
         """() => drawn.graph.filterNodes((id, node) => node.kind === 'person')
@@ -210,8 +210,8 @@ def test_the_largest_nodes_are_named(page: sync_api.Page, served: str) -> None:
     assert page.locator("#cards").is_hidden()
 
 
-def test_a_question_is_asked_on(page: sync_api.Page, served: str) -> None:
-    page.goto(f"{served}/ask?q=What does the tenant pay?")
+def test_a_question_is_asked_on(page: sync_api.Page, site: str) -> None:
+    page.goto(f"{site}/ask?q=What does the tenant pay?")
     page.fill("form.follow input[name=q]", "and what is cold?")
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Going on from: What does the tenant pay?")
@@ -219,8 +219,8 @@ def test_a_question_is_asked_on(page: sync_api.Page, served: str) -> None:
     assert page.input_value("#ask input[name=q]") == "and what is cold?"
 
 
-def test_an_original_is_revealed_and_gone_when_the_page_is_left(page: sync_api.Page, served: str) -> None:
-    page.goto(f"{served}/search?q=Dana keys&source=papers")
+def test_an_original_is_revealed_and_gone_when_the_page_is_left(page: sync_api.Page, site: str) -> None:
+    page.goto(f"{site}/search?q=Dana keys&source=papers")
     page.click("[data-beside] >> nth=0")
     page.click("#source .links a >> nth=0")
     page.wait_for_selector("article.record")
@@ -230,36 +230,36 @@ def test_an_original_is_revealed_and_gone_when_the_page_is_left(page: sync_api.P
     page.click(".reveal button")
     page.wait_for_selector(".original")
     assert "052-123-4567" in page.inner_text("#original")
-    page.goto(f"{served}/")
+    page.goto(f"{site}/")
     page.go_back()
     assert "052-123-4567" not in page.content()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_fit_a_phone_and_have_contrast(browser: sync_api.Browser, served: str, scheme: str) -> None:
+def test_pages_fit_a_phone_and_have_contrast(browser: sync_api.Browser, site: str, scheme: str) -> None:
     context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme=scheme)
     page = context.new_page()
-    page.goto(f"{served}/login?token={ticket(KEY, 'link', 60)}")
+    page.goto(f"{site}/login?token={ticket(KEY, 'link', 60)}")
     luminance = """style => { const [r, g, b] = getComputedStyle(document.documentElement)[style].match(/[\\d.]+/g)
       .map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
       return .2126 * r + .7152 * g + .0722 * b }"""
     for path in ("/", "/ask?q=What does the tenant pay?", "/search?q=hostile", "/thread?id=evil", "/archive", "/graph"):
-        page.goto(f"{served}{path}")
+        page.goto(f"{site}{path}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
         light, dark = sorted((page.evaluate(luminance, one) for one in ("color", "backgroundColor")), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 7
     context.close()
 
 
-def test_a_page_of_an_original_is_redacted_and_the_token_gets_none(page: sync_api.Page, served: str) -> None:
-    page.goto(f"{served}/search?q=Dana keys&source=papers")
+def test_a_page_of_an_original_is_redacted_and_the_token_gets_none(page: sync_api.Page, site: str) -> None:
+    page.goto(f"{site}/search?q=Dana keys&source=papers")
     page.click("[data-beside] >> nth=0")
     page.wait_for_selector("#source img")
     address = page.get_attribute("#source img", "src")
-    answer = page.request.get(f"{served}{address}")
+    answer = page.request.get(f"{site}{address}")
     assert answer.headers["x-covered"] == "1"
     stranger = page.context.browser.new_context(extra_http_headers={"authorization": f"Bearer {TOKEN}"})  # type: ignore[union-attr]
-    assert stranger.request.get(f"{served}{address}").status == 401
+    assert stranger.request.get(f"{site}{address}").status == 401
     stranger.close()
 
 

@@ -28,7 +28,7 @@ from relrag_pipelines.people import stage
 from relrag_pipelines.pii import redact_tables
 from relrag_pipelines.publishing import leak_scan
 from relrag_pipelines.sources import jsonl
-from relrag_pipelines.stages import graph_build, graph_index_plan, monthly, redaction_check, whole_archive
+from relrag_pipelines.stages import graph_build, graph_index_plan, month_stages, redaction_check, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import catalog, catalog_build, generation_damage, generations, lake, lake_damage, vectors
 from relrag_query import cli
@@ -148,7 +148,7 @@ def test_an_error_in_an_asset_tells_nothing(
         selection = dg.AssetSelection.assets(*map(dg.AssetKey, keys))
         if key != ["duckdb_catalog"]:  # whose check is made with it, in one step
             selection -= checks
-    stage_names = [stage.name for stage in monthly.STAGES]
+    stage_names = [stage.name for stage in month_stages.STAGES]
     called, started = [], time.time() - 1
 
     def raising(*args: Any, **options: Any) -> NoReturn:

@@ -9,7 +9,7 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.ingest import ingest
 from relrag_pipelines.ingest.merge import TooManyDeletions
 from relrag_pipelines.sources import git as connector
-from relrag_pipelines.stages import monthly, plan_model, redaction_check
+from relrag_pipelines.stages import month_stages, plan_model, redaction_check
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
@@ -113,7 +113,7 @@ def test_twice_gives_the_same_bytes_and_so_do_two_clones_in_either_order(workspa
     assert {name: data for name, (_, data) in before.items()} == {name: data for name, (_, data) in after.items()}
     git(project.parent, "clone", "--quiet", str(project), "zzz")
     exported(workspace)
-    merged = monthly.merge_duplicates(lake.read(workspace.home, "private_records", "projects", "2025-01"))
+    merged = month_stages.merge_duplicates(lake.read(workspace.home, "private_records", "projects", "2025-01"))
     assert merged["asset_id"].to_pylist() == sorted(merged["asset_id"].to_pylist())
     assert [len(places) for places in merged["locations"].to_pylist()] == [2, 2]
 
@@ -129,8 +129,8 @@ def test_a_hash_that_holds_an_id_number_survives_redaction(workspace: Workspace,
     (tmp_path / "projects" / "x.gitlog").write_text(log)
     source = workspace.settings.source("projects")
     exported(workspace)
-    for stage in monthly.STAGES:
-        monthly.run(workspace, source, stage, ["2025-01"])
+    for stage in month_stages.STAGES:
+        month_stages.run(workspace, source, stage, ["2025-01"])
     records = {row["asset_id"]: row for row in lake.read(workspace.home, "records", "projects", "2025-01").to_pylist()}
     assert f'"git_commit_hash":"{telling}"' in records[f"git:{telling}"]["extra"]
     assert records[f"git:{telling}"]["locations"] == [f"x.gitlog#{telling}"]

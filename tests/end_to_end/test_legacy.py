@@ -19,7 +19,7 @@ from relrag_pipelines.stores import catalog, generations
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import backfill_legacy as commands
 from relrag_query.cli.commands import sync as syncing
-from tests import archive, interrupted
+from tests import archive, interruption
 from tests import legacy_collection as older
 from tests.stores import qdrant
 
@@ -209,11 +209,11 @@ def test_four_thousand_points(large: Path) -> None:
 def test_after_a_kill_the_same_command_goes_on(tmp_path: Path) -> None:
     make(tmp_path, [{**one, "source_id": f"{one.get('source_id', '')}{n}"} for n in range(90)
                              for one in older.POINTS[:1] + older.POINTS[7:8]] * 4)  # fmt: skip
-    ended = interrupted.run(tmp_path, "backfill", "legacy", at=interrupted.Place("legacy.written"))
+    ended = interruption.run(tmp_path, "backfill", "legacy", at=interruption.Place("legacy.written"))
     assert ended.code == -9
     first = sum("asset_id" in one for one in older.payloads(tmp_path / "qdrant").values())
     assert first == 500
-    ended = interrupted.run(tmp_path, "backfill", "legacy")
+    ended = interruption.run(tmp_path, "backfill", "legacy")
     assert ended.code == 0, ended.said
     assert "older: 220 points got fields" in ended.said
     assert sum("asset_id" in one for one in older.payloads(tmp_path / "qdrant").values()) == 720

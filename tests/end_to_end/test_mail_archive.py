@@ -17,7 +17,7 @@ from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.maintenance.repair import repair
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.sources.mail import mailbox as containers
-from relrag_pipelines.stages.monthly import STAGES, run
+from relrag_pipelines.stages.month_stages import STAGES, run
 from relrag_pipelines.stores import lake, quarantine, spill_buffer, unit_state
 from relrag_pipelines.workspace import Workspace
 from tests.sources.mail.outlook.outlook_files import compound, message

@@ -62,7 +62,7 @@ def person(home: Path, name: str) -> int:
 
 
 @contextmanager
-def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def local_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with qdrant.served_locally(monkeypatch, qdrant.local()):
         yield
 
@@ -70,7 +70,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.requirement("S0-8")
 @pytest.mark.parametrize("server", ["", 'qdrant_url = "http://vectors.example:6333"'], ids=["embedded", "server"])
 def test_more_than_ten_thousand_points(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with served(monkeypatch) if server else nullcontext():
+    with local_server(monkeypatch) if server else nullcontext():
         config = write(tmp_path, server)
         home = archive.sync(config).home
         dana, levy, ota = (person(home, name) for name in ("Dana Levi", "Daniela Levy", "Ota Kral"))

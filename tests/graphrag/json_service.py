@@ -11,7 +11,7 @@ from typing import Any
 from relrag_pipelines.graphrag.llm.extraction import CONTINUE
 from relrag_pipelines.graphrag.llm.model_writer import DESCRIBE, REPORT
 from relrag_pipelines.people.passage_question import INSTRUCTIONS as PEOPLE
-from tests import served
+from tests import http_server
 
 NOTHING: dict[str, Any] = {"entities": [], "relationships": []}
 NO_STATEMENTS: dict[str, Any] = {"facts": [], "relationships": []}
@@ -42,7 +42,7 @@ class Service:
 def serving() -> Iterator[Service]:
     """A server on a port of this machine."""
 
-    class Handler(served.Posted):
+    class Handler(http_server.Posted):
         def answer(self, body: dict[str, Any]) -> None:
             service.asked.append(body | {"path": self.path})
             messages = [one["content"] for one in body["messages"]]
@@ -80,5 +80,5 @@ def serving() -> Iterator[Service]:
             }
 
     service = Service()
-    with served.serving(Handler) as service.url:
+    with http_server.serving(Handler) as service.url:
         yield service

@@ -15,8 +15,8 @@ from relrag_pipelines.ingest import call_review, ingest
 from relrag_pipelines.ingest.call_review import CallsError
 from relrag_pipelines.journal import call_approvals, journal
 from relrag_pipelines.records import Chunk
-from relrag_pipelines.stages import monthly
-from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stages import month_stages
+from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stores import lake, unit_state
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workers import sandbox
@@ -75,7 +75,7 @@ def synced(config: Path) -> tuple[Workspace, ingest.IngestReport]:
     (source,) = workspace.settings.sources
     report = ingest.ingest(workspace, source)
     for stage in STAGES:
-        monthly.run(workspace, source, stage, sorted(report.months))
+        month_stages.run(workspace, source, stage, sorted(report.months))
     return workspace, report
 
 

@@ -25,8 +25,8 @@ from typing import Any
 
 from relrag_pipelines.stores import lock
 from relrag_query.archive import Archive, ArchiveError
-from tests import archive, interrupted
-from tests.interrupted import How, Place
+from tests import archive, interruption
+from tests.interruption import How, Place
 
 PLACES, MOMENTS, AT_ONCE = 200, 20, 2
 QUESTIONS = ("boiler of the cabin", "orangery conservatory", "plumber")
@@ -85,7 +85,7 @@ def scenarios(folder: Path) -> list[Scenario]:
     helped = folder / "helped"
     helped.mkdir()
     archive.many_notes(helped)
-    (helped / interrupted.HELPED).touch()
+    (helped / interruption.HELPED).touch()
     found.append(scenario(helped, "sync"))
     return found
 
@@ -117,11 +117,11 @@ def scenario(folder: Path, *words: str) -> Scenario:
     """The archive in that folder, and what such a command makes of it."""
     undisturbed = archive.clone(folder, folder.with_name(f"{folder.name}-undisturbed"))
     started = time.monotonic()
-    ended = interrupted.run(undisturbed, *words)
+    ended = interruption.run(undisturbed, *words)
     seconds = time.monotonic() - started
     assert ended.code == 0, ended.said
     answers = (answer(folder), answer(undisturbed))
-    state = interrupted.state(archive.home(undisturbed))
+    state = interruption.state(archive.home(undisturbed))
     return Scenario(folder.name, folder, words, ended.reached, seconds, state, answers)
 
 
@@ -141,15 +141,15 @@ def answer(folder: Path) -> Answer | None:
 @contextmanager
 def reading(folder: Path) -> Iterator[list[Answer | str | None]]:
     """A process that asks again and again; on leaving the list holds its distinct answers in order, and errors."""
-    here, there = interrupted.processes.Pipe()
-    process = interrupted.begin(_read, folder, there)
+    here, there = interruption.processes.Pipe()
+    process = interruption.begin(_read, folder, there)
     seen: list[Answer | str | None] = []
     try:
         yield seen
     finally:
         here.send("stop")
         seen += here.recv()
-        interrupted.end(process)
+        interruption.end(process)
 
 
 def _read(folder: Path, told: Connection) -> None:
@@ -175,29 +175,29 @@ def cut_short(scenario: Scenario, at: Place | float, how: How, scratch: Path) ->
     # a generation that is being read is not removed, so there nobody reads
     removing = isinstance(at, Place) and at.name in ("generation.retire", "generation.remove")
     with nullcontext([]) if removing else reading(folder) as seen:
-        ended = interrupted.run(folder, *scenario.words, at=at, how=how)
+        ended = interruption.run(folder, *scenario.words, at=at, how=how)
         if ended.code != -9 and isinstance(at, Place):
             wrong.append(f"was not killed but ended with {ended.code}")
         if (home / "lock").exists() and lock.holder(home):
             wrong.append("the lock is still held")
         if answer(folder) not in scenario.answers:
             wrong.append("neither the old nor the new archive is served after the kill")
-        again = interrupted.run(folder, *scenario.words)
+        again = interruption.run(folder, *scenario.words)
     if again.code:
         wrong.append(f"the next sync ended with {again.code}: {again.said}")
-    once_more = interrupted.run(folder, *scenario.words)
+    once_more = interruption.run(folder, *scenario.words)
     if once_more.code or "Nothing to do" not in once_more.said:
         wrong.append(f"the sync after that ended with {once_more.code}: {once_more.said}")
-    if verify := interrupted.run(folder, "verify").code:
+    if verify := interruption.run(folder, "verify").code:
         wrong.append(f"relrag verify ended with {verify}")
     expected = [one for one in scenario.answers if one in seen]
     if seen != expected and not removing:
         wrong.append(f"a reader was told: {seen}")
-    state = interrupted.state(home)
+    state = interruption.state(home)
     differ = [key for key in sorted(state.keys() | scenario.state.keys()) if state.get(key) != scenario.state.get(key)]
     if differ:
         wrong.append(f"differs from an undisturbed sync: {', '.join(differ)}")
-    if runs := interrupted.unfinished_runs(home):
+    if runs := interruption.unfinished_runs(home):
         wrong.append(f"Dagster shows runs as {', '.join(runs)}")
     shutil.rmtree(folder)
     return wrong

@@ -22,8 +22,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tests import archive, interrupted
-from tests.interrupted import Ended, How
+from tests import archive, interruption
+from tests.interruption import Ended, How
 from tests.proofs.crash import QUESTIONS, Answer, Scenario, answer, places, scenarios
 
 STEPS = 50
@@ -66,7 +66,7 @@ def most_room(scenario: Scenario, scratch: Path) -> int:
 
         thread = threading.Thread(target=watch)
         thread.start()
-        assert interrupted.run(folder, *scenario.words).code == 0
+        assert interruption.run(folder, *scenario.words).code == 0
         done.set()
         thread.join()
         return before - least
@@ -101,14 +101,14 @@ def wrong_with(
         wrong.append(f"nothing is served: {error!r} {error.__cause__!r}")
     if make_room:
         make_room.unlink()
-    again = interrupted.run(folder, *scenario.words)
+    again = interruption.run(folder, *scenario.words)
     if again.code:
         wrong.append(f"the next sync ended with {again.code}: {again.said}")
-    state = interrupted.state(home)
+    state = interruption.state(home)
     if between:
         expected, state = _without_numbers(expected), _without_numbers(state)
     wrong += [f"{key} differs" for key in sorted(state.keys() | expected.keys()) if state.get(key) != expected.get(key)]
-    return wrong + [f"a run is shown as {status}" for status in interrupted.unfinished_runs(home)]
+    return wrong + [f"a run is shown as {status}" for status in interruption.unfinished_runs(home)]
 
 
 def _of_both(served: Answer | None, before: Answer | None, after: Answer | None) -> bool:
@@ -133,7 +133,7 @@ def full_at(scenario: Scenario, room: int, scratch: Path) -> tuple[Ended, list[s
         filler = home / "filler"
         with filler.open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, max(1, shutil.disk_usage(home).free - room))
-        ended = interrupted.run(folder, *scenario.words)
+        ended = interruption.run(folder, *scenario.words)
         return ended, wrong_with(scenario, folder, ended, filler)
 
 
@@ -182,7 +182,7 @@ def _failing(
 ) -> Iterator[tuple[str, list[str]]]:
     for number, (scenario, place, _) in enumerate(places(chosen, steps, 3)):
         copy = archive.clone(scenario.folder, folder / f"{how}-{number}")
-        ended = interrupted.run(copy, *scenario.words, at=place, how=how)
+        ended = interruption.run(copy, *scenario.words, at=place, how=how)
         yield (
             f"{scenario.name}, {how} at {place}: ended with {ended.code}",
             wrong_with(scenario, copy, ended, None, says),

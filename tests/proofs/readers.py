@@ -24,7 +24,7 @@ from pathlib import Path
 from relrag_pipelines.files import sparse_files
 from relrag_pipelines.stores import generations
 from relrag_query.archive import Archive
-from tests import interrupted, query_hits
+from tests import interruption, query_hits
 
 READERS, READS, NOTES, SWAPS = 4, 1000, 400, 200
 ROUNDS = 5
@@ -97,9 +97,11 @@ def _waited() -> float:
 
 def while_reading(config: Path, readers: int, reads: int, meanwhile: Callable[[], None]) -> list[Read]:
     """What `readers` processes saw in `reads` searches each, while something is done again and again."""
-    begin, done = interrupted.processes.Event(), []
-    queue = interrupted.processes.Queue()
-    started = [interrupted.processes.Process(target=_reads, args=(config, reads, begin, queue)) for _ in range(readers)]
+    begin, done = interruption.processes.Event(), []
+    queue = interruption.processes.Queue()
+    started = [
+        interruption.processes.Process(target=_reads, args=(config, reads, begin, queue)) for _ in range(readers)
+    ]
     for process in started:
         process.start()
     begin.set()

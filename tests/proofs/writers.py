@@ -19,7 +19,7 @@ import dagster as dg
 
 from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.stores import lock
-from tests import archive, interrupted
+from tests import archive, interruption
 from tests.processes import wait
 from tests.proofs.automation import launch_from_ui
 
@@ -33,7 +33,7 @@ def main() -> None:
     config = archive.make(folder, "sensor_seconds = 10")
     home = archive.home(folder)
     relrag = str(Path(sys.executable).with_name("relrag"))
-    assert interrupted.run(folder, "sync").code == 0
+    assert interruption.run(folder, "sync").code == 0
     ui = [relrag, "ui", "--port", str(PORT), "--config", str(config)]
     server = subprocess.Popen(ui)
     try:
@@ -42,7 +42,7 @@ def main() -> None:
             with (folder / "chats" / "WhatsApp Chat with Hiking.txt").open("a") as file:
                 file.write(f"{15 + number}/02/2024, 08:00 - Petr Kolar: Plumber visit {number}\n")
             launch_from_ui(ui)
-            ended = interrupted.run(folder, "sync", "--wait", "300")
+            ended = interruption.run(folder, "sync", "--wait", "300")
             assert ended.code == 0, ended.said
         print(f"seen: {ROUNDS} syncs of the command line between runs of the UI", flush=True)
         with lock.writing(home, "a proof", 300):
@@ -54,12 +54,12 @@ def main() -> None:
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait()
-    ended = interrupted.run(folder, "sync", "--wait", "300")
+    ended = interruption.run(folder, "sync", "--wait", "300")
     assert ended.code == 0, ended.said
     # others that the UI had queued may still be going on
-    wait("no run is shown as going on, the killed one neither", lambda: not interrupted.unfinished_runs(home), 60)
-    assert interrupted.run(folder, "verify").code == 0
-    assert "Nothing to do" in interrupted.run(folder, "sync").said
+    wait("no run is shown as going on, the killed one neither", lambda: not interruption.unfinished_runs(home), 60)
+    assert interruption.run(folder, "verify").code == 0
+    assert "Nothing to do" in interruption.run(folder, "sync").said
     print("seen: every file is as it was written")
     shutil.rmtree(folder, ignore_errors=True)  # a run that the UI had queued may still be ending
 

@@ -110,7 +110,7 @@ def test_the_usual_embedder_of_the_first_generation_is_carried_on(
 ) -> None:
     """Under a version with another default too; an archive that recorded none was made with minilm."""
     usual = Settings.model_fields["embedder"]
-    archive.sync(config)
+    archive.first_sync(config)
     manifest = published(config) / "MANIFEST.json"
     recorded = sealed_json.read(manifest)
     assert recorded.pop("default_embedder") == usual.default
@@ -175,7 +175,7 @@ def test_vectors_that_lack_a_passage_are_not_published(
 
 
 def test_where_the_system_ends_the_process_that_fills_the_vectors_a_fresh_one_does(config: Path) -> None:
-    workspace = archive.sync(config)
+    workspace = archive.first_sync(config)
     shutil.rmtree(workspace.home / "published")
     pool = workers.start_pool(1)
     assert pool

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.pii import PIIRedactor
 from relrag_pipelines.publishing import build_info, event_database, leak_scan, withholding
 from relrag_pipelines.publishing.withholding import LeakSearch
-from relrag_pipelines.stages import graph_leaks, monthly
+from relrag_pipelines.stages import graph_leaks, month_stages
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.leak_rules import LeakRules
 from relrag_pipelines.stores import archive_tables, catalog, generations, lake, searched_values, vault
@@ -103,8 +105,8 @@ def test_a_record_that_holds_a_value_of_another_source_is_left_out_and_the_rest_
     assert "known_value" not in capfd.readouterr().out
 
 
-def planted(workspace: Workspace, path: Path, column: str, value: Any = PLANTED) -> dict[str, Any]:
-    """The value in the last row of a table, as if the stage that made it had put it there; returns the row."""
+def plant(workspace: Workspace, path: Path, column: str, value: Any = PLANTED) -> dict[str, Any]:
+    """Puts the value into the last row of a table, as if the stage that made it had; returns the row."""
     table = pq.read_table(path, partitioning=None)
     rows = table.to_pylist()
     rows[-1][column] = value
@@ -120,7 +122,7 @@ def planted(workspace: Workspace, path: Path, column: str, value: Any = PLANTED)
 def test_a_row_of_any_table_of_a_month_goes_by_itself(workspace: Workspace, table: str, column: str) -> None:
     path = lake.month_path(workspace.home, table, "chat", "2024-02")
     before = lake.read(workspace.home, table, "chat", "2024-02").num_rows
-    planted(workspace, path, column)
+    plant(workspace, path, column)
     search = LeakSearch(workspace)
     search.clean_lake()
     assert search.found.removals == {f"{table}/PHONE_NUMBER": 1}
@@ -134,7 +136,7 @@ def test_no_kill_makes_a_row_vanish_unseen(workspace: Workspace, monkeypatch: py
     """Its failure comes first; and while failures are written the month's records are not listed, so are made again."""
     home = workspace.home
     chunks, failures = (lake.month_path(home, table, "chat", "2024-02") for table in ("chunks", "failures"))
-    planted(workspace, chunks, "text")
+    plant(workspace, chunks, "text")
 
     def rows(path: Path) -> int:
         return pq.read_metadata(path).num_rows if path.exists() else 0
@@ -162,7 +164,7 @@ def test_no_kill_makes_a_row_vanish_unseen(workspace: Workspace, monkeypatch: py
 
 def test_a_person_stays_without_a_name_and_an_alias_goes(workspace: Workspace) -> None:
     for table, column in (("persons", "name"), ("person_aliases", "alias")):
-        row = planted(workspace, archive_tables.path(workspace.home, table), column)
+        row = plant(workspace, archive_tables.path(workspace.home, table), column)
         search = LeakSearch(workspace)
         search.clean_lake()
         assert search.found.removals == {f"{table}/PHONE_NUMBER": 1}
@@ -259,8 +261,8 @@ def test_only_what_is_new_is_searched(workspace: Workspace) -> None:
     assert "lake/persons/archive.parquet" in marks["lake"]
     archive.write_notes(workspace.settings.folder, {"id": "n9", "text": "new", "timestamp": "2025-01-01"})
     ingest(workspace, workspace.settings.source("notes"))
-    for stage in monthly.STAGES:
-        monthly.run(workspace, workspace.settings.source("notes"), stage, ["2025-01"])
+    for stage in month_stages.STAGES:
+        month_stages.run(workspace, workspace.settings.source("notes"), stage, ["2025-01"])
     second = LeakSearch(workspace)
     second.clean_lake()
     new = {name for name, output in second.marks()["lake"].items() if marks["lake"].get(name) != output}
@@ -288,6 +290,26 @@ def test_a_find_in_dagsters_files_is_told_and_left(workspace: Workspace) -> None
     search.look_at_build()
     assert search.found.remainder == {"run.err/PHONE_NUMBER": 1}
     assert "`relrag verify --pii` names files" in str(search.found)
+
+
+@pytest.mark.parametrize("in_use", [False, True])
+def test_the_journal_of_dagsters_events_is_searched_as_part_of_its_tables(workspace: Workspace, in_use: bool) -> None:
+    """Where another process reads them just then, the journal stays, and is searched as a file of its own."""
+    generations.begin(workspace.home)
+    events = workspace.home / withholding.EVENTS
+    with closing(sqlite3.connect(events)) as database, closing(sqlite3.connect(events)) as reader:
+        database.execute("PRAGMA journal_mode = WAL")
+        if in_use:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM event_logs").fetchall()
+        database.execute("INSERT INTO event_logs (run_id, event, timestamp) VALUES ('r', ?, 0)", [PLANTED])
+        database.commit()
+        journal = events.with_name(f"{events.name}-wal")
+        assert journal.stat().st_size
+        search = LeakSearch(workspace)
+        search.look_at_build()
+        assert bool(journal.stat().st_size) is in_use
+    assert search.found.remainder == {f"{journal.name if in_use else 'event_logs'}/PHONE_NUMBER": 1}
 
 
 def test_a_text_of_a_graphrag_index_is_blanked_wherever_it_stands(workspace: Workspace) -> None:

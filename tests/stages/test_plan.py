@@ -9,7 +9,7 @@ from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.sources import Unit
 from relrag_pipelines.stages import month_range
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stages.plan_model import Plan, SourceState, StaleMonth, StaleUnits
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.lake import Manifest, ManifestEntry

@@ -9,7 +9,7 @@ import pytest
 from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import redaction_check, whole_archive
-from relrag_pipelines.stages.monthly import STAGES
+from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stages.plan_model import ArchiveState, Plan, SourceState, StaleMonth, StaleStage
 from relrag_pipelines.stages.redaction_check import RedactionIncomplete
 from relrag_pipelines.stages.whole_archive import ArchiveOutput, ArchiveStage, StageError
@@ -64,7 +64,7 @@ def test_nothing_is_stale_where_inputs_and_settings_are_those_it_was_made_with()
 def test_a_month_of_its_input_makes_a_stage_stale_and_what_is_made_of_it() -> None:
     assert reasons(made([source()]), [source(identifiers="other")]) == {
         "people": ("what people is made from changed", False),
-        "graph": ("persons changes", False),
+        "graph": ("people change", False),
     }
     assert reasons(made([source()]), [source(chunks="other")]) == {"graph": ("what graph is made from changed", False)}
     assert reasons(made([source()]), [source(asset_asset_edges="other")]) == {}
@@ -79,8 +79,8 @@ def test_sources_and_their_order_are_part_of_the_input() -> None:
 def test_a_stage_waits_for_months_that_are_stale() -> None:
     stale = StaleMonth("chat", "2024-01", "identifiers", "new")
     assert reasons(made([source()]), [source()], stale) == {
-        "people": ("identifiers changes", True),
-        "graph": ("persons changes", True),
+        "people": ("names and addresses in records change", True),
+        "graph": ("people change", True),
     }
 
 

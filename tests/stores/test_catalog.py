@@ -449,6 +449,25 @@ def test_connections_without_a_file_see_nothing_of_each_other() -> None:
         later.execute("FROM numbers")
 
 
+def test_the_tables_of_a_file_are_let_go_of_wherever_their_reader_stops(tmp_path: Path) -> None:
+    paths = [tmp_path / "one.duckdb", tmp_path / "two.duckdb"]
+    for path in paths:
+        with catalog.connect(str(path)) as connection:
+            connection.execute("CREATE TABLE numbers AS FROM range(5) AS all_of_them(number)")
+            connection.execute("""CREATE TABLE "odd ""name" AS SELECT 'x' AS text""")
+    for path in paths:  # both stand under one name while they are read
+        reading = catalog.tables(path, 2)
+        _, batches = next(reading)
+        next(iter(batches))
+        reading.close()
+    held = {name: [row for batch in batches for row in batch.to_pylist()] for name, batches in catalog.tables(path, 2)}
+    assert held == {"numbers": [{"number": one} for one in range(5)], 'odd "name': [{"text": "x"}]}
+    (tmp_path / "no.duckdb").write_bytes(b"none")
+    with pytest.raises(duckdb.Error):
+        next(catalog.tables(tmp_path / "no.duckdb", 2))
+    assert next(catalog.tables(paths[0], 2))[0] == "numbers"
+
+
 def test_a_scratch_database_that_a_fault_closed_is_made_again() -> None:
     catalog.scratch().close()
     catalog._in_memory().close()

@@ -20,7 +20,7 @@ from qdrant_edge import EdgeShard
 from bench.retrieval import batches
 from relrag_pipelines.files.sparse_files import copy_with_holes
 from relrag_pipelines.stores import vectors
-from relrag_pipelines.stores.vectors import INTEGERS, KEYWORDS, UNHASHED, ChunkFilter, VectorStore, embedded
+from relrag_pipelines.stores.vectors import INTEGERS, KEYWORDS, UNHASHED, ChunkFilter, VectorStore, local_store
 from relrag_pipelines.workers import pool as workers
 
 
@@ -314,7 +314,7 @@ def test_a_store_on_a_full_disk_can_be_read(tmp_path: Path, monkeypatch: pytest.
             )
         return load(folder)
 
-    monkeypatch.setattr(embedded, "EdgeShard", SimpleNamespace(load=full))
+    monkeypatch.setattr(local_store, "EdgeShard", SimpleNamespace(load=full))
     with closing(vectors.open(place)) as opened:
         assert found(opened, "corrected") == [1]
     assert len(list(vectors.payloads(place))) == len(ROWS)

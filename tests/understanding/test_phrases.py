@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from relrag_query.answering.sentence_split import asks_for_something, contains_value, split
+from relrag_query.answering.sentences import asks_for_something, contains_value, split
 from relrag_query.understanding import phrases
 from relrag_query.understanding.intent import (
     QueryIntent,

@@ -37,7 +37,7 @@ QUESTIONS = (
 
 
 @contextmanager
-def served(config: Path) -> Iterator[TestClient]:
+def client_of(config: Path) -> Iterator[TestClient]:
     settings = settings_module.load(config)
     with (
         team.team_app(settings, lambda clients: Service(settings, None, config, clients)) as app,
@@ -59,7 +59,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def both(config: Path) -> Iterator[TestClient]:
-    with served(config) as opened:
+    with client_of(config) as opened:
         yield opened
 
 
@@ -110,7 +110,7 @@ def test_who_sees_one_client_is_answered_as_if_there_were_no_other(both: TestCli
         ("GET", "/api/v1/graph?records=100", None),
         ("POST", "/api/v1/search", {"query": "x", "sources": ["papers"]}),
     ]
-    with served(alone) as other:
+    with client_of(alone) as other:
         for method, path, body in asked:
             here, there = (one.request(method, path, json=body, headers=OTA) for one in (both, other))
             assert here.status_code == there.status_code, path

@@ -20,7 +20,7 @@ import pytest
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.ingest import unit_records
 from relrag_pipelines.ingest.ingest import ingest
-from relrag_pipelines.stages import monthly
+from relrag_pipelines.stages import month_stages
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workers.pool import Pool
 from tests import archive
@@ -184,15 +184,15 @@ def test_a_month_that_ends_two_processes_is_named_and_not_left_out(
 ) -> None:
     config, deadly = archive.make(tmp_path), Deadly("2024-01")
     workspace = replace(archive.workspace(config), pool=Pool([deadly], ()))
-    chat, stage = workspace.settings.source("chat"), monthly.STAGES[0]
+    chat, stage = workspace.settings.source("chat"), month_stages.STAGES[0]
     ingest(workspace, chat)
     monkeypatch.setattr(workers, "_process", lambda _: deadly)
-    monkeypatch.setattr(monthly, "_make", deadly.waited_for(monthly._make))
+    monkeypatch.setattr(month_stages, "_make", deadly.waited_for(month_stages._make))
     months = ["2023-12", "2024-01", "2024-02"]
 
     @seal_errors
     def asset() -> None:
-        monthly.run(workspace, chat, stage, months)
+        month_stages.run(workspace, chat, stage, months)
 
     with pytest.raises(dg.Failure) as failure:
         asset()

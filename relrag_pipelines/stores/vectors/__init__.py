@@ -1,8 +1,8 @@
 """The search vectors of a generation: searched, filtered and counted by passage.
 
-They lie in the generation's own folder (`embedded`: Qdrant's engine in this process), or on a Qdrant server, and then
-the folder says where (`collection_ref`, `server_index`, `server_search`). Which of the two it is, a reader sees from
-the folder. The server's client is imported only where there is one.
+They lie in the generation's own folder (`local_store`: Qdrant's engine in this process), or on a Qdrant server, and
+then the folder says where (`collection_ref`, `server_index`, `server_search`). Which of the two it is, a reader sees
+from the folder. The server's client is imported only where there is one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from relrag_pipelines.stores.vectors import collection_ref, embedded, embedded_build
+from relrag_pipelines.stores.vectors import collection_ref, local_build, local_store
 from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
-from relrag_pipelines.stores.vectors.embedded import UNHASHED
+from relrag_pipelines.stores.vectors.local_store import UNHASHED
 from relrag_pipelines.stores.vectors.protocol import (
     ANYWHERE,
     APART,
@@ -73,7 +73,7 @@ def build(
     Without one `beside` is another process for the engine.
     """
     if collection is None:
-        return embedded_build.build(path, batches, each, dimension, beside)
+        return local_build.build(path, batches, each, dimension, beside)
     from relrag_pipelines.stores.vectors import server_index
 
     return server_index.build(path, collection, batches, each, dimension)
@@ -95,7 +95,7 @@ def extend(
     """
     known = collection_ref.load(previous)
     if known is None:
-        return embedded_build.extend(previous, path, batches, remove_ids, each)
+        return local_build.extend(previous, path, batches, remove_ids, each)
     from relrag_pipelines.stores.vectors import server_index
 
     return server_index.extend(known, path, batches, remove_ids, each, generation)
@@ -105,7 +105,7 @@ def open(path: Path) -> VectorStore:
     """The store in that folder, for reading."""
     known = collection_ref.load(path)
     if known is None:
-        return embedded.open(path)
+        return local_store.open(path)
     from relrag_pipelines.stores.vectors import server_index
 
     return server_index.open(known)
@@ -115,7 +115,7 @@ def payloads(path: Path) -> Iterator[dict[str, Any]]:
     """Everything that the points of a store carry beside their vectors, read through the engine that packs it."""
     known = collection_ref.load(path)
     if known is None:
-        yield from embedded.payloads(path)
+        yield from local_store.payloads(path)
     else:
         from relrag_pipelines.stores.vectors import server_index
 

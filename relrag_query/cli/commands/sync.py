@@ -51,7 +51,7 @@ from relrag_query.display.amounts import size
 if TYPE_CHECKING:
     from relrag_pipelines.orchestration.runner import RunOutcome
 
-_WORKER_MODULES = ("relrag_pipelines.stages.monthly", "relrag_pipelines.stores.vectors")
+_WORKER_MODULES = ("relrag_pipelines.stages.month_stages", "relrag_pipelines.stores.vectors")
 """what the further processes of a sync need, imported while this one plans"""
 
 

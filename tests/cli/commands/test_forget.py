@@ -348,7 +348,7 @@ def test_a_stage_that_fails_is_said_and_what_it_left_is_named(
     config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("relrag_pipelines.stages.monthly.run", lambda *args: 1 / 0)
+        patch.setattr("relrag_pipelines.stages.month_stages.run", lambda *args: 1 / 0)
         assert forget(ForgetRequest(refs=["jsonl:notes:n1"]), config, yes=True) == 2
     said = capsys.readouterr().out
     assert "error: notes__redacted: ZeroDivisionError" in said

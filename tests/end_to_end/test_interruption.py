@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.stores import generations
-from tests import archive, interrupted
-from tests.interrupted import Place
+from tests import archive, interruption
+from tests.interruption import Place
 from tests.proofs import crash
 from tests.proofs.crash import Scenario
 
@@ -22,7 +22,7 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Scenario:
     folder.mkdir()
     config = archive.make(folder)
     config.write_text(config.read_text().split('[[sources]]\nname = "papers"')[0])
-    assert interrupted.run(folder, "sync").code == 0
+    assert interruption.run(folder, "sync").code == 0
     (folder / "chats" / "WhatsApp Chat with Hiking.txt").write_text("".join(archive.CHAT.splitlines(True)[:3]))
     return crash.scenario(folder, "sync")
 
@@ -49,11 +49,11 @@ def test_the_next_sync_makes_a_killed_one_good(shrunk: Scenario, tmp_path: Path)
 @pytest.mark.parametrize("place", FULL, ids=lambda place: place.name)
 def test_a_full_disk_is_named_with_what_is_needed(shrunk: Scenario, tmp_path: Path, place: Place) -> None:
     folder = archive.clone(shrunk.folder, tmp_path / "archive")
-    ended = interrupted.run(folder, "sync", at=place, how="full")
+    ended = interruption.run(folder, "sync", at=place, how="full")
     assert ended.code == 2
     assert "no space is left on the disk" in ended.said
     assert f"a sync needs up to 252 MB in {archive.home(folder)}, where " in ended.said
     assert crash.answer(folder) == shrunk.answers[0]
-    assert interrupted.run(folder, "sync").code == 0
-    assert interrupted.state(archive.home(folder)) == shrunk.state
-    assert interrupted.unfinished_runs(archive.home(folder)) == []
+    assert interruption.run(folder, "sync").code == 0
+    assert interruption.state(archive.home(folder)) == shrunk.state
+    assert interruption.unfinished_runs(archive.home(folder)) == []

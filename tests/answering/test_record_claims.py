@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from relrag_query.answering.superseded import Claim, claim, claim_of, is_newer, same_matter
+from relrag_query.answering.record_claims import Claim, claim, claim_of, is_newer, same_matter
 from relrag_query.retrieval.hit import Hit
 from tests.query_hits import passages, record
 

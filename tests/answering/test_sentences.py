@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relrag_query.answering.sentence_split import QuotableSpan, quotable_spans, split
+from relrag_query.answering.sentences import QuotableSpan, quotable_spans, split
 from relrag_query.retrieval.hit import Hit, Message
 from tests import cost
 from tests.query_hits import passages, record, window

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from relrag_query.answering import closest, confidence, evidence
+from relrag_query.answering import confidence, evidence, quote_choice
 from relrag_query.answering.candidates import candidates
 from relrag_query.answering.confidence import Judgement
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
@@ -89,13 +89,15 @@ def test_a_doubted_answer_gives_way_to_the_closest_passages_one_of_each_record(a
     shares = np.linspace(0.4, 0.05, len(found), dtype=np.float32)
     said = ExtractiveAnswer([Sentence(found[0].unit, 1.0)], 1.0, 0.5)
     judged = Judgement(shares, 0.4, by_meaning=True, worth_showing=True)
-    doubted = closest.weigh(said, found, judged, 8)
+    doubted = quote_choice.weigh(said, found, judged, 8)
     assert (doubted.confidence, len(doubted.sentences)) == ("unsure", 3)
     assert len({one.unit.asset_id for one in doubted.sentences}) == 3
-    assert closest.weigh(said, found, replace(judged, sure=True), 8).confidence == "sure"
-    assert closest.weigh(said, found, replace(judged, worth_showing=False), 8).confidence == "none"
-    assert closest.weigh(said, found, replace(judged, by_meaning=False), 8).confidence == "sure"
-    assert closest.weigh(said, found, judged, 8, records=True).confidence == "sure", "a thread is shown, not doubted"
+    assert quote_choice.weigh(said, found, replace(judged, sure=True), 8).confidence == "sure"
+    assert quote_choice.weigh(said, found, replace(judged, worth_showing=False), 8).confidence == "none"
+    assert quote_choice.weigh(said, found, replace(judged, by_meaning=False), 8).confidence == "sure"
+    assert quote_choice.weigh(said, found, judged, 8, records=True).confidence == "sure", (
+        "a thread is shown, not doubted"
+    )
 
 
 def test_a_sure_answer_is_the_best_candidate_whatever_its_words_are(archive: Archive) -> None:
@@ -103,12 +105,12 @@ def test_a_sure_answer_is_the_best_candidate_whatever_its_words_are(archive: Arc
     by_words = ExtractiveAnswer([Sentence(found[0].unit, 1.0)], 1.0, 0.5)
     shares = np.zeros(len(found), np.float32)
     shares[:3] = (0.01, 0.7, 0.1)
-    said = closest.weigh(by_words, found, Judgement(shares, 0.9, by_meaning=True, sure=True), 8)
+    said = quote_choice.weigh(by_words, found, Judgement(shares, 0.9, by_meaning=True, sure=True), 8)
     assert [one.unit for one in said.sentences] == [found[1].unit], (
         "the unlikely sentence and the far second are left out"
     )
     near = np.where(shares == np.float32(0.1), np.float32(0.3), shares)
-    said = closest.weigh(by_words, found, Judgement(near, 0.9, by_meaning=True, sure=True), 8)
+    said = quote_choice.weigh(by_words, found, Judgement(near, 0.9, by_meaning=True, sure=True), 8)
     assert [one.unit for one in said.sentences] == [found[1].unit, found[2].unit]
 
 
@@ -142,7 +144,7 @@ def test_a_passage_does_not_end_with_a_question_before_its_answer(best: str, ask
     long = f"Bla{' bla' * 150}"[: 597 - len(best) - len(asks)].rstrip() + "."
     found = candidates([Hit(passages(record("document:1", f"{best} {long} {asks} {reply} {long}"))[0], 1.0, 1.0)])
     one = next(one for one in found if one.unit.text == best)
-    assert closest._passage(one, found).endswith(f"\n{asks}\n{reply}")
+    assert quote_choice._passage(one, found).endswith(f"\n{asks}\n{reply}")
 
 
 @pytest.mark.parametrize("by_meaning", [True, False])
@@ -161,7 +163,7 @@ def test_what_holds_no_amount_surely_answers_no_question_for_one(
     said = ExtractiveAnswer([Sentence(found[0].unit, 1.0)], 1.0, 0.5)
     judged = Judgement(np.ones(1, np.float32), 0.9, by_meaning=by_meaning, sure=True, worth_showing=by_meaning)
     for question, confident in ((asks_amount, "unsure"), (asks_day, "sure")):
-        told = closest.weigh(said, found, judged, 8, question=question)
+        told = quote_choice.weigh(said, found, judged, 8, question=question)
         assert (told.confidence, [one.unit.text for one in told.sentences]) == (confident, [reminder])
 
 
