@@ -82,7 +82,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     named, told_of = (", ".join(map(str, some)) for some in (asked.people, hits))
     context.note("people", f"{asked.asks} of {named}, answered by {told_of}")
     scoped = _related_passages(asked, [*hits], known, people, context)
-    alone = asked.asks == "family" and not any(fact.predicate in FAMILY for fact in facts) and len(hits) < 2
+    alone = asked.asks == "family" and len(hits) < 2  # who is known from texts alone is hardly all of a family
     return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.ambiguous or by_name or alone))
 
 
