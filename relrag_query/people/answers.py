@@ -197,7 +197,8 @@ def _fact(predicate: str, person: IndexedPerson, facts: list[PersonFact], today:
         years, born = possible_ages(said, today)
         return f"{person.name}: {years} years old (born {born})" if years else ""
     if predicate in ("phone", "email"):
-        reached = [one["alias"] for one in person.aliases if one["kind"] == predicate]
+        stated = [fact.value for fact in facts if fact.predicate == predicate]  # the latest first: a number changes
+        reached = [*stated, *(one["alias"] for one in person.aliases if one["kind"] == predicate)]
         return f"{person.name}: {', '.join(dict.fromkeys(reached))}" if reached else ""
     value = said.get(predicate)
     return f"{person.name}, {predicate.replace('_', ' ')}: {value}" if value else ""
