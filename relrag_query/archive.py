@@ -170,7 +170,7 @@ class Archive:
         """The page about a person, by a name, an alias or a number. Raises PeopleError, which offers the choices."""
         with self._reading() as connection:
             people = self._people(connection)
-            return page(connection, people, people.one(name))
+            return page(connection, people, references.one_person(name, people))
 
     def records_of_people(self) -> dict[int, int]:
         """How many records each person wrote, received, took part in or is named in, by id."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from relrag_pipelines.identity.kin_phrases import End, KinPhrase, kin_phrases
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.text import kinship
-from relrag_pipelines.text.names.forms import gender_of
+from relrag_pipelines.text.names.forms import gender_of, nominatives
 
 
 class StatedRelation(NamedTuple):
@@ -159,7 +159,24 @@ def _owner(text: str, phrase: KinPhrase, ends: Mapping[int, Mention]) -> End | N
         if one and text.startswith(joint, one.end) and (text[phrase.start] == "ו") is hebrew:
             sex = gender_of(text[one.start : one.end].split(" ")[0])
             return one if hebrew or sex in ("", "m" if phrase.owner == "his" else "f") else None
-    return None
+    return _antecedent(text, phrase, ends)
+
+
+def _antecedent(text: str, phrase: KinPhrase, ends: Mapping[int, Mention]) -> Mention | None:
+    """Who alone is named in this sentence and the one before, where the name is of a man or woman as `his` asks."""
+    begin = sentence_begin(text, phrase.start)
+    before = sentence_begin(text, max(0, begin - 2)) if begin else 0
+    named = [one for end, one in ends.items() if one.start >= before and end <= phrase.start]
+    if len(named) != 1:
+        return None
+    (one,) = named
+    sex = _sex(text[one.start : one.end].split(" ")[0])
+    return one if sex == ("m" if phrase.owner == "his" else "f") and not one.is_word else None
+
+
+def _sex(name: str) -> str:
+    """By a name, or by one in a Czech case: Garetha is Gareth."""
+    return gender_of(nominatives().get(name, name)) or gender_of(re.sub("(?:ovi|em|a|e|u)$", "", name))
 
 
 def _explicit_owner(owner: Mention | str) -> End | None:

@@ -48,7 +48,7 @@ def _adjacent_names(text: str, phrase: KinPhrase) -> Iterator[Mention]:
     """The names that stand beside a phrase, where somebody's name may stand."""
     for joint in (APPOSITION, COPULA):
         place = joint.match(text, phrase.end)
-        while place and (one := _name_at(text, place.end(), capital=bool(phrase.owner) and place.re is not COPULA)):
+        while place and (one := name_at(text, place.end(), capital=bool(phrase.owner) and place.re is not COPULA)):
             yield one
             place = LIST_JOINT.match(text, one.end) if phrase.is_plural else None
     before = _BEFORE.search(text, max(0, phrase.start - _LONGEST), phrase.start)
@@ -56,7 +56,7 @@ def _adjacent_names(text: str, phrase: KinPhrase) -> Iterator[Mention]:
         yield Mention(before.start("name"), before.end("name"), (), False)
 
 
-def _name_at(text: str, start: int, *, capital: bool) -> Mention | None:
+def name_at(text: str, start: int, *, capital: bool) -> Mention | None:
     """The name that begins there: a given name, or with `capital` any other word that is written with one."""
     match = _NAME.match(text, start)
     if match is None or match[0][0].islower():

@@ -121,7 +121,7 @@ def _span(names: dict[str, Mention], matches: list[re.Match[str]]) -> tuple[int,
 def _value(predicate: str, matches: Iterable[re.Match[str]], day: date | None) -> str | None:
     said = {name: value for match in matches for name, value in match.groupdict().items() if value}
     if "age" in said:
-        years = int(said["age"])
+        years = fact_phrases.years(said["age"])
         if day is None or not 0 < years < min(_OLDEST, day.year - 1):
             return None
         return _born_between(day, years) if predicate == "born" else _birthday(day, years)

@@ -216,7 +216,7 @@ def _reader_in_worker(state: bytes) -> _Reader:
 
 def _text(record: Mapping[str, Any], type_: RecordType, zone: ZoneInfo) -> Text:
     day = None if record["ts"] is None else datetime.fromtimestamp(record["ts"], zone).date()
-    found = Text(type=type_, day=day, **{name: record[name] for name in _AS_THEY_ARE})
+    found = Text(type=type_, day=day, ts=record["ts"], **{name: record[name] for name in _AS_THEY_ARE})
     if not type_.mail or not any(word in record["extra"] for word in ('"apart"', '"bulk"')):
         return found
     told = orjson.loads(record["extra"])

@@ -13,6 +13,7 @@ from relrag_pipelines.identity.kinship import StatedRelation, stated_relations
 from relrag_pipelines.identity.mentions import Mention, MentionFinder, certain_person
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.identity.text_facts import introductions, stated_facts
+from relrag_pipelines.people import implied_statements
 from relrag_pipelines.records import TextFact, TextRelationship
 from relrag_pipelines.sources.kind import RecordType
 from relrag_pipelines.text import kinship
@@ -40,6 +41,8 @@ class Text(NamedTuple):
     """what stands apart below the text of a mail"""
     bulk: bool = False
     """a mail that was sent to many, or by a program: it states nothing of its sender"""
+    ts: int | None = None
+    """Unix seconds"""
 
     @property
     def end(self) -> str:
@@ -96,6 +99,9 @@ def read(
             since = one.day.isoformat() if one.day and predicate in _CHANGING else None
             made = TextFact(lake_month, person_id, predicate, value, STATED_CONFIDENCE, one.asset_id, quote, since)
             facts.setdefault((lake_month, one.asset_id, person_id, predicate, value), made)
+    spoken = [(one, _speakers(one, people, partners)) for one in texts if one.type.chat or one.type.mail]
+    for made in implied_statements.read(finder, lake_month, spoken, found, people.owner):
+        facts.setdefault((lake_month, made.source_ref, made.person_id, made.predicate, made.value), made)
     for from_id, to_id, type_, one in _titles(texts, people):
         key = (lake_month, from_id, to_id, type_, one.asset_id)
         relations.setdefault(key, TextRelationship(*key, one.subject or "", one.client_id))

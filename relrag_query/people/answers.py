@@ -82,7 +82,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     named, told_of = (", ".join(map(str, some)) for some in (asked.people, hits))
     context.note("people", f"{asked.asks} of {named}, answered by {told_of}")
     scoped = _related_passages(asked, [*hits], known, people, context)
-    alone = asked.asks == "family" and not any(fact.predicate in FAMILY for fact in facts) and len(hits) < 2
+    alone = asked.asks == "family" and len(hits) < 2  # who is known from texts alone is hardly all of a family
     return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.ambiguous or by_name or alone))
 
 
@@ -197,7 +197,8 @@ def _fact(predicate: str, person: IndexedPerson, facts: list[PersonFact], today:
         years, born = possible_ages(said, today)
         return f"{person.name}: {years} years old (born {born})" if years else ""
     if predicate in ("phone", "email"):
-        reached = [one["alias"] for one in person.aliases if one["kind"] == predicate]
+        stated = [fact.value for fact in facts if fact.predicate == predicate]  # the latest first: a number changes
+        reached = [*stated, *(one["alias"] for one in person.aliases if one["kind"] == predicate)]
         return f"{person.name}: {', '.join(dict.fromkeys(reached))}" if reached else ""
     value = said.get(predicate)
     return f"{person.name}, {predicate.replace('_', ' ')}: {value}" if value else ""

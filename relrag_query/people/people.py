@@ -86,13 +86,13 @@ class People:
         if is_number(typed.strip()):
             return list(self.by_id([int(typed)]).values())
         rows = self._connection.execute(
-            "SELECT person_id FROM person_aliases WHERE alias = $alias AND kind <> 'name'", {"alias": typed.strip()}
+            "SELECT person_id, kind FROM person_aliases WHERE lower(alias) = lower($alias)", {"alias": typed.strip()}
         ).fetchall()
-        if rows:
-            return list(self.by_id(one for (one,) in rows).values())
+        if reached := [one for one, kind in rows if kind != "name"]:
+            return list(self.by_id(reached).values())
         known = self.name_bearers(typed.title(), is_name=True)
         ids = lookup.candidates({one: person.resolved_person for one, person in known.items()}, typed)
-        return [known[one] for one in ids]
+        return [known[one] for one in ids] or list(self.by_id(one for one, _ in rows).values())  # `brácha` is no name
 
     def owners_of_identifier(self, kind: str, keyed: str, written: str) -> list[int]:
         """Whose a number or address is, by its keyed value; and who is stated to have it, as it is written there."""

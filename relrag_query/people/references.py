@@ -17,7 +17,7 @@ from relrag_pipelines.text.names.forms import as_given, inflections, words
 from relrag_pipelines.text.names.likeness import name_likeness
 from relrag_pipelines.text.names.personal_name import WrittenName
 from relrag_pipelines.text.names.spelling import same, script
-from relrag_query.people.indexed_person import IndexedPerson
+from relrag_query.people.indexed_person import IndexedPerson, PeopleError
 from relrag_query.people.kin_words import KinWord, kin_words
 from relrag_query.people.people import People
 from relrag_query.people.relatives import Reference, find_relative, relative_of
@@ -46,6 +46,20 @@ def references(question: str, people: People, *, implied: bool = False) -> Itera
         one = _reference(question, people, [name], implied=implied)
         if one is not None and (one.people or one.relative_facts or one.unknown or _is_name(question, one)):
             yield one
+
+
+def one_person(typed: str, people: People) -> IndexedPerson:
+    """The one person who is meant by a name, or by what he is to the owner: `my brother`.
+
+    Raises PeopleError, which offers the choices.
+    """
+    try:
+        return people.one(typed)
+    except PeopleError:
+        found = next(references(typed, people, implied=True), None)
+        if found is None or len(found.people) != 1 or found.ambiguous or not found.relations:
+            raise
+        return people.by_id(found.people)[found.people[0]]
 
 
 def _of_mention(question: str, mention: Mention, people: People) -> Reference:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from relrag_pipelines.people.implied_statements import IMPLIED_CONFIDENCE
 from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.forms import gender_of
@@ -156,7 +157,8 @@ def _stated_relative(person_id: int, start: int, end: int, word: KinWord, people
     relations = surely or [one for one, fits in fitting if fits is None]
     named = [] if surely and word.type == _ONLY_ONE else _relative_facts(word, person_id, people, known)
     if named and not surely and (not relations or kinship.gender(word.word)):
-        return Reference(start, end, [], unknown=word.type, relative_facts=named)
+        maybe = all(one.confidence <= IMPLIED_CONFIDENCE for one in named)
+        return Reference(start, end, [], ambiguous=maybe, unknown=word.type, relative_facts=named)
     if not relations:
         return _relative_by_role(start, end, word, people, surely=person_id == people.owner)
     ids = list(dict.fromkeys(one.other_id for one in relations))
@@ -184,11 +186,19 @@ def _relative_facts(word: KinWord, person_id: int, people: People, known: dict[i
         for written in one.resolved_person.names
         for name in (written.full, written.words[0])
     }
-    return [
+    found = [
         fact
         for fact, told in zip(facts, said, strict=True)
-        if (not asked or (told or {gender_of(fact.value)}) == {asked}) and parse(fact.value).full not in borne
+        if (not asked or _sex_of_fact(fact, told) in ("", asked)) and parse(fact.value).full not in borne
     ]
+    stated = [fact for fact in found if fact.confidence > IMPLIED_CONFIDENCE]
+    return stated or list({fact.value: fact for fact in found}.values())
+
+
+def _sex_of_fact(fact: PersonFact, told: set[str]) -> str:
+    """m or f by the name of a relative, else by what is said of him; empty where neither tells."""
+    stated = told if fact.confidence > IMPLIED_CONFIDENCE else set()
+    return gender_of(fact.value.split(" ")[0]) or (next(iter(stated)) if len(stated) == 1 else "")
 
 
 def _fits(word: KinWord, relation: Relation, person: IndexedPerson) -> bool | None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from relrag_query.people.answers import _by_turns
+from datetime import date
+
+from relrag_pipelines.records import PersonFact
+from relrag_query.people.answers import _by_turns, _fact
+from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.retrieval.hit import Hit
 from tests.query_hits import passages, record
 
@@ -14,3 +18,11 @@ def test_a_chat_does_not_fill_all_the_room() -> None:
         for place, type_ in enumerate(types)
     ]
     assert [hit.chunk.asset_id[-1] for hit in _by_turns(hits)] == ["0", "3", "4", "1", "5", "2"]
+
+
+def test_a_number_that_has_changed_stands_before_that_of_the_card() -> None:
+    card = {"alias": "777 100 340", "script": "", "kind": "phone", "keyed": "k", "stated": True}
+    person = IndexedPerson(1, "Tom Reed", aliases=[card])
+    changed = PersonFact(1, "phone", "777 455 900", 0.8, "mail:1", "My mobile has changed, it's 777 455 900")
+    assert _fact("phone", person, [changed], date(2026, 6, 1)) == "Tom Reed: 777 455 900, 777 100 340"
+    assert _fact("phone", person, [], date(2026, 6, 1)) == "Tom Reed: 777 100 340"

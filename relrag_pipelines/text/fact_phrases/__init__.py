@@ -23,7 +23,9 @@ _NAMES = re.compile(r"\{(name|other)\}")
 _NUMBER = r"(?P<number><PHONE_NUMBER[^<>]*>|\+?\d[\d ()/-]{5,}\d)"
 _NAMED_NUMBER = re.compile(r"[^\W\d_][^\d<\n]{1,40} (?:<PHONE_NUMBER|\+?\d[\d ()/-]{5,}\d)")
 """a text that begins with a name and a number"""
-_AGE = r"(?P<age>\d{1,3})(?=\s*(?:[.,;!)\n]|$)| (?:today|now|and|but|by the way|היום|ביום)\b)"
+_AGE = (
+    r"(?P<age>\d{1,3}|%s)(?=\s*(?:[.,;!)\n]|$)| (?:today|now|and|but|by the way|years old|let|roky|roků|היום|ביום)\b)"
+)
 _ENDED = r"(?=\s*(?:[.;!)\n]|$)| (?:and|in|from|at|with|a|na|s|ve?|od|z) )"
 
 
@@ -77,7 +79,7 @@ def stretches(text: str) -> tuple[tuple[int, int], ...]:
 def _cues() -> AhoCorasick:
     pieces = {piece for language in LANGUAGES for piece in _table(language)["cues"]}
     before_ages = {piece for language in LANGUAGES for piece in _table(language)["cues_of_ages"]}
-    pieces |= {f"{piece}{digit}" for piece in before_ages for digit in range(1, 10)}
+    pieces |= {f"{piece}{number}" for piece in before_ages for number in (*map(str, range(1, 10)), *_ages())}
     pieces |= {word for word, kind in kinship.types_of("he").items() if kind in kinship.ROLES}  # Hebrew says no `is`
     return AhoCorasick(sorted(pieces), implementation=Implementation.DFA)
 
@@ -93,6 +95,16 @@ def months() -> dict[str, int]:
     return found
 
 
+def years(age: str) -> int:
+    """An age in figures or in words."""
+    return _ages().get(age.lower()) or int(age)
+
+
+@functools.cache
+def _ages() -> dict[str, int]:
+    return {word: number for language in LANGUAGES for word, number in _table(language)["ages"].items()}
+
+
 def _templates_of(language: str) -> list[Template]:
     table = _table(language)
     said = [(predicate, one) for predicate, patterns in table["facts"].items() for one in patterns]
@@ -104,7 +116,7 @@ def _templates_of(language: str) -> list[Template]:
 def _compile(predicate: str, pattern: str, table: dict[str, Any], language: str, doubt: re.Pattern[str]) -> Template:
     values = {
         "{date}": f"(?P<date>{_date(table)})",
-        "{age}": _AGE,
+        "{age}": _AGE % "|".join(table["ages"]),
         "{number}": _NUMBER,
         "{place}": rf"(?P<place>{table['place']})(?!\w)",
         # what is moved to is a place, unless it is one of these

@@ -99,6 +99,12 @@ def owners(language: str, part: str = "owners") -> Mapping[str, str]:
 
 
 @functools.cache
+def shared() -> frozenset[str]:
+    """The words that say that somebody is a relative of several: `our`."""
+    return frozenset(word for language in ("en", "cs", "he") for word in _table(language)["shared"]["words"].split())
+
+
+@functools.cache
 def adjectives(language: str) -> tuple[str, ...]:
     """What may stand between `my` and such a word and says no less of who it is: `older`, `nejlepší`."""
     return tuple(_table(language)["adjectives"]["words"].split())

@@ -74,11 +74,11 @@ def of_name(said: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
 
 
 def gender_of(given: str) -> str:
-    """m or f by the full names that a given name may stand for; empty where these do not tell."""
-    plain = tables.plain(given)
+    """m or f where only men or only women bear a given name, or those that it is short for; else empty."""
+    plain, known = tables.plain(given), tables.genders()
     full = stands_for(plain) if plain in tables.short_forms() else ()
-    ends = {name.endswith(("a", "e")) for name in full if name.isascii()}
-    return "" if len(ends) != 1 else "f" if ends.pop() else "m"
+    found = known.get(plain) or frozenset[str]().union(*(known.get(name, "?") for name in full))
+    return next(iter(found)) if len(found) == 1 and found != {"?"} else ""
 
 
 def without_accents(word: str) -> str:

@@ -37,6 +37,21 @@ def given_names() -> frozenset[str]:
 
 
 @functools.cache
+def genders() -> Mapping[str, frozenset[str]]:
+    """A given name, folded -> f and m, whoever bears it; without those of which nothing tells."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for language in LANGUAGES:
+        for sex, name in (("f", "women"), ("m", "men")):
+            for word in _list(language, name):
+                found[plain(word)].add(sex)
+    listed = frozenset(plain(word) for name in ("women", "men") for word in _list("cs", name))
+    for word in {*_table("cs")["given"], *_list("cs", "further")}:
+        if plain(word) not in listed:
+            found[plain(word)].add("f" if plain(word).endswith(("a", "e")) else "m")
+    return MappingProxyType({name: frozenset(some) for name, some in found.items()})
+
+
+@functools.cache
 def spellings(language: str) -> frozenset[str]:
     """The given names and short forms of a language as they are written."""
     return frozenset(one for name, forms in _table(language)["given"].items() for one in (name, *forms.split()))

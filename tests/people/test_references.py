@@ -1,0 +1,43 @@
+"""Whom somebody means who asks for the page about a person."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from relrag_query.people import references
+from relrag_query.people.indexed_person import IndexedPerson, PeopleError
+from relrag_query.people.people import People
+from relrag_query.people.relations import Relation
+from relrag_query.people.relatives import Reference
+
+
+class Known:
+    """One person, Petr, whom only his whole name finds."""
+
+    petr = IndexedPerson(7, "Petr Malý")
+
+    def one(self, typed: str) -> IndexedPerson:
+        if typed == "Petr Malý":
+            return self.petr
+        raise PeopleError(f'nobody is named "{typed}"')
+
+    def by_id(self, ids: list[int]) -> dict[int, IndexedPerson]:
+        return dict.fromkeys(ids, self.petr)
+
+
+@pytest.mark.parametrize(("ambiguous", "found"), [(False, True), (True, False)])
+def test_a_person_is_known_by_what_he_is_to_the_owner(
+    monkeypatch: pytest.MonkeyPatch, ambiguous: bool, found: bool
+) -> None:
+    people = cast(People, Known())
+    relation = Relation(1, 7, "sibling", cast("object", None))  # type: ignore[arg-type]
+    brother = Reference(0, 10, [7], [relation], ambiguous=ambiguous)
+    monkeypatch.setattr(references, "references", lambda *_, **__: iter([brother]))
+    assert references.one_person("Petr Malý", people).person_id == 7
+    if found:
+        assert references.one_person("my brother", people).person_id == 7
+    else:
+        with pytest.raises(PeopleError, match="my brother"):
+            references.one_person("my brother", people)
