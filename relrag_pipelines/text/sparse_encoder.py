@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from qdrant_edge import Bm25, Bm25Config, DisabledStemmer, SparseVector, StopwordsSet, TokenizerType
 
@@ -35,17 +35,19 @@ class SparseEncoder:
         """The vector under which a text of these tokens is found."""
         return self._bm25.embed_document(tokens)
 
-    def query(self, asked: str | Collection[str], also: Collection[str] = ()) -> SparseVector:
+    def query(self, asked: str | Collection[str], also: Mapping[str, float] | None = None) -> SparseVector:
         """The vector of a question, or of tokens that count alike; without entries where there is no word.
 
-        `also` are further tokens that count alike.
+        `also` are further tokens, with what each counts.
         """
+        further = {self._bm25.embed_query(token).indices[0]: weight for token, weight in (also or {}).items()}
         if not isinstance(asked, str):
-            return self._bm25.embed_query(" ".join([*asked, *also]))
+            weights = further | dict.fromkeys(self._bm25.embed_query(" ".join(asked)).indices, 1.0)
+            return SparseVector(list(weights), list(weights.values()))
         tokens = query_tokens(asked)
         weak = set(self._bm25.embed_query(" ".join(_forms(asked, tokens))).indices)
         weights = {index: _FORM if index in weak else 1.0 for index in self._bm25.embed_query(tokens).indices}
-        weights = dict.fromkeys(self._bm25.embed_query(" ".join(also)).indices, 1.0) | weights
+        weights = further | weights
         return SparseVector(list(weights), list(weights.values()))
 
 

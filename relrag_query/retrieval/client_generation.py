@@ -6,7 +6,7 @@ word weighs is still by all passages of the store, which can change an order, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import duckdb
@@ -33,7 +33,7 @@ class ScopedVectors:
         query: str | Collection[str],
         limit: int,
         where: ChunkFilter = ANYWHERE,
-        also: Collection[str] = (),
+        also: Mapping[str, float] | None = None,
     ) -> list[ScoredPoint]:
         """See `VectorStore`."""
         return self._best(lambda most: self.store.search(query, most, where, also), limit)

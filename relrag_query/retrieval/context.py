@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -59,8 +59,8 @@ class QueryContext:
     """how near texts are to the question, a row each (`QuestionVectors.similarities`); None where it is not known"""
     lexical_reason: str = ""
     spellings: Spellings = field(default_factory=dict)
-    translated: frozenset[str] = frozenset()
-    """tokens of what the words of the question mean in other languages"""
+    translated: Mapping[str, float] = field(default_factory=dict)
+    """tokens of what the words of the question mean in other languages -> what each counts in a search"""
     latest: bool = False
     """asks for what holds now"""
     assets: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ vector, in a language that the model does not know, ranks by its words alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -39,11 +39,11 @@ def hybrid_search(
     meaning: Vectors | None,
     limit: int,
     where: ChunkFilter,
-    also: Collection[str] = (),
+    also: Mapping[str, float] | None = None,
 ) -> list[FusedHit]:
     """The best passages, best first; by words alone where the question has no vector.
 
-    `also` are tokens that are looked for beside the words.
+    `also` are tokens that are looked for beside the words, with what each counts.
     """
     sparse = store.search(words, limit, where, also)
     if meaning is None:

@@ -85,12 +85,13 @@ def read_question(
     terms = respell(terms, worded)
     near = spellings(terms, frequencies, store, connection)
     foreign = translations(terms, topics[0])
+    translated = translation_tokens(foreign, frequencies)
     embedded_text = correct("\n".join(redacted), near)
     meaning, why = embed(embedded_text)
     context = QueryContext(
         question=questions[0], redacted_text=redacted[0],
         search_text="\n".join(dict.fromkeys([*topics, *redacted, *itertools.chain(*worded.values(), *near.values())])),
-        terms=translate(respell(terms, near), foreign), spellings=near, translated=translation_tokens(foreign),
+        terms=translate(respell(terms, near), foreign), spellings=near, translated=translated,
         intents=intents, assets=assets, channels=_channels(questions), time=next(filter(None, times), None),
         latest=latest, limits=where, limit=max(limit, MIN_CANDIDATES), settings=settings, connection=connection,
         vectors=store, frequencies=frequencies, meaning=meaning, embedded_text=embedded_text, lexical_reason=why,

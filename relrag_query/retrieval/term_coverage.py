@@ -12,7 +12,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import RECORD_TYPES, record_type
@@ -78,6 +78,8 @@ class Term:
     """only asks, or names what a record is"""
     is_time: bool = False
     """belongs to the phrase that says the time"""
+    translations: Mapping[str, float] = field(default_factory=dict)
+    """what a passage in another language may hold of it -> how sure that is, 0 to 1"""
 
     def found(self, held: frozenset[str]) -> float:
         """How surely these tokens hold the word, 0 to 1."""
@@ -86,11 +88,11 @@ class Term:
     @functools.cached_property
     def _surest(self) -> list[tuple[str, float]]:
         """The tokens, the surest first: `found` is asked for each sentence that could be quoted."""
-        return sorted(self.tokens.items(), key=lambda one: -one[1])
+        return sorted({**self.translations, **self.tokens}.items(), key=lambda one: -one[1])
 
     def occurs_in(self, frequencies: Frequencies) -> bool:
         """Whether the archive holds the word, not just a part of a code."""
-        return any(frequencies.get(token) for token, sure in self.tokens.items() if sure > PART)
+        return any(frequencies.get(token) for token, sure in self._surest if sure > PART)
 
 
 @dataclass
@@ -199,7 +201,11 @@ def bm25_like_score(words: Sequence[Term], held: frozenset[str], frequencies: Fr
 def _rarest(word: Term, held: frozenset[str], frequencies: Frequencies) -> float:
     begun = any(token[0] == "~" for token in word.tokens)
     counted = [token for token in word.tokens if token in held and not (begun and token.isalpha())]
-    return max((idf(frequencies.get(token, 1), frequencies) for token in counted), default=0.0)
+    if counted:
+        return max(idf(frequencies.get(token, 1), frequencies) for token in counted)
+    surest = max((sure for token, sure in word.translations.items() if token in held), default=0.0)
+    # a word is as rare as all its translations are together (Pirkola 1998)
+    return surest and surest * idf(max(1, sum(frequencies.get(token, 0) for token in word.translations)), frequencies)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from relrag_pipelines.text.analyzer import fold, whole_tokens
 from relrag_pipelines.text.language import is_english
-from relrag_query.retrieval.term_coverage import Term, terms_of
+from relrag_query.retrieval.term_coverage import Frequencies, Term, idf, terms_of
 from relrag_query.understanding import lexicon
 
 Translations = Mapping[str, Mapping[str, float]]
@@ -19,6 +19,8 @@ Translations = Mapping[str, Mapping[str, float]]
 
 _SHARE = 0.7
 """how surely a text that holds a translation holds the word: most words have several meanings"""
+_SOUGHT = 1.25
+"""what a translation counts in the search for passages: in another language it may be all they share with a question"""
 _FORM = 0.9
 """how surely a token has to tell a translation to be searched for: its first letters alone do not"""
 
@@ -37,16 +39,32 @@ def translations(terms: Sequence[Term], question: str) -> Translations:
 def translate(terms: Sequence[Term], found: Translations) -> list[Term]:
     """The terms, each found by its translations as well."""
     return [
-        replace(term, tokens={token: _SHARE * sure for token, sure in found[term.word].items()} | dict(term.tokens))
+        replace(term, translations={token: _SHARE * sure for token, sure in found[term.word].items()})
         if term.word in found
         else term
         for term in terms
     ]
 
 
-def translation_tokens(found: Translations) -> frozenset[str]:
-    """The tokens that are searched for."""
-    return frozenset(token for tokens in found.values() for token, sure in tokens.items() if sure >= _FORM)
+def translation_tokens(found: Translations, frequencies: Frequencies) -> dict[str, float]:
+    """The tokens that are searched for, each with what it counts beside a word of the question.
+
+    Search weighs each token by its own rarity; this makes of it that of all tokens of the word together.
+    """
+    counted: dict[str, float] = {}
+    for tokens in found.values():
+        sought = _sought(tokens)
+        together = idf(sum(frequencies.get(token, 1) for token in sought), frequencies)
+        for token in sought:
+            counted[token] = _SOUGHT * min(1.0, together / idf(frequencies.get(token, 1), frequencies))
+    return counted
+
+
+def _sought(tokens: Mapping[str, float]) -> list[str]:
+    """Those that tell a translation by themselves: of a word and its beginning only that, which all its forms have."""
+    sure = [token for token, one in tokens.items() if one >= _FORM]
+    begun = tuple(token[1:] for token in sure if token.startswith("~"))
+    return [token for token in sure if not token.startswith(begun or "~~")]
 
 
 def _tokens(words: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, float]]:

@@ -55,8 +55,18 @@ def test_the_words_of_the_question_count_more_than_their_translations(archive: A
     (warranty,) = [term for term in context.terms if term.word == "warranty"]
     shares = [warranty.found(frozenset(terms)) for terms in (["warranti"], ["~zaru"], ["~zaruk"], ["~zar"], ["kotel"])]
     assert shares == [1.0, pytest.approx(0.35), pytest.approx(0.63), 0.0, 0.0]
-    assert {"~zaruk", "~strec", "גג"} <= context.translated
+    assert {"~zaruk", "~strec", "גג"} <= context.translated.keys()
     assert "~zar" not in context.translated, "three letters begin too many words"
+    assert "zaruka" not in context.translated, "all its forms have the beginning"
+
+
+def test_a_translation_is_as_rare_as_all_words_for_it_are_together() -> None:
+    """Of many words for one a rare one would otherwise outweigh the question's own words."""
+    found = {"borrow": {"שאל": 1.0, "~pujci": 0.9, "pujcit": 1.0}}
+    counted = translation_tokens(found, {"": 100, "שאל": 1, "~pujci": 40})
+    assert counted.keys() == {"שאל", "~pujci"}
+    assert counted["שאל"] == pytest.approx(1.25 * 0.889 / 4.212, abs=0.005)
+    assert counted["~pujci"] == pytest.approx(1.25 * 0.889 / 0.912, abs=0.005)
 
 
 def test_names_times_and_words_that_ask_are_not_translated() -> None:
@@ -69,4 +79,4 @@ def test_names_times_and_words_that_ask_are_not_translated() -> None:
 def test_without_a_translation_nothing_changes() -> None:
     terms = terms_of("xyzzy plugh")
     assert translate(terms, translations(terms, "xyzzy plugh")) == terms
-    assert translation_tokens({}) == frozenset()
+    assert translation_tokens({}, {"": 1}) == {}

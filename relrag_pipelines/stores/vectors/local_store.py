@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -112,7 +112,7 @@ class _EdgeStore:
         query: str | Collection[str],
         limit: int,
         where: ChunkFilter = ANYWHERE,
-        also: Collection[str] = (),
+        also: Mapping[str, float] | None = None,
     ) -> list[ScoredPoint]:
         vector = self._encoder.query(query, also)
         if not vector.indices:

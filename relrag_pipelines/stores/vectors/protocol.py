@@ -6,7 +6,7 @@ A store knows passages by chunk_id and the few payload fields that are filtered 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -90,11 +90,11 @@ class VectorStore(Protocol):
         query: str | Collection[str],
         limit: int,
         where: ChunkFilter = ANYWHERE,
-        also: Collection[str] = (),
+        also: Mapping[str, float] | None = None,
     ) -> list[ScoredPoint]:
         """The best passages for a question, or for tokens, best first; none where there is no word to look for.
 
-        `also` are tokens that are looked for beside these, such as those of translations.
+        `also` are tokens that are looked for beside these, such as those of translations, with what each counts.
         """
         ...
 

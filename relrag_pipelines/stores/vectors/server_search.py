@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from qdrant_client import models
@@ -40,7 +40,7 @@ class ServerStore:
         query: str | Collection[str],
         limit: int,
         where: ChunkFilter = ANYWHERE,
-        also: Collection[str] = (),
+        also: Mapping[str, float] | None = None,
     ) -> list[ScoredPoint]:
         """See VectorStore."""
         vector = self._encoder.query(query, also)
