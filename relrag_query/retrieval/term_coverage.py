@@ -39,10 +39,7 @@ _ABBREVIATED = 0.9
 _LONGEST_CODE = 4
 """parts of a code that a text may write as words of their own"""
 
-_K1, _B, _USUAL_WORDS = 1.2, 0.4, 140
-"""BM25's parameters; lengths matter less than in sparse search, since a word counts once however often it stands"""
-
-_LIGHT = 0.3
+LIGHT = 0.3
 """weight of a word that only asks; others weigh 1 and more"""
 _NAME = 1.2
 """a question that names somebody is about them, however often the name stands in the archive"""
@@ -187,27 +184,6 @@ def term_coverage(words: Sequence[Term], held: frozenset[str]) -> float:
     return said / total if total else 0.0
 
 
-def bm25_like_score(words: Sequence[Term], held: frozenset[str], frequencies: Frequencies, length: int) -> float:
-    """How much a passage of so many words speaks of a question's words, in whatever form they stand; without bounds.
-
-    Each word counts once: by the rarest of its beginnings that the passage holds. Which whole word it is doesn't count,
-    else a passage with the very form of one word would stand before one with all the words in other forms. The sum is
-    divided as BM25 does, so that long passages do not gain by holding more.
-    """
-    said = sum((_LIGHT if word.light else 1.0) * _rarest(word, held, frequencies) for word in words if word.weight)
-    return said / (1 + _K1 * (1 - _B + _B * length / _USUAL_WORDS))
-
-
-def _rarest(word: Term, held: frozenset[str], frequencies: Frequencies) -> float:
-    begun = any(token[0] == "~" for token in word.tokens)
-    counted = [token for token in word.tokens if token in held and not (begun and token.isalpha())]
-    if counted:
-        return max(idf(frequencies.get(token, 1), frequencies) for token in counted)
-    surest = max((sure for token, sure in word.translations.items() if token in held), default=0.0)
-    # a word is as rare as all its translations are together (Pirkola 1998)
-    return surest and surest * idf(max(1, sum(frequencies.get(token, 0) for token in word.translations)), frequencies)
-
-
 @functools.lru_cache(maxsize=4096)
 def tokens(text: str) -> frozenset[str]:
     """The tokens of a text; behind a `+` also what its neighbours make with a number, so INV 1187 is INV-1187."""
@@ -292,7 +268,7 @@ def _strip_ending(word: str) -> str:
 
 def _weight(said: str, light: bool, rarity: float) -> float:
     """Half as much by rarity as by being asked at all: in a small archive every word is rare."""
-    return _LIGHT if light else (1.0 + rarity / 2) * (_NAME if said.istitle() else 1.0)
+    return LIGHT if light else (1.0 + rarity / 2) * (_NAME if said.istitle() else 1.0)
 
 
 def _rarity(sure: Mapping[str, float], held: Frequencies) -> float:

@@ -15,9 +15,10 @@ from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import FusedHit
 from relrag_query.retrieval.fusion import hybrid_search as fused_search
 from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.lexical_score import bm25_like_score
 from relrag_query.retrieval.steps.contents import load_dates
 from relrag_query.retrieval.steps.mail import labelled_hits
-from relrag_query.retrieval.term_coverage import bm25_like_score, passage_tokens
+from relrag_query.retrieval.term_coverage import passage_tokens
 
 _OVERFETCH = 4
 """so many times the hits wanted are looked up, since windows of one chat overlap and are shown once"""
