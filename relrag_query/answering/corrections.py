@@ -52,10 +52,11 @@ def with_corrections(
     for one in sentences:
         later = corrections(one.unit, found, terms, sorts)
         if later:
-            newest = later[-1]
-            answer.append(
-                next((other for other in sentences if _same(other.unit, newest)), Sentence(newest, one.credit))
+            newest = next(
+                (other for other in sentences if _same(other.unit, later[-1])), Sentence(later[-1], one.credit)
             )
+            if not any(_same(newest.unit, other.unit) for other in answer):
+                answer.append(newest)
             one = replace(one, superseded=later[0])
         if not any(_same(one.unit, other.unit) for other in answer):
             answer.append(one)
@@ -189,4 +190,8 @@ def _units(phrases: Phrases) -> frozenset[str]:
 
 
 def _same(one: QuotableSpan, other: QuotableSpan) -> bool:
-    return one is other or (one.asset_id == other.asset_id and (one.text in other.text or other.text in one.text))
+    """Whether two quotes of a record say mostly the same."""
+    if one is other or one.asset_id != other.asset_id:
+        return one is other
+    first, second = tokens(one.quote), tokens(other.quote)
+    return 2 * len(first & second) >= min(len(first), len(second))
