@@ -102,7 +102,7 @@ def _shared() -> Iterator[duckdb.DuckDBPyConnection]:
 
 def tables(path: Path, size: int) -> Iterator[tuple[str, pa.RecordBatchReader]]:
     """Name and rows, so many at a time, of each table in a file of DuckDB; duckdb.Error where it cannot be read."""
-    with _shared() as connection:
+    with connect() as connection:  # of its own: who reads it may stop at any row, in any thread
         connection.execute(f"ATTACH {quote(path)} AS whole (READ_ONLY)")
         columns = "duckdb_columns() WHERE database_name = 'whole' AND NOT internal"
         for (name,) in connection.execute(f"SELECT DISTINCT table_name FROM {columns} ORDER BY ALL").fetchall():  # noqa: S608

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 
 def read(path: Path, columns: Sequence[str] | None = None, *, schema: pa.Schema | None = None) -> pa.Table:
-    """The rows of a file: some columns, or those of a schema, one that the file lacks without values.
+    """The rows of a file: some columns, which it must have, or those of a schema, one that it lacks without values.
 
     A data set of one file, as `read_table` makes it, takes half as long again. Raises FileNotFoundError, and
     pa.ArrowException or OSError where the file cannot be read.
@@ -18,6 +18,8 @@ def read(path: Path, columns: Sequence[str] | None = None, *, schema: pa.Schema 
     with pq.ParquetFile(path) as opened:
         found = opened.read(columns, use_threads=opened.num_row_groups > 1)
     if schema is None:
+        if columns is not None and found.num_columns < len(columns):
+            raise pa.ArrowInvalid(f"columns are missing: {', '.join(sorted({*columns} - {*found.column_names}))}")
         return found
     if found.schema.equals(schema):
         return pa.Table.from_arrays(found.columns, schema=schema)  # without what the file says of itself

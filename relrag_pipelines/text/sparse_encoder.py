@@ -40,7 +40,8 @@ class SparseEncoder:
 
         `also` are further tokens, with what each counts.
         """
-        further = {self._bm25.embed_query(token).indices[0]: weight for token, weight in (also or {}).items()}
+        given = (also or {}).items()
+        further = {index: weight for token, weight in given for index in self._bm25.embed_query(token).indices}
         if not isinstance(asked, str):
             weights = further | dict.fromkeys(self._bm25.embed_query(" ".join(asked)).indices, 1.0)
             return SparseVector(list(weights), list(weights.values()))

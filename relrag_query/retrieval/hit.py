@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from relrag_pipelines.records import Chunk
@@ -84,6 +85,15 @@ class Hit:
     def dated_by_file(self) -> bool:
         """Whether its time is only that of its file, which may just have been copied."""
         return self.date_quality == "modified"
+
+    @property
+    def span(self) -> tuple[int | None, int | None]:
+        """The seconds of its first and last message, UTC; of a document of which only the year is known, of that."""
+        first = self.chunk.ts
+        if self.date_quality != "year" or first is None:
+            return first, self.chunk.last_ts
+        year = datetime.fromtimestamp(first, UTC).year
+        return first, int(datetime(year, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp())
 
     @property
     def ref(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relrag_query.retrieval.term_coverage import LIGHT, Frequencies, Term, idf
+from relrag_query.retrieval.term_coverage import LIGHT, Frequencies, Term, idf, passages_with
 
 _K1, _B, _USUAL_WORDS = 1.2, 0.4, 140
 """BM25's parameters; lengths matter less than in sparse search, since a word counts once however often it stands"""
@@ -28,4 +28,4 @@ def _rarest(word: Term, held: frozenset[str], frequencies: Frequencies) -> float
         return max(idf(frequencies.get(token, 1), frequencies) for token in counted)
     surest = max((sure for token, sure in word.translations.items() if token in held), default=0.0)
     # a word is as rare as all its translations are together (Pirkola 1998)
-    return surest and surest * idf(max(1, sum(frequencies.get(token, 0) for token in word.translations)), frequencies)
+    return surest and surest * idf(passages_with(word.translations, frequencies), frequencies)

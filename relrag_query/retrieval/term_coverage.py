@@ -11,7 +11,7 @@ import functools
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relrag_pipelines.records import Chunk
@@ -275,6 +275,11 @@ def _rarity(sure: Mapping[str, float], held: Frequencies) -> float:
     """Inverse document frequency of the rarest token that the archive holds; parts of a code are not the word."""
     documents = min((held[token] for token, share in sure.items() if share > PART and held.get(token)), default=0)
     return idf(documents, held)
+
+
+def passages_with(some: Collection[str], held: Frequencies) -> int:
+    """How many of the passages counted hold one of these tokens, at most; a token not counted stands in one."""
+    return min(held.get("", len(some)), sum(held.get(token, 1) for token in some))
 
 
 def idf(documents: int, held: Frequencies) -> float:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from relrag_pipelines.text.analyzer import fold, whole_tokens
 from relrag_pipelines.text.language import is_english
-from relrag_query.retrieval.term_coverage import Frequencies, Term, idf, terms_of
+from relrag_query.retrieval.term_coverage import Frequencies, Term, idf, passages_with, terms_of
 from relrag_query.understanding import lexicon
 
 Translations = Mapping[str, Mapping[str, float]]
@@ -54,7 +54,7 @@ def translation_tokens(found: Translations, frequencies: Frequencies) -> dict[st
     counted: dict[str, float] = {}
     for tokens in found.values():
         sought = _sought(tokens)
-        together = idf(sum(frequencies.get(token, 1) for token in sought), frequencies)
+        together = idf(passages_with(sought, frequencies), frequencies)
         for token in sought:
             counted[token] = _SOUGHT * min(1.0, together / idf(frequencies.get(token, 1), frequencies))
     return counted

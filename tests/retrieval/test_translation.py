@@ -69,6 +69,13 @@ def test_a_translation_is_as_rare_as_all_words_for_it_are_together() -> None:
     assert counted["~pujci"] == pytest.approx(1.25 * 0.889 / 0.912, abs=0.005)
 
 
+def test_a_translation_that_nearly_every_passage_holds_still_speaks_for_a_passage() -> None:
+    """Several of its tokens stand in one passage: together they are counted more often than there are passages."""
+    found = {"dentist": {"~zubar": 0.9, "~zubni": 0.9, "~stoma": 0.9}}
+    counted = translation_tokens(found, {"": 100, "~zubar": 60, "~zubni": 60, "~stoma": 5})
+    assert min(counted.values()) > 0
+
+
 def test_names_times_and_words_that_ask_are_not_translated() -> None:
     question = "Did Rose pay the rent in spring?"
     found = translations(terms_of(question), question)

@@ -19,6 +19,8 @@ def test_a_file_is_read_whole_by_columns_and_in_the_shape_of_a_schema(tmp_path: 
     shaped = parquet_file.read(path, schema=held.schema)
     assert shaped.equals(held)
     assert shaped.schema.equals(held.schema, check_metadata=True)
+    with pytest.raises(pa.ArrowInvalid, match="columns are missing: later"):
+        parquet_file.read(path, ["count", "later"])
     wanted = pa.schema([("later", pa.string()), ("id", pa.string())])
     assert parquet_file.read(path, schema=wanted).to_pydict() == {"later": [None] * 3, "id": ["a", "b", "c"]}
     path.write_bytes(path.read_bytes()[:-3])

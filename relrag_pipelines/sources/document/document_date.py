@@ -30,7 +30,7 @@ def document_date(found: DocumentText, name: str, mtime_ns: int, timezone: str) 
     """
     carried = None if found.date is None else _sane(found.date, found.date_has_time, timezone)
     written = carried[0] if carried else mtime_ns // 10**9
-    latest = datetime.fromtimestamp(written, UTC).date() + timedelta(1)  # the same day in any time zone
+    latest = _next_day(written)  # the same day in any time zone
     if (day := _stated(found)) and _EARLIEST.date() <= day <= latest and not (carried and _is_day_of(carried[0], day)):
         return _midnight(day), "day"
     if carried:
@@ -51,9 +51,18 @@ def _stated(found: DocumentText) -> date | None:
     return None if found.content_type in csv.CONTENT_TYPES.values() else written_dates.stated_date(found.text)
 
 
+def _next_day(ts: int) -> date:
+    """The day behind that of a time; the last one there is for a time that no calendar has."""
+    try:
+        return datetime.fromtimestamp(ts, UTC).date() + timedelta(1)
+    except (OverflowError, ValueError, OSError):
+        return date.max
+
+
 def _is_day_of(ts: int, day: date) -> bool:
-    """Whether a time is of a day, in some time zone."""
-    return abs(ts - _midnight(day) - 43_200) <= 86_400
+    """Whether a time is of a day, in some time zone; 3/4 may also be the fourth of March."""
+    days = [day, day.replace(month=day.day, day=day.month)] if day.day <= 12 else [day]
+    return any(abs(ts - _midnight(one) - 43_200) <= 86_400 for one in days)
 
 
 def _day_in_name(name: str) -> date | None:

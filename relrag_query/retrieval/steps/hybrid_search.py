@@ -109,7 +109,7 @@ def _order_by_forms(hits: Iterator[Hit], context: QueryContext) -> Iterator[Hit]
 
     def sort_key(hit: Hit) -> tuple[bool, bool, float]:
         length, when = len(hit.chunk.text.split()), context.time
-        inside = when is not None and not hit.dated_by_file and when.holds(hit.chunk.ts, hit.chunk.last_ts)
+        inside = when is not None and not hit.dated_by_file and when.holds(*hit.span)
         there = hit.chunk.rag_source_type in context.channels
         return inside, there, bm25_like_score(context.terms, passage_tokens(hit.chunk), context.frequencies, length)
 

@@ -13,8 +13,6 @@ from relrag_query.retrieval.steps.mail import bulk_hits
 from relrag_query.retrieval.term_coverage import PART, passage_tokens, query_terms, term_coverage
 from relrag_query.understanding.time_expressions import TimeRange, mentions
 
-_YEAR = 365 * 86_400 - 1
-"""seconds from the first of a year on which another begins at the earliest"""
 _BULK = 0.75
 """what a newsletter counts beside what was written to somebody: less than what is near the best counts"""
 
@@ -87,10 +85,7 @@ def score_coverage(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 
 def _is_of(hit: Hit, when: TimeRange) -> bool:
-    first, last = hit.chunk.ts, hit.chunk.last_ts
-    if hit.date_quality == "year" and first is not None:
-        last = first + _YEAR
-    return not hit.dated_by_file and when.holds(first, last)
+    return not hit.dated_by_file and when.holds(*hit.span)
 
 
 def _mentions_time(hit: Hit, when: TimeRange, zone: ZoneInfo) -> bool:

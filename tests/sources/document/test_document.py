@@ -114,6 +114,9 @@ PRINTED = datetime(2023, 11, 10, 9, 30, tzinfo=UTC)
         ("Datum: 3. 4. 2023\nNabídka", "Nabídka 2022", None, (STATED, "day")),
         ("תאריך: 3.4.2023\nהצעה", "הצעה", None, (STATED, "day")),
         ("Smlouva\n1.\nV Brně dne 3. 4. 2023", "Smlouva", None, (STATED, "day")),
+        ("Date: 3 April 2023", "Quote", datetime(9999, 12, 31, tzinfo=UTC), (STATED, "day")),  # "never"
+        # the fourth of March, as Americans write it
+        ("Date: 3/4/2023", "Quote", datetime(2023, 3, 4, 9, tzinfo=UTC), (STATED - 30 * 86_400 + 9 * 3600, "exact")),
         ("Přítomni: Jan", "Výbor, 3. 4. 2023", None, (STATED, "day")),
         ("Date: 10 November 2023", "Quote", PRINTED, (int(PRINTED.timestamp()), "exact")),  # the day of that time
         ("Date: 3 May 2024", "Invitation", PRINTED, (int(PRINTED.timestamp()), "exact")),  # of what is to come
@@ -128,6 +131,11 @@ def test_what_a_document_says_of_itself_counts_more(
 ) -> None:
     found = DocumentText("text/plain", text, title, date=date)
     assert document_date(found, "scan.pdf", MTIME, "Europe/Prague") == expected
+
+
+def test_a_file_of_a_year_that_no_calendar_has_is_dated_all_the_same() -> None:
+    far = 10**12 * 10**9
+    assert document_date(DocumentText("text/plain", "Hello"), "a.txt", far, "Europe/Prague") == (10**12, "modified")
 
 
 def test_the_rows_of_a_table_say_nothing_of_the_table(tmp_path: Path) -> None:
