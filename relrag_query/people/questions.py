@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from relrag_pipelines.records import PersonFact
+from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.people import People
 from relrag_query.people.references import references
-from relrag_query.people.relations import Relation
+from relrag_query.people.relations import INVERSE, Relation
 from relrag_query.people.relatives import Reference
 from relrag_query.understanding.phrases import bare, load_phrases
 
@@ -43,6 +44,8 @@ class PeopleQuestion:
 
 def read(question: str, people: People) -> PeopleQuestion | None:
     """What a question asks of people; None where it asks something else."""
+    if found := _of_whom(question, people):
+        return found
     introduction = load_phrases().people.introduction.search(bare(question))
     for reference in references(question, people, implied=introduction is not None):
         if introduction:
@@ -54,6 +57,26 @@ def read(question: str, people: People) -> PeopleQuestion | None:
         if found:
             return found
     return None
+
+
+def _of_whom(question: str, people: People) -> PeopleQuestion | None:
+    """Whose relative somebody is: who is the other one of the two to him. None where something else is asked."""
+    asks = load_phrases().people.owner.search(bare(question))
+    types = {
+        word: kinship.types_of_word(word) for word in re.findall(r"[\w'’-]+", question[asks.end() :] if asks else "")
+    }
+    relatives = [word for word, found in types.items() if len(found) == 1]
+    named = " ".join(word for word, found in types.items() if not (found or has_only_fillers(bare(word))))
+    whom = next((one for one in references(named, people) if one.people), None) if named else None
+    if len(relatives) != 1 or whom is None or not has_only_fillers(f"{named[: whom.start]} {named[whom.end :]}"):
+        return None
+    (type_,) = types[relatives[0]]
+    wanted = INVERSE.get(type_, type_)
+    found = [one for one in people.relationships(whom.people, {wanted}) if one.type == wanted]
+    ids = list(dict.fromkeys(one.other_id for one in found))
+    return PeopleQuestion(
+        "who", ids, found, ambiguous=len({one.person_id for one in found}) > 1, unknown="" if ids else wanted
+    )
 
 
 def _read(question: str, reference: Reference, people: People) -> PeopleQuestion | None:

@@ -256,6 +256,10 @@ def test_what_is_said_of_one_end_says_nothing_of_the_other(config: Path) -> None
             assert archive.ask("Who is Omer's brother?").people == []
             assert archive.ask("Who is Omer's sister?").people == [7]
             assert archive.ask("Who is Noa's sister?").people == []
+            for whose in ("Whose brother is Omer?", "Čí bratr je Omer?", "של מי האח עומר?"):
+                assert archive.ask(whose).people == [7]
+            nobody = archive.ask("Whose son is Omer?")
+            assert (nobody.people, nobody.confidence == "sure") == ([], False)
     finally:
         statements.update_relationship("Noa", "Omer", "sibling", deleted=True, config=config)
     assert said

@@ -72,6 +72,8 @@ class PeoplePhrases:
     """asks who said, wrote or told something"""
     reached: Pattern
     """asks whose a number or an address is"""
+    owner: Pattern
+    """asks of whom somebody is the relative"""
     fillers: BareWords
     """say of whom is asked about nothing"""
 
