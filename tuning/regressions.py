@@ -11,8 +11,8 @@ from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_query.answering.confidence import Regression
 
 _PENALTY, _PENALTY_OF_SHARES = 40.0, 20.0
-"""with a quarter of these and less the weights of figures that go together cancel one another out, and the right one is
-among the first three of an archive that was not learned from as seldom or more seldom (60.7 and 61.0 %)"""
+"""With 10 and 3 the weights of figures that go together are large and of opposite signs. By archives that were not
+learned from, the right one is then among the first three for 60.7 % of the hard questions; with these for 61.0 %."""
 _STEPS = 60
 _GAIN = 1e-3
 """of the likelihood, below which no further step is taken"""

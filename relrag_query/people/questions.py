@@ -62,9 +62,9 @@ def read(question: str, people: People) -> PeopleQuestion | None:
 def _of_whom(question: str, people: People) -> PeopleQuestion | None:
     """Whose relative somebody is: who is the other one of the two to him. None where something else is asked."""
     asks = load_phrases().people.owner.search(bare(question))
-    types = {
-        word: kinship.types_of_word(word) for word in re.findall(r"[\w'’-]+", question[asks.end() :] if asks else "")
-    }
+    if asks is None:
+        return None
+    types = {word: kinship.types_of_word(word) for word in re.findall(r"[\w'’-]+", question[asks.end() :])}
     relatives = [word for word, found in types.items() if len(found) == 1]
     named = " ".join(word for word, found in types.items() if not (found or has_only_fillers(bare(word))))
     whom = next((one for one in references(named, people) if one.people), None) if named else None
