@@ -28,6 +28,8 @@ from relrag_pipelines.workspace import Workspace
 SIZE = 0.03
 """of a million messages, so that `make bench` stays short"""
 _TURNS = 3
+_FIRST_TURNS = 2
+"""the least of these counts: on a machine that others use as well, one sync takes up to 30 % more than the next"""
 _WITHOUT = "--without"
 _DONE = (0, 1)
 """1: a value that was replaced was found in some other row, and that was left out"""
@@ -35,12 +37,13 @@ _DONE = (0, 1)
 
 def measure(size: float = SIZE) -> list[Figure]:
     """First syncs, and syncs of one more message, by turns."""
-    first: dict[bool, float] = {}
+    first: dict[bool, list[float]] = {True: [], False: []}
     more: dict[bool, list[float]] = {True: [], False: []}
     with tempfile.TemporaryDirectory(prefix="relrag-bench-") as name:
-        configs = {people: scale.write(Path(name) / f"people-{people}", size) for people in (False, True)}
-        for people, config in configs.items():
-            first[people] = _sync(config, people=people)
+        for turn in range(_FIRST_TURNS):
+            configs = {people: scale.write(Path(name) / f"{turn}-{people}", size) for people in (False, True)}
+            for people, config in configs.items():
+                first[people].append(_sync(config, people=people))
         for turn in range(_TURNS):
             for people, config in configs.items():
                 _add_message(config, turn)
@@ -48,7 +51,7 @@ def measure(size: float = SIZE) -> list[Figure]:
     one = {people: statistics.median(seconds) for people, seconds in more.items()}
     what = f"first sync of {round(size * scale.MESSAGES):,} messages, processor time"
     return [
-        Figure(what, first[True], other=first[False], against="without people", at_most=1.1),
+        Figure(what, min(first[True]), other=min(first[False]), against="without people", at_most=1.1),
         Figure("then one new message, the same", one[True], other=one[False], against="without people", at_most=1.2),
     ]
 

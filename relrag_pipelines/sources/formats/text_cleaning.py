@@ -8,6 +8,8 @@ import unicodedata
 _DROPPED = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\ufeff\ufffe\uffff]")
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_UNCLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u00ad\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+"""any of these characters; most texts hold none and are searched once"""
 
 
 def clean(text: str) -> str:
@@ -16,6 +18,8 @@ def clean(text: str) -> str:
     Surrogates that pair up become their character, a lone one the replacement character; control characters, soft
     hyphens and byte order marks go. Offsets are counted in the result.
     """
+    if not _UNCLEAN.search(text):
+        return unicodedata.normalize("NFC", text)
     if _SURROGATES.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return unicodedata.normalize("NFC", _DROPPED.sub("", _LINE_ENDS.sub("\n", text)))

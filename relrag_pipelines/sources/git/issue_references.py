@@ -15,7 +15,7 @@ _CONTEXT_CHARS = 40
 """characters before a hash or a number that may say what it is"""
 _NUMBER = re.compile(r"(?:#|(?<!\w)GH-)(\d{1,7})(?![\w-])", re.ASCII)
 _PROJECT = re.compile(r"(?<![\w./-])[\w.-]+/[\w.-]+\Z", re.ASCII)
-_NO_NUMBER_BEHIND = re.compile(r"[\w&#/]\Z")
+_NO_NUMBER_BEHIND = re.compile(r"[\w&#/]")
 _KEY = re.compile(r"(?<![\w/.-])[A-Z][A-Z0-9]{1,9}-[1-9]\d{0,6}(?![\w-])(?!\.\d)")
 _DIGITS = re.compile(r"\d{3}")
 
@@ -55,8 +55,8 @@ def issues(message: str, repository: str) -> list[str]:
 def _issue_numbers(message: str, repository: str) -> Iterator[str]:
     for match in _NUMBER.finditer(message):
         before = message[max(0, match.start() - _CONTEXT_CHARS) : match.start()]
-        project = _PROJECT.search(before) if match[0][0] == "#" else None
-        if project or not _NO_NUMBER_BEHIND.search(before):
+        project = _PROJECT.search(before) if match[0][0] == "#" and "/" in before else None
+        if project or not _NO_NUMBER_BEHIND.match(before[-1:]):
             yield f"{project[0] if project else repository}#{match[1]}"
 
 
