@@ -114,6 +114,18 @@ def test_a_sure_answer_is_the_best_candidate_whatever_its_words_are(archive: Arc
     assert [one.unit for one in said.sentences] == [found[1].unit, found[2].unit]
 
 
+@pytest.mark.parametrize(("share", "quoted"), [(0.05, False), (0.15, True)])
+def test_all_words_of_a_question_do_not_make_an_unlikely_sentence_a_source(
+    archive: Archive, share: float, quoted: bool
+) -> None:
+    found = candidates(archive.search("the cottage in November").hits)
+    by_words = ExtractiveAnswer([Sentence(found[0].unit, 1.0)], 1.0, 0.5)
+    shares = np.zeros(len(found), np.float32)
+    shares[:2] = (share, 0.7)
+    said = quote_choice.weigh(by_words, found, Judgement(shares, 0.9, by_meaning=True, sure=True), 8)
+    assert (found[0].unit in [one.unit for one in said.sentences]) is quoted
+
+
 def test_one_candidate_of_each_passage_is_compared_by_meaning(archive: Archive) -> None:
     found = candidates(archive.search("the cottage in November").hits)
     twice = [found[0], *found]
