@@ -16,7 +16,7 @@ from relrag_pipelines.identity.kinship import is_quoted, sentence_begin, stated_
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.identity.strangers import base_name, with_strangers
 from relrag_pipelines.text import fact_phrases
-from relrag_pipelines.text.fact_phrases import INTRODUCER, Template
+from relrag_pipelines.text.fact_phrases import INTRODUCER, MANAGER, Template
 
 _REST = re.compile(r"[^.!?\n]*[.!?\n]?")
 _OLDEST = 120
@@ -44,6 +44,15 @@ class Introduction(NamedTuple):
     end: int
 
 
+class Report(NamedTuple):
+    """`person` reports to `other`."""
+
+    person: End
+    other: End
+    start: int
+    end: int
+
+
 def stated_facts(text: str, mentions: Sequence[Mention], day: date | None) -> list[TextualFact]:
     """What a text of that day states for certain, given the names in it, in order."""
     found: dict[tuple[End, str], TextualFact] = {}
@@ -67,6 +76,19 @@ def introductions(text: str, mentions: Sequence[Mention]) -> list[Introduction]:
         for _, names, matches in _matching(fact_phrases.introduction_templates(), text, mentions)
     ]
     return sorted(found, key=lambda one: (one.start, one.end))
+
+
+def reports(text: str, mentions: Sequence[Mention]) -> list[Report]:
+    """Who reports to whom, in order."""
+    found = [
+        Report(
+            names.get("name", "reader" if template.of_reader else "writer"),
+            names.get("other", "writer"),
+            *_span(names, matches),
+        )
+        for template, names, matches in _matching(fact_phrases.manager_templates(), text, mentions)
+    ]
+    return sorted((one for one in found if one.person != one.other), key=lambda one: (one.start, one.end))
 
 
 def _matching(
@@ -98,7 +120,9 @@ def _fitting(
         named = mentions[place : place + len(template.names)]
         begin = sentence_begin(text, named[0].start)
         before = first.search(text[begin : named[0].start])
-        if before is None or (template.predicate != INTRODUCER and not named[0].is_subject and not before[0]):
+        if before is None or (
+            template.predicate not in (INTRODUCER, MANAGER) and not named[0].is_subject and not before[0]
+        ):
             continue
         matches = [before]
         for one, part, following in zip(named, others, [*named[1:], None], strict=True):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
+from relrag_pipelines.people.implied_statements import IMPLIED_CONFIDENCE
 from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text import kinship
@@ -51,7 +52,8 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     if not ids:
         lines = _relative_lines(asked.relative_facts, people)
         whose = list(dict.fromkeys(one.person_id for one in asked.relative_facts))
-        return PeopleAnswer(lines, whose, [], sure=not asked.ambiguous) if lines else None
+        stated = any(one.confidence > IMPLIED_CONFIDENCE for one in asked.relative_facts)
+        return PeopleAnswer(lines, whose, [], sure=stated and not asked.ambiguous) if lines else None
     if asked.asks == "family" and context.expansion.relationships:
         ids = _family(ids, people)
     namesakes = _namesakes(ids, people) if asked.asks == "fact" and not asked.ambiguous else []
@@ -175,7 +177,10 @@ def _line(
     ]
     told = told or [one.type.replace("_", " ") for one in through]
     described = [one.row.description for one in through if one.row.description]
-    about = [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in facts]
+    about = [
+        f"{'maybe ' if fact.confidence <= IMPLIED_CONFIDENCE else ''}{fact.predicate.replace('_', ' ')}: {fact.value}"
+        for fact in facts
+    ]
     head = f"{name}, {', '.join(told)}" if told else name
     return "; ".join([head, *dict.fromkeys([*described, *about])])
 

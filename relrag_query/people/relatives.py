@@ -156,6 +156,8 @@ def _stated_relative(person_id: int, start: int, end: int, word: KinWord, people
     surely = [one for one, fits in fitting if fits]
     relations = surely or [one for one, fits in fitting if fits is None]
     named = [] if surely and word.type == _ONLY_ONE else _relative_facts(word, person_id, people, known)
+    if surely and word.type == _ONE_OF_TWO and kinship.gender(word.word):  # nobody has two mothers
+        named = [one for one in named if one.confidence > IMPLIED_CONFIDENCE]
     if named and not surely and (not relations or kinship.gender(word.word)):
         maybe = all(one.confidence <= IMPLIED_CONFIDENCE for one in named)
         return Reference(start, end, [], ambiguous=maybe, unknown=word.type, relative_facts=named)
