@@ -11,15 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from relrag_pipelines.identity.inverse_types import INVERSE
 from relrag_pipelines.identity.kin_phrases import End
 from relrag_pipelines.identity.kinship import is_quoted, sentence_begin, stated_relations
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.identity.strangers import base_name, with_strangers
-from relrag_pipelines.text import fact_phrases
+from relrag_pipelines.text import fact_phrases, kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER, MANAGER, Template
 
 _REST = re.compile(r"[^.!?\n]*[.!?\n]?")
 _OLDEST = 120
+_KIN = kinship.relationship_types() - kinship.ROLES
 
 
 class TextualFact(NamedTuple):
@@ -188,11 +190,15 @@ def _month(word: str) -> int | None:
 
 
 def _relatives(text: str, mentions: Sequence[Mention]) -> Iterator[TextualFact]:
-    """Relatives by a name that no known person bears: `my brother Gilad`."""
+    """Relatives by a name that no known person bears: `my brother Gilad`, `jsem maminka Filipa`."""
     every = with_strangers(text, mentions)
     for one in stated_relations(text, every) if len(every) > len(mentions) else ():
-        if isinstance(one.other, Mention) and not one.other.person_ids and not is_stranger(one.owner):
-            yield TextualFact(one.owner, one.relationship_type, base_name(text, one.other), one.start, one.end)
+        type_ = one.relationship_type
+        back = INVERSE.get(type_, type_)
+        if isinstance(one.other, Mention) and is_stranger(one.other) and not is_stranger(one.owner):
+            yield TextualFact(one.owner, type_, base_name(text, one.other), one.start, one.end)
+        elif isinstance(one.owner, Mention) and is_stranger(one.owner) and back in _KIN and not is_stranger(one.other):
+            yield TextualFact(one.other, back, base_name(text, one.owner), one.start, one.end)
 
 
 def is_stranger(end: End) -> bool:

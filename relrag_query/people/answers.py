@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
+from relrag_pipelines.identity.inverse_types import INVERSE
 from relrag_pipelines.people.implied_statements import IMPLIED_CONFIDENCE
 from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
@@ -18,7 +19,7 @@ from relrag_query.people.ages import possible_ages
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
-from relrag_query.people.relations import FAMILY, INVERSE, Relation
+from relrag_query.people.relations import FAMILY, Relation
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import hybrid_search

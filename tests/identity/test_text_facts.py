@@ -127,3 +127,20 @@ def test_who_reports_to_whom(text: str, said: list[tuple[object, object]]) -> No
     found = reports(text, finder.find(text))
     ends = [(one.person, one.other) for one in found]
     assert [tuple(one if isinstance(one, str) else one.person_ids for one in both) for both in ends] == said
+
+
+@pytest.mark.parametrize(
+    ("text", "owner", "type_", "value"),
+    [
+        ("Dobrý den, jsem maminka Kubíka.", "writer", "child", "Kubík"),
+        ("Dana, maminka Kubíka", "Dana", "child", "Kubík"),
+        ("Lucy is tall. Dana is Kevin's aunt.", "Dana", "nephew_or_niece", "Kevin"),
+        ("Dana is the mother of Kevin.", "Dana", "child", "Kevin"),
+        ("mám novou šéfovou, Alenu Rousovou, přišla včera", "writer", "manager", "Alena Rousová"),
+        ("I have a new boss, Kevin.", "writer", "manager", "Kevin"),
+    ],
+)
+def test_a_relative_whom_nobody_knows_is_one_of_who_is_known(text: str, owner: str, type_: str, value: str) -> None:
+    (one,) = stated_facts(text, MentionFinder({1: ["Dana Levi"]}).find(text), None)
+    whose = one.owner if isinstance(one.owner, str) else text[one.owner.start : one.owner.end]
+    assert (whose, one.predicate, one.value) == (owner, type_, value)
