@@ -86,7 +86,14 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     context.note("people", f"{asked.asks} of {named}, answered by {told_of}")
     scoped = _related_passages(asked, [*hits], known, people, context)
     alone = asked.asks == "family" and len(hits) < 2  # who is known from texts alone is hardly all of a family
-    return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.ambiguous or by_name or alone))
+    nameless = asked.asks == "who" and all(_is_nameless(known[one]) for one in hits)
+    return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.ambiguous or by_name or alone or nameless))
+
+
+def _is_nameless(person: IndexedPerson) -> bool:
+    """Whether somebody is only known as `Mum`: that does not say who she is."""
+    names = [name.words for name in person.resolved_person.names]
+    return bool(names) and all(set(words) <= kinship.types_of_names().keys() for words in names)
 
 
 def _choices(

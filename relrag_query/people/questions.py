@@ -15,6 +15,7 @@ from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names.personal_name import parse
+from relrag_query.people.kin_words import kin_words
 from relrag_query.people.people import People
 from relrag_query.people.references import references
 from relrag_query.people.relations import Relation
@@ -82,7 +83,7 @@ def _of_whom(question: str, people: People) -> PeopleQuestion | None:
     if not ids:  # `whose mother is Dana?`: what is said of a child of hers whom no record knows
         facts = [one for one in people.facts(whom.people) if one.predicate == wanted]
         maybe = len(whom.people) > 1 or all(one.confidence <= IMPLIED_CONFIDENCE for one in facts)
-        return PeopleQuestion("who", [], ambiguous=maybe, unknown=wanted, relative_facts=facts)
+        return PeopleQuestion("who", [], ambiguous=maybe, unknown="" if facts else wanted, relative_facts=facts)
     return PeopleQuestion("who", ids, found, ambiguous=len({one.person_id for one in found}) > 1)
 
 
@@ -101,6 +102,8 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
     if not (reference.people or reference.relative_facts or reference.unknown):  # a name that nobody is known by
         return PeopleQuestion("fact", [], predicate=predicate) if asks == "fact" else None
     if reference.relative_facts and not reference.people:
+        if asks == "fact":  # what a passage says may be of somebody else
+            return PeopleQuestion("fact", [], predicate=predicate)
         if asks != "who":
             return None
         return PeopleQuestion("who", [], ambiguous=reference.ambiguous, relative_facts=reference.relative_facts)
@@ -125,7 +128,9 @@ def _question_type(rest: str, reference: Reference) -> tuple[QuestionType, str] 
         if pattern.search(plain):
             left = said.people.who.sub(" ", pattern.sub(" ", plain))
             return ("fact", predicate) if has_only_fillers(left) else None
-    asks = said.people.who.search(plain) is not None
+    asks = said.people.who.search(plain)
+    if asks and kin_words(asks[0]):  # `what's her son called?`: somebody else than who is named
+        return None
     by_kin = bool(reference.relations or reference.unknown or reference.relative_facts)
     return ("who", "") if (asks or by_kin) and has_only_fillers(said.people.who.sub(" ", plain)) else None
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from relrag_pipelines.records import PersonFact
-from relrag_query.people.answers import _by_turns, _fact, _line, answer
+from relrag_query.people.answers import _by_turns, _fact, _is_nameless, _line, answer
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.questions import PeopleQuestion
 from relrag_query.retrieval.hit import Hit
@@ -44,3 +44,9 @@ def test_who_is_only_likely_to_be_somebodys_relative_is_no_sure_answer(confidenc
     assert _line(PeopleQuestion("who", [1]), eva, [fact], [], {1: eva}, date(2026, 6, 1)) == (
         "Eva Malá; child: Tonda" if sure else "Eva Malá; maybe child: Tonda"
     )
+
+
+@pytest.mark.parametrize(("names", "nameless"), [(["אמא"], True), (["Mum"], True), (["Mum", "Eva"], False)])
+def test_who_is_only_called_mum_has_no_name(names: list[str], nameless: bool) -> None:
+    aliases = [{"alias": name, "script": "", "kind": "name", "keyed": "", "stated": True} for name in names]
+    assert _is_nameless(IndexedPerson(1, names[0], aliases=aliases)) is nameless

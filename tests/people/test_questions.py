@@ -35,7 +35,7 @@ def test_whose_mother_somebody_is_by_a_child_whom_only_a_text_names(monkeypatch:
     people: Any = SimpleNamespace(relationships=lambda *_: [], facts=lambda _ids: [SANJAY, child])
     asked = questions.read("whose mother is Dana?", people)
     assert asked is not None
-    assert (asked.people, asked.ambiguous, asked.relative_facts) == ([], False, [child])
+    assert (asked.people, asked.ambiguous, asked.unknown, asked.relative_facts) == ([], False, "", [child])
 
 
 def test_a_husband_who_is_only_likely_leads_to_a_mother_in_law_who_is_only_likely() -> None:
@@ -70,3 +70,21 @@ def test_a_husband_who_is_only_likely_leads_to_a_mother_in_law_who_is_only_likel
 )
 def test_a_name_in_a_question_may_be_a_given_name_in_any_case(said: str, name: str, may: bool) -> None:
     assert may_call(said, name) is may
+
+
+def test_how_old_somebody_is_whom_only_a_text_names_is_no_record_of_his(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Reference(11, 17, [], relative_facts=[SANJAY])
+    monkeypatch.setattr(questions, "references", lambda *_, **__: iter([found]))
+    people: Any = SimpleNamespace()
+    asked = questions.read("how old is Sanjay?", people)
+    assert asked is not None  # so that no passage is sure to tell
+    assert (asked.asks, asked.predicate, asked.people, asked.relative_facts) == ("fact", "age", [], [])
+
+
+@pytest.mark.parametrize(("question", "about_dana"), [("who is Dana", True), ("what's her son called, Dana's?", False)])
+def test_whoever_is_named_is_not_her_son(monkeypatch: pytest.MonkeyPatch, question: str, about_dana: bool) -> None:
+    start = question.index("Dana")
+    found = Reference(start, start + len("Dana"), [1])
+    monkeypatch.setattr(questions, "references", lambda *_, **__: iter([found]))
+    people: Any = SimpleNamespace(name_bearers=lambda *_, **__: {}, share_name=lambda _ids: False)
+    assert (questions.read(question, people) is not None) is about_dana
