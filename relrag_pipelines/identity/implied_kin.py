@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from relrag_pipelines.identity.kin_phrases import End, KinPhrase, kin_phrases
-from relrag_pipelines.identity.kinship import APPOSITION, COPULA, is_quoted, sentence_begin
+from relrag_pipelines.identity.kin_phrases import End, KinPhrase, is_possessive, kin_phrases
+from relrag_pipelines.identity.kinship import APPOSITION, COPULA, called, is_quoted, sentence_begin
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.identity.strangers import name_at
 from relrag_pipelines.text import kinship
@@ -123,8 +123,19 @@ def _phrases(text: str, mentions: Sequence[Mention]) -> Iterator[KinPhrase]:
     """The words for one relative that are neither quoted nor of somebody who is `his` or `hers`."""
     for phrase in kin_phrases(text, mentions):
         begin = sentence_begin(text, phrase.start)
-        if not phrase.is_plural and phrase.owner not in ("his", "her") and not is_quoted(text, begin, phrase.end):
+        others = phrase.owner in ("his", "her") or (not phrase.owner and _is_of_stranger(text, phrase))
+        aside = (not phrase.owner and called(text, phrase)) or is_quoted(text, begin, phrase.end)
+        if not (phrase.is_plural or others or aside):
             yield phrase
+
+
+def _is_of_stranger(text: str, phrase: KinPhrase) -> bool:
+    """Whether a possessive stands before a word for a relative, of somebody whom nobody knows: `Milenin syn`."""
+    before = re.search(r"(?<!\w)(?=\w)(\w+(?:['’]s)?) $", text[max(0, phrase.start - LONGEST) : phrase.start])
+    if before is None or not before[1][0].isupper():
+        return False
+    word = Mention(before.start(1), before.end(1), (), False, False)
+    return before[1].endswith(("'s", "’s")) or (is_possessive(before.string, word) and before[1] not in nominatives())
 
 
 def _owners(phrase: KinPhrase, text: str, *, named: bool, by_parent: bool) -> Iterator[End]:

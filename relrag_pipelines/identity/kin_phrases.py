@@ -102,11 +102,13 @@ def _hebrew(
     start, end = place
     if text.startswith(" של ", end) and word.owner in ("", "his", "her") and (named := by_start.get(end + 4)):
         return KinPhrase(start, named.end, word.type, named, None, word.is_plural)
-    behind = None if word.owner else _hebrew_owner_pattern().match(text, end)
-    if behind:
+    if word.owner:
+        adjectives = _hebrew_adjective_pattern().match(text, end)
+        return KinPhrase(start, adjectives.end() if adjectives else end, word.type, word.owner, None, word.is_plural)
+    if behind := _hebrew_owner_pattern().match(text, end):
         owner, _ = _owners()[behind["owner"]]
         return KinPhrase(start, behind.end(), word.type, owner, None, word.is_plural)
-    return KinPhrase(start, end, word.type, word.owner, None, word.is_plural)
+    return KinPhrase(start, end, word.type, "", None, word.is_plural)
 
 
 def is_possessive(text: str, mention: Mention) -> bool:
@@ -201,5 +203,10 @@ def _modifier_pattern() -> re.Pattern[str]:
 
 
 @functools.cache
+def _hebrew_adjective_pattern() -> re.Pattern[str]:
+    return re.compile(rf"(?: (?:{_alternatives(kinship.adjectives('he'))})(?!\w)){{0,2}}")
+
+
+@functools.cache
 def _hebrew_owner_pattern() -> re.Pattern[str]:
-    return re.compile(rf" (?P<owner>{_alternatives(kinship.owners('he'))})(?!\w)")
+    return re.compile(rf"{_hebrew_adjective_pattern().pattern} (?P<owner>{_alternatives(kinship.owners('he'))})(?!\w)")

@@ -54,7 +54,9 @@ COPULA = re.compile(
     rf"| היא|,? קוראים ל\w+) {_TITLE}",
     re.IGNORECASE,
 )
-_I_AM = re.compile(r"(?:\b(?:(?P<compares>as|jako)|I am|I['’]m|jsem)|(?<!\w)אני) (?:the )?$", re.IGNORECASE)
+_I_AM = re.compile(
+    r"(?:\b(?:(?P<compares>as|jako)|(?:I am|I['’]m)(?: (?:\w+ )?to be)?|jsem)|(?<!\w)אני) (?:the )?$", re.IGNORECASE
+)
 _IS_WRITER = re.compile(r"\s*(?:[.;!)\n]|$)|,? (?:I\b|I['’]|ti\b|vám\b|jsem\b)", re.IGNORECASE)
 """behind `as your landlord`: `as your brother said` compares"""
 _GREETING = re.compile(
@@ -64,6 +66,8 @@ _GREETING = re.compile(
 _CALLED = frozenset({"parent", "grandparent", "sibling", "aunt_or_uncle", "cousin", "sibling_in_law", "parent_in_law"})
 """what somebody may be called instead of by name"""
 _CALL = re.compile(r"(?: (?:dear|darling|יקרה|יקר|אהובה|אהוב|שלי|moje|milá))?(?:,|!)(?= ?\n| ?$| [^\W\d_])")
+_JOINTS = (", ", " (", " is ", " will be ", " is to be ", " is going to be ", " je ", " bude ", " הוא ", " היא ")
+"""how a word for a relative is joined to a name before it"""
 LIST_JOINT = re.compile(r"(?:,| and| a| i) | ו")
 """how a name is joined to a word for a relative in apposition, by a verb, and to a name before it"""
 
@@ -124,7 +128,7 @@ def _name_before_phrase(
     closed = _CLOSE.match(text, phrase.end)
     if owner is None or phrase.is_plural or phrase.is_subject is False:
         return
-    for joint in (", ", " (", " is ", " je ", " הוא ", " היא "):
+    for joint in _JOINTS:
         one = ends.get(phrase.start - len(joint))
         if one is None or not text.startswith(joint, one.end):
             continue
@@ -140,13 +144,18 @@ def _name_before_phrase(
 
 def _salutation(text: str, phrase: KinPhrase) -> Iterator[StatedRelation]:
     """`Mum, can you come?`, `ahoj ségra,`: what a text calls whom it is written to."""
-    greeting = _GREETING.match(text)
-    match = _CALL.match(text, phrase.end)
-    if not (greeting and match) or phrase.type not in _CALLED or phrase.is_plural or phrase.owner:
+    match = called(text, phrase)
+    if match is None or phrase.type not in _CALLED or phrase.is_plural or phrase.owner:
         return
     behind = re.match(r"\W*([^\W\d_]+)", text[match.end() : match.end() + _LONGEST])
-    if greeting.end() == phrase.start and not (behind and kinship.types_of_word(behind[1])):
+    if not (behind and kinship.types_of_word(behind[1])):
         yield StatedRelation("writer", phrase.type, "reader", phrase.start, match.end())
+
+
+def called(text: str, phrase: KinPhrase) -> re.Match[str] | None:
+    """What sets a word for a relative apart with which a text begins: it calls whom it is written to."""
+    greeting = _GREETING.match(text)
+    return _CALL.match(text, phrase.end) if greeting and greeting.end() == phrase.start else None
 
 
 def _owner(text: str, phrase: KinPhrase, ends: Mapping[int, Mention]) -> End | None:

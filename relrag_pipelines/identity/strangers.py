@@ -10,11 +10,12 @@ from relrag_pipelines.identity.kinship import APPOSITION, COPULA, LIST_JOINT
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.text import fact_phrases, kinship, stopwords
 from relrag_pipelines.text.names import tables
-from relrag_pipelines.text.names.forms import nominatives
+from relrag_pipelines.text.names.forms import gender_of, nominatives
 
 _CAPITAL = "[A-ZÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ]"
 _NAME = re.compile(rf"[^\W\d_]+(?:[-'’]{_CAPITAL}[^\W\d_]+)?(?: {_CAPITAL}[^\W\d_]+(?:-[^\W\d_]+)?){{0,2}}(?!\w)")
 _BEFORE = re.compile(rf"(?<!\w)(?P<name>{_CAPITAL}[^\W\d_]+(?: {_CAPITAL}[^\W\d_]+)?)(?:, | is | je | \()$")
+_POSSESSIVE = re.compile(rf"(?<!\w)(?P<name>{_CAPITAL}[^\W\d_]+)['’]s $")
 _NO_NAMES = frozenset(
     {
         *fact_phrases.months(),
@@ -51,9 +52,13 @@ def _adjacent_names(text: str, phrase: KinPhrase) -> Iterator[Mention]:
         while place and (one := name_at(text, place.end(), capital=bool(phrase.owner) and place.re is not COPULA)):
             yield one
             place = LIST_JOINT.match(text, one.end) if phrase.is_plural else None
-    before = _BEFORE.search(text, max(0, phrase.start - _LONGEST), phrase.start)
-    if before and is_given(before["name"]):
-        yield Mention(before.start("name"), before.end("name"), (), False)
+    for of in (" of ", " של "):
+        if text.startswith(of, phrase.end) and (one := name_at(text, phrase.end + len(of), capital=False)):
+            yield one
+    for pattern in (_BEFORE, _POSSESSIVE):
+        before = pattern.search(text, max(0, phrase.start - _LONGEST), phrase.start)
+        if before and is_given(before["name"]):
+            yield Mention(before.start("name"), before.end("name"), (), False)
 
 
 def name_at(text: str, start: int, *, capital: bool) -> Mention | None:
@@ -63,7 +68,7 @@ def name_at(text: str, start: int, *, capital: bool) -> Mention | None:
         return None
     first = match[0].split(" ")[0]
     certain = capital and first.istitle() and _is_no_other_word(first)
-    if is_given(first) or (certain and (" " in match[0] or _BEHIND.match(text, match.end()))):
+    if is_given(first) or first in nominatives() or (certain and (" " in match[0] or _BEHIND.match(text, match.end()))):
         return Mention(start, start + _length(match[0]), (), False, first not in nominatives())
     return None
 
@@ -77,8 +82,10 @@ def _length(name: str) -> int:
 
 
 def base_name(text: str, mention: Mention) -> str:
-    """The name of a stranger as it is given: of Barboru it is Barbora."""
+    """The name of a stranger as it is given: of Barboru Malou it is Barbora Malá."""
     first, *more = text[mention.start : mention.end].split(" ")
+    if first in nominatives() and gender_of(nominatives()[first]) == "f":
+        more = [re.sub("(?:ou|é)$", "á", one) for one in more]
     return " ".join([nominatives().get(first, first), *more])
 
 

@@ -11,15 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from relrag_pipelines.identity.inverse_types import INVERSE
 from relrag_pipelines.identity.kin_phrases import End
 from relrag_pipelines.identity.kinship import is_quoted, sentence_begin, stated_relations
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.identity.strangers import base_name, with_strangers
-from relrag_pipelines.text import fact_phrases
-from relrag_pipelines.text.fact_phrases import INTRODUCER, Template
+from relrag_pipelines.text import fact_phrases, kinship
+from relrag_pipelines.text.fact_phrases import INTRODUCER, MANAGER, Template
 
 _REST = re.compile(r"[^.!?\n]*[.!?\n]?")
 _OLDEST = 120
+_KIN = kinship.relationship_types() - kinship.ROLES
 
 
 class TextualFact(NamedTuple):
@@ -40,6 +42,15 @@ class Introduction(NamedTuple):
     person: Mention | None
     other: Mention | None
     """None: who writes"""
+    start: int
+    end: int
+
+
+class Report(NamedTuple):
+    """`person` reports to `other`."""
+
+    person: End
+    other: End
     start: int
     end: int
 
@@ -67,6 +78,19 @@ def introductions(text: str, mentions: Sequence[Mention]) -> list[Introduction]:
         for _, names, matches in _matching(fact_phrases.introduction_templates(), text, mentions)
     ]
     return sorted(found, key=lambda one: (one.start, one.end))
+
+
+def reports(text: str, mentions: Sequence[Mention]) -> list[Report]:
+    """Who reports to whom, in order."""
+    found = [
+        Report(
+            names.get("name", "reader" if template.of_reader else "writer"),
+            names.get("other", "writer"),
+            *_span(names, matches),
+        )
+        for template, names, matches in _matching(fact_phrases.manager_templates(), text, mentions)
+    ]
+    return sorted((one for one in found if one.person != one.other), key=lambda one: (one.start, one.end))
 
 
 def _matching(
@@ -98,7 +122,9 @@ def _fitting(
         named = mentions[place : place + len(template.names)]
         begin = sentence_begin(text, named[0].start)
         before = first.search(text[begin : named[0].start])
-        if before is None or (template.predicate != INTRODUCER and not named[0].is_subject and not before[0]):
+        if before is None or (
+            template.predicate not in (INTRODUCER, MANAGER) and not named[0].is_subject and not before[0]
+        ):
             continue
         matches = [before]
         for one, part, following in zip(named, others, [*named[1:], None], strict=True):
@@ -164,11 +190,15 @@ def _month(word: str) -> int | None:
 
 
 def _relatives(text: str, mentions: Sequence[Mention]) -> Iterator[TextualFact]:
-    """Relatives by a name that no known person bears: `my brother Gilad`."""
+    """Relatives by a name that no known person bears: `my brother Gilad`, `jsem maminka Filipa`."""
     every = with_strangers(text, mentions)
     for one in stated_relations(text, every) if len(every) > len(mentions) else ():
-        if isinstance(one.other, Mention) and not one.other.person_ids and not is_stranger(one.owner):
-            yield TextualFact(one.owner, one.relationship_type, base_name(text, one.other), one.start, one.end)
+        type_ = one.relationship_type
+        back = INVERSE.get(type_, type_)
+        if isinstance(one.other, Mention) and is_stranger(one.other) and not is_stranger(one.owner):
+            yield TextualFact(one.owner, type_, base_name(text, one.other), one.start, one.end)
+        elif isinstance(one.owner, Mention) and is_stranger(one.owner) and back in _KIN and not is_stranger(one.other):
+            yield TextualFact(one.other, back, base_name(text, one.owner), one.start, one.end)
 
 
 def is_stranger(end: End) -> bool:

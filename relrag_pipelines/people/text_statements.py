@@ -12,12 +12,12 @@ from relrag_pipelines.identity.kin_phrases import End
 from relrag_pipelines.identity.kinship import StatedRelation, stated_relations
 from relrag_pipelines.identity.mentions import Mention, MentionFinder, certain_person
 from relrag_pipelines.identity.resolve import Resolution
-from relrag_pipelines.identity.text_facts import introductions, stated_facts
+from relrag_pipelines.identity.text_facts import introductions, reports, stated_facts
 from relrag_pipelines.people import implied_statements
 from relrag_pipelines.records import TextFact, TextRelationship
 from relrag_pipelines.sources.kind import RecordType
 from relrag_pipelines.text import kinship
-from relrag_pipelines.text.fact_phrases import INTRODUCER
+from relrag_pipelines.text.fact_phrases import INTRODUCER, MANAGER
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 STATED_CONFIDENCE = 0.8
@@ -99,6 +99,8 @@ def read(
             since = one.day.isoformat() if one.day and predicate in _CHANGING else None
             made = TextFact(lake_month, person_id, predicate, value, STATED_CONFIDENCE, one.asset_id, quote, since)
             facts.setdefault((lake_month, one.asset_id, person_id, predicate, value), made)
+        for made in _signed_to_several(lake_month, one, speakers, people.owner, found):
+            facts.setdefault((lake_month, one.asset_id, made.person_id, made.predicate, made.value), made)
     spoken = [(one, _speakers(one, people, partners)) for one in texts if one.type.chat or one.type.mail]
     for made in implied_statements.read(finder, lake_month, spoken, found, people.owner):
         facts.setdefault((lake_month, made.source_ref, made.person_id, made.predicate, made.value), made)
@@ -144,7 +146,7 @@ def _relations(
     people: RecordPeople,
     found: Resolution,
 ) -> Iterator[tuple[int, int, str, str]]:
-    writer, here = speakers.writer, speakers.participants
+    writer = speakers.writer
     for said in related:
         owner, other = speakers.who(said.owner), speakers.who(said.other, is_name=True)
         if owner is not None and other is not None and owner != other:
@@ -153,11 +155,14 @@ def _relations(
         person, other = (speakers.who(end or "writer") for end in (introduced.person, introduced.other))
         if person is not None and other is not None and person != other:
             yield person, other, INTRODUCER, one.text[introduced.start : introduced.end]
+    for report in reports(one.text, mentions):
+        person, other = speakers.who(report.person), speakers.who(report.other)
+        if person is not None and other is not None and person != other:
+            yield person, other, MANAGER, one.text[report.start : report.end]
     if one.type.mail and writer is not None and people.owner is not None:
-        reader = people.owner if people.owner in here and writer != people.owner else speakers.reader
         signed = signatures.relative(one.end, found.people[writer].names)
-        if signed and reader is not None:
-            yield reader, writer, signed.value, signed.quote
+        if signed and speakers.reader is not None:
+            yield speakers.reader, writer, signed.value, signed.quote
 
 
 def _facts(
@@ -176,6 +181,19 @@ def _facts(
     if one.type.mail and speakers.writer is not None:
         for signed in signatures.facts(one.end, found.people[speakers.writer].names):
             yield speakers.writer, signed.predicate, signed.value, signed.quote
+
+
+def _signed_to_several(
+    lake_month: str, one: Text, speakers: Speakers, owner: int | None, found: Resolution
+) -> Iterator[TextFact]:
+    """What the sender of a mail to several may be to the owner: one to a couple is signed `Mum` by whose of the two?"""
+    writer = speakers.writer
+    several = one.type.mail and speakers.reader is None and owner in speakers.participants
+    if owner is not None and writer is not None and writer != owner and several:
+        name, names = found.people[writer].name, found.people[writer].names
+        if signed := signatures.relative(one.end, names):
+            confidence = implied_statements.IMPLIED_CONFIDENCE
+            yield TextFact(lake_month, owner, signed.predicate, name, confidence, one.asset_id, signed.quote)
 
 
 def _titles(texts: Sequence[Text], people: RecordPeople) -> Iterator[tuple[int, int, str, Text]]:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
+from relrag_pipelines.identity.inverse_types import INVERSE
+from relrag_pipelines.people.implied_statements import IMPLIED_CONFIDENCE
 from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text import kinship
@@ -17,7 +19,7 @@ from relrag_query.people.ages import possible_ages
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
-from relrag_query.people.relations import FAMILY, INVERSE, Relation
+from relrag_query.people.relations import FAMILY, Relation
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import hybrid_search
@@ -51,7 +53,8 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     if not ids:
         lines = _relative_lines(asked.relative_facts, people)
         whose = list(dict.fromkeys(one.person_id for one in asked.relative_facts))
-        return PeopleAnswer(lines, whose, [], sure=not asked.ambiguous) if lines else None
+        stated = any(one.confidence > IMPLIED_CONFIDENCE for one in asked.relative_facts)
+        return PeopleAnswer(lines, whose, [], sure=stated and not asked.ambiguous) if lines else None
     if asked.asks == "family" and context.expansion.relationships:
         ids = _family(ids, people)
     namesakes = _namesakes(ids, people) if asked.asks == "fact" and not asked.ambiguous else []
@@ -83,7 +86,14 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     context.note("people", f"{asked.asks} of {named}, answered by {told_of}")
     scoped = _related_passages(asked, [*hits], known, people, context)
     alone = asked.asks == "family" and len(hits) < 2  # who is known from texts alone is hardly all of a family
-    return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.ambiguous or by_name or alone))
+    nameless = asked.asks == "who" and all(_is_nameless(known[one]) for one in hits)
+    return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.ambiguous or by_name or alone or nameless))
+
+
+def _is_nameless(person: IndexedPerson) -> bool:
+    """Whether somebody is only known as `Mum`: that does not say who she is."""
+    names = [name.words for name in person.resolved_person.names]
+    return bool(names) and all(set(words) <= kinship.types_of_names().keys() for words in names)
 
 
 def _choices(
@@ -175,7 +185,10 @@ def _line(
     ]
     told = told or [one.type.replace("_", " ") for one in through]
     described = [one.row.description for one in through if one.row.description]
-    about = [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in facts]
+    about = [
+        f"{'maybe ' if fact.confidence <= IMPLIED_CONFIDENCE else ''}{fact.predicate.replace('_', ' ')}: {fact.value}"
+        for fact in facts
+    ]
     head = f"{name}, {', '.join(told)}" if told else name
     return "; ".join([head, *dict.fromkeys([*described, *about])])
 

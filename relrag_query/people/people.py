@@ -11,16 +11,18 @@ from typing import Any
 import duckdb
 
 from relrag_pipelines.identity import lookup, statement_overlay
+from relrag_pipelines.identity.inverse_types import INVERSE
 from relrag_pipelines.identity.journal_statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.name_forms import question_forms
 from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
+from relrag_pipelines.text.names.forms import may_call
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.indexed_person import IndexedPerson, PeopleError, is_number
 from relrag_query.people.later_statements import LaterStatements
-from relrag_query.people.relations import FAMILY, INVERSE, Relation, is_of_type
+from relrag_query.people.relations import FAMILY, Relation, is_of_type
 
 
 class People:
@@ -203,14 +205,12 @@ class People:
     def relative_facts(self, name: str) -> list[PersonFact]:
         """What texts say of relatives by that name whom no record knows: `my friend Simona`."""
         rows = self._connection.execute(
-            "SELECT DISTINCT person_id FROM person_facts WHERE lower(value) = lower($name) "
+            "SELECT DISTINCT person_id FROM person_facts WHERE starts_with(lower(value), lower($begin)) "
             "AND predicate IN (SELECT unnest($types))",
-            {"name": name, "types": sorted(kinship.relationship_types())},
+            {"begin": name[:1], "types": sorted(kinship.relationship_types())},
         ).fetchall()
         facts = self.facts([one for (one,) in rows])
-        return [
-            one for one in facts if one.value.lower() == name.lower() and one.predicate in kinship.relationship_types()
-        ]
+        return [one for one in facts if one.predicate in kinship.relationship_types() and may_call(name, one.value)]
 
     def cards(self, person_id: int) -> list[str]:
         """The asset_ids of a person's cards."""

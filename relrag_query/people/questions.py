@@ -9,13 +9,16 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from relrag_pipelines.identity.inverse_types import INVERSE
+from relrag_pipelines.people.implied_statements import IMPLIED_CONFIDENCE
 from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names.personal_name import parse
+from relrag_query.people.kin_words import kin_words
 from relrag_query.people.people import People
 from relrag_query.people.references import references
-from relrag_query.people.relations import INVERSE, Relation
+from relrag_query.people.relations import Relation
 from relrag_query.people.relatives import Reference
 from relrag_query.understanding.phrases import bare, load_phrases
 
@@ -67,16 +70,28 @@ def _of_whom(question: str, people: People) -> PeopleQuestion | None:
     types = {word: kinship.types_of_word(word) for word in re.findall(r"[\w'’-]+", question[asks.end() :])}
     relatives = [word for word, found in types.items() if len(found) == 1]
     named = " ".join(word for word, found in types.items() if not (found or has_only_fillers(bare(word))))
-    whom = next((one for one in references(named, people) if one.people), None) if named else None
+    known = list(references(named, people)) if named else []
+    whom = next((one for one in known if one.people), None) or next((one for one in known if one.relative_facts), None)
     if len(relatives) != 1 or whom is None or not has_only_fillers(f"{named[: whom.start]} {named[whom.end :]}"):
         return None
     (type_,) = types[relatives[0]]
+    if not whom.people:
+        return _of_stranger([one for one in whom.relative_facts if one.predicate == type_], type_)
     wanted = INVERSE.get(type_, type_)
     found = [one for one in people.relationships(whom.people, {wanted}) if one.type == wanted]
     ids = list(dict.fromkeys(one.other_id for one in found))
-    return PeopleQuestion(
-        "who", ids, found, ambiguous=len({one.person_id for one in found}) > 1, unknown="" if ids else wanted
-    )
+    if not ids:  # `whose mother is Dana?`: what is said of a child of hers whom no record knows
+        facts = [one for one in people.facts(whom.people) if one.predicate == wanted]
+        maybe = len(whom.people) > 1 or all(one.confidence <= IMPLIED_CONFIDENCE for one in facts)
+        return PeopleQuestion("who", [], ambiguous=maybe, unknown="" if facts else wanted, relative_facts=facts)
+    return PeopleQuestion("who", ids, found, ambiguous=len({one.person_id for one in found}) > 1)
+
+
+def _of_stranger(facts: list[PersonFact], type_: str) -> PeopleQuestion | None:
+    """Whose relative somebody is whom no record knows: `whose husband is Sanjay?`; None where no text says it."""
+    ids = list(dict.fromkeys(one.person_id for one in facts))
+    maybe = len(ids) > 1 or all(one.confidence <= IMPLIED_CONFIDENCE for one in facts)
+    return PeopleQuestion("who", ids, ambiguous=maybe, relative_facts=facts) if ids else None
 
 
 def _read(question: str, reference: Reference, people: People) -> PeopleQuestion | None:
@@ -87,6 +102,8 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
     if not (reference.people or reference.relative_facts or reference.unknown):  # a name that nobody is known by
         return PeopleQuestion("fact", [], predicate=predicate) if asks == "fact" else None
     if reference.relative_facts and not reference.people:
+        if asks == "fact":  # what a passage says may be of somebody else
+            return PeopleQuestion("fact", [], predicate=predicate)
         if asks != "who":
             return None
         return PeopleQuestion("who", [], ambiguous=reference.ambiguous, relative_facts=reference.relative_facts)
@@ -111,7 +128,9 @@ def _question_type(rest: str, reference: Reference) -> tuple[QuestionType, str] 
         if pattern.search(plain):
             left = said.people.who.sub(" ", pattern.sub(" ", plain))
             return ("fact", predicate) if has_only_fillers(left) else None
-    asks = said.people.who.search(plain) is not None
+    asks = said.people.who.search(plain)
+    if asks and kin_words(asks[0]):  # `what's her son called?`: somebody else than who is named
+        return None
     by_kin = bool(reference.relations or reference.unknown or reference.relative_facts)
     return ("who", "") if (asks or by_kin) and has_only_fillers(said.people.who.sub(" ", plain)) else None
 

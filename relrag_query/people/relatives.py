@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from relrag_pipelines.identity.inverse_types import INVERSE
 from relrag_pipelines.people.implied_statements import IMPLIED_CONFIDENCE
 from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
@@ -13,7 +14,7 @@ from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.kin_words import KinWord
 from relrag_query.people.people import People
-from relrag_query.people.relations import INVERSE, KIN_PATHS, Relation
+from relrag_query.people.relations import KIN_PATHS, Relation
 from relrag_query.understanding.phrases import bare, load_phrases
 
 _ONLY_ONE = "spouse"
@@ -123,13 +124,17 @@ def relative_of(person_id: int | None, start: int, end: int, word: KinWord, peop
 def _indirect_relative(person_id: int, start: int, end: int, word: KinWord, people: People) -> Reference | None:
     """Who it is by way of others: the father of his wife, who is known, is his father-in-law."""
     ways = [
-        (via, _stated_relative(via.other_id, start, end, word._replace(type=second), people))
+        (via, _stated_relative(other_id, start, end, word._replace(type=second), people))
         for first, second in KIN_PATHS.get(word.type, ())
-        for via in people.relationships([person_id], {first})
-        if via.type == first
+        for other_id, via in _ways(person_id, first, people)
     ]
     found = [
-        replace(one, people=[other for other in one.people if other != person_id], relations=[via, *one.relations])
+        replace(
+            one,
+            people=[other for other in one.people if other != person_id],
+            relations=[*via, *one.relations],
+            ambiguous=one.ambiguous or not via,
+        )
         for via, one in ways
         if one.people or one.relative_facts
     ]
@@ -147,6 +152,17 @@ def _indirect_relative(person_id: int, start: int, end: int, word: KinWord, peop
     )
 
 
+def _ways(person_id: int, type_: str, people: People) -> list[tuple[int, list[Relation]]]:
+    """Who is that to a person, each with the relationship that says so.
+
+    Where there is none, who alone bears the name of such a relative, without one: he may be it.
+    """
+    stated = [(one.other_id, [one]) for one in people.relationships([person_id], {type_}) if one.type == type_]
+    named = [] if stated else [one for one in people.facts([person_id]) if one.predicate == type_]
+    bearers = [people.find(one.value) for one in named]
+    return stated or [(found[0].person_id, []) for found in bearers if len(found) == 1]
+
+
 def _stated_relative(person_id: int, start: int, end: int, word: KinWord, people: People) -> Reference:
     """Who is said to be that to a person."""
     relations = [one for one in people.relationships([person_id], {word.type}) if one.type == word.type]
@@ -156,6 +172,8 @@ def _stated_relative(person_id: int, start: int, end: int, word: KinWord, people
     surely = [one for one, fits in fitting if fits]
     relations = surely or [one for one, fits in fitting if fits is None]
     named = [] if surely and word.type == _ONLY_ONE else _relative_facts(word, person_id, people, known)
+    if surely and word.type == _ONE_OF_TWO and kinship.gender(word.word):  # nobody has two mothers
+        named = [one for one in named if one.confidence > IMPLIED_CONFIDENCE]
     if named and not surely and (not relations or kinship.gender(word.word)):
         maybe = all(one.confidence <= IMPLIED_CONFIDENCE for one in named)
         return Reference(start, end, [], ambiguous=maybe, unknown=word.type, relative_facts=named)

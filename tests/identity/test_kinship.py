@@ -65,3 +65,35 @@ def test_a_long_text_without_sentences_is_read_in_linear_time() -> None:
     text = "my wife Dana and " * 4_000
     mentions = finder.find(text)
     assert len(stated_relations(text, mentions)) == len(mentions) == 4_000
+
+
+@pytest.mark.parametrize(
+    ("text", "owner", "type_", "other"),
+    [
+        ("Dana is to be your line manager.", "reader", "manager", "Dana"),
+        ("Dana will be my boss.", "writer", "manager", "Dana"),
+        ("I'm delighted to be your line manager from today.", "reader", "manager", "writer"),
+        ("הבוס החדש שלי, נועם, נותן לי חופש", "writer", "manager", "נועם"),
+        ("אחותי הגדולה מירב באה", "writer", "sibling", "מירב"),
+    ],
+)
+def test_what_stands_between_a_relative_and_whose_he_is(text: str, owner: str, type_: str, other: str) -> None:
+    (one,) = stated_relations(text, MentionFinder({1: ["Dana"], 2: ["נועם"], 3: ["מירב"]}).find(text))
+    named = text[one.other.start : one.other.end] if isinstance(one.other, Mention) else one.other
+    assert (one.owner, one.relationship_type, named) == (owner, type_, other)
+
+
+@pytest.mark.parametrize(
+    ("text", "owner"),
+    [
+        ("Petr called. His wife Dana is ill.", "Petr"),
+        ("Petr and his wife Dana came.", "Petr"),
+        ("Petr called. Her husband Simon is ill.", None),  # Petr is a man
+        ("Petr met Simon. His wife Dana is ill.", None),  # of which of the two?
+        ("Petr called. It rained. His wife Dana is ill.", None),  # too far away
+    ],
+)
+def test_his_and_her_are_of_who_alone_is_named_just_before(text: str, owner: str | None) -> None:
+    mentions = MentionFinder({1: ["Petr Malý"], 2: ["Dana Malá"], 3: ["Simon Reed"]}).find(text)
+    owners = [one.owner for one in stated_relations(text, mentions)]
+    assert [text[one.start : one.end] for one in owners if isinstance(one, Mention)] == ([owner] if owner else [])

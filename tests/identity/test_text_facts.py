@@ -8,7 +8,7 @@ import pytest
 
 from relrag_pipelines.identity import signatures
 from relrag_pipelines.identity.mentions import MentionFinder
-from relrag_pipelines.identity.text_facts import introductions, stated_facts
+from relrag_pipelines.identity.text_facts import introductions, reports, stated_facts
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.personal_name import parse
 from tests.identity.fact_set import found
@@ -107,3 +107,40 @@ def test_an_age_leaves_a_year_in_which_somebody_was_born() -> None:
 def test_so_it_does_at_the_edges_of_the_calendar(day: date, born: list[str]) -> None:
     text = "Karen is 24."
     assert [one.value for one in stated_facts(text, MentionFinder({1: ["Karen"]}).find(text), day)] == born
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("From October I report to Colin, you stay.", [("writer", (2,))]),
+        ("Welcome. You will report to me. See you.", [("reader", "writer")]),
+        ("Preeti is to be supervised by Colin for a month.", [((1,), (2,))]),
+        ("Od května budete spadat pod Alenu.", [("reader", (3,))]),
+        ("דנה מדווחת לנועם.", [((5,), (4,))]),
+        ("I will report to Colin about the bridge.", []),
+        ("If you report to Colin, tell him.", []),
+        ("Do I report to Colin?", []),
+    ],
+)
+def test_who_reports_to_whom(text: str, said: list[tuple[object, object]]) -> None:
+    finder = MentionFinder({1: ["Preeti"], 2: ["Colin"], 3: ["Alena Malá"], 4: ["נועם"], 5: ["דנה"]})
+    found = reports(text, finder.find(text))
+    ends = [(one.person, one.other) for one in found]
+    assert [tuple(one if isinstance(one, str) else one.person_ids for one in both) for both in ends] == said
+
+
+@pytest.mark.parametrize(
+    ("text", "owner", "type_", "value"),
+    [
+        ("Dobrý den, jsem maminka Kubíka.", "writer", "child", "Kubík"),
+        ("Dana, maminka Kubíka", "Dana", "child", "Kubík"),
+        ("Lucy is tall. Dana is Kevin's aunt.", "Dana", "nephew_or_niece", "Kevin"),
+        ("Dana is the mother of Kevin.", "Dana", "child", "Kevin"),
+        ("mám novou šéfovou, Alenu Rousovou, přišla včera", "writer", "manager", "Alena Rousová"),
+        ("I have a new boss, Kevin.", "writer", "manager", "Kevin"),
+    ],
+)
+def test_a_relative_whom_nobody_knows_is_one_of_who_is_known(text: str, owner: str, type_: str, value: str) -> None:
+    (one,) = stated_facts(text, MentionFinder({1: ["Dana Levi"]}).find(text), None)
+    whose = one.owner if isinstance(one.owner, str) else text[one.owner.start : one.owner.end]
+    assert (whose, one.predicate, one.value) == (owner, type_, value)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from datetime import date
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 from relrag_pipelines.records import PersonFact
-from relrag_query.people.answers import _by_turns, _fact
+from relrag_query.people.answers import _by_turns, _fact, _is_nameless, _line, answer
 from relrag_query.people.indexed_person import IndexedPerson
+from relrag_query.people.questions import PeopleQuestion
 from relrag_query.retrieval.hit import Hit
 from tests.query_hits import passages, record
 
@@ -26,3 +31,22 @@ def test_a_number_that_has_changed_stands_before_that_of_the_card() -> None:
     changed = PersonFact(1, "phone", "777 455 900", 0.8, "mail:1", "My mobile has changed, it's 777 455 900")
     assert _fact("phone", person, [changed], date(2026, 6, 1)) == "Tom Reed: 777 455 900, 777 100 340"
     assert _fact("phone", person, [], date(2026, 6, 1)) == "Tom Reed: 777 100 340"
+
+
+@pytest.mark.parametrize(("confidence", "sure"), [(0.5, False), (0.8, True)])
+def test_who_is_only_likely_to_be_somebodys_relative_is_no_sure_answer(confidence: float, sure: bool) -> None:
+    fact = PersonFact(1, "child", "Tonda", confidence, "chat:1", "syn")
+    eva = IndexedPerson(1, "Eva Malá")
+    people: Any = SimpleNamespace(by_id=lambda _ids: {1: eva}, find=lambda _name: [], cards=lambda _id: [])
+    context: Any = None
+    made = answer(PeopleQuestion("who", [], relative_facts=[fact]), people, context, date(2026, 6, 1))
+    assert made is not None and made.sure is sure
+    assert _line(PeopleQuestion("who", [1]), eva, [fact], [], {1: eva}, date(2026, 6, 1)) == (
+        "Eva Malá; child: Tonda" if sure else "Eva Malá; maybe child: Tonda"
+    )
+
+
+@pytest.mark.parametrize(("names", "nameless"), [(["אמא"], True), (["Mum"], True), (["Mum", "Eva"], False)])
+def test_who_is_only_called_mum_has_no_name(names: list[str], nameless: bool) -> None:
+    aliases = [{"alias": name, "script": "", "kind": "name", "keyed": "", "stated": True} for name in names]
+    assert _is_nameless(IndexedPerson(1, names[0], aliases=aliases)) is nameless

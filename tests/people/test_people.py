@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import duckdb
 
+from relrag_pipelines.identity.inverse_types import INVERSE
 from relrag_pipelines.text import kinship
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.people import People
-from relrag_query.people.relations import INVERSE
 
 
 class Counted:

@@ -154,3 +154,10 @@ def test_a_mistake_is_named(languages: Path, text: str, message: str) -> None:
     (languages / "xx.toml").write_text(text, encoding="utf-8")
     with pytest.raises(phrases.PhraseError, match=message.replace("{", r"\{").replace("}", r"\}")):
         time_range("yesterday", NOW, ZoneInfo("UTC"))
+
+
+def test_what_is_her_name_asks_who_she_is() -> None:
+    asks = phrases.load_phrases().people.who
+    for question in ("what is her name", "what's my boss called", "what are my kids called", "מה השם שלה"):
+        assert asks.search(question), question
+    assert not asks.search("what is in the box")

@@ -17,6 +17,8 @@ from relrag_pipelines.text.names.tables import before_family_names
 LANGUAGES = ("en", "cs", "he")
 INTRODUCER = "introducer"
 """the predicate whose value is somebody: who brought two together"""
+MANAGER = "manager"
+"""as INTRODUCER: to whom somebody reports"""
 _AROUND = 100
 """characters before and behind a piece of a pattern, within which all of it stands, but for long runs of blanks"""
 _NAMES = re.compile(r"\{(name|other)\}")
@@ -38,6 +40,8 @@ class Template(NamedTuple):
     parts: tuple[re.Pattern[str], ...]
     """what stands before, between and behind the names; one part of whom nobody is named in"""
     doubt: re.Pattern[str]
+    of_reader: bool = False
+    """where no `name` is: whether it is of who reads, not of who writes"""
 
 
 @functools.cache
@@ -49,13 +53,19 @@ def templates() -> tuple[Template, ...]:
 @functools.cache
 def fact_templates() -> tuple[Template, ...]:
     """The patterns that state a fact of one person."""
-    return tuple(one for one in templates() if one.predicate != INTRODUCER)
+    return tuple(one for one in templates() if one.predicate not in (INTRODUCER, MANAGER))
 
 
 @functools.cache
 def introduction_templates() -> tuple[Template, ...]:
     """The patterns that state who brought two together."""
     return tuple(one for one in templates() if one.predicate == INTRODUCER)
+
+
+@functools.cache
+def manager_templates() -> tuple[Template, ...]:
+    """The patterns that state who reports to whom."""
+    return tuple(one for one in templates() if one.predicate == MANAGER)
 
 
 def may_state(text: str) -> bool:
@@ -108,9 +118,11 @@ def _ages() -> dict[str, int]:
 def _templates_of(language: str) -> list[Template]:
     table = _table(language)
     said = [(predicate, one) for predicate, patterns in table["facts"].items() for one in patterns]
-    said += [(INTRODUCER, one) for one in table[INTRODUCER]["patterns"]]
+    said += [(kind, one) for kind in (INTRODUCER, MANAGER) for one in table[kind]["patterns"]]
     doubt = re.compile(rf"(?<!\w)(?:{table['doubt']})(?!\w)", re.IGNORECASE)
-    return [_compile(predicate, pattern, table, language, doubt) for predicate, pattern in said]
+    of_reader = [_compile(MANAGER, one, table, language, doubt) for one in table[MANAGER]["of_reader"]]
+    found = [_compile(predicate, pattern, table, language, doubt) for predicate, pattern in said]
+    return [*found, *(one._replace(of_reader=True) for one in of_reader)]
 
 
 def _compile(predicate: str, pattern: str, table: dict[str, Any], language: str, doubt: re.Pattern[str]) -> Template:
@@ -121,6 +133,7 @@ def _compile(predicate: str, pattern: str, table: dict[str, Any], language: str,
         "{place}": rf"(?P<place>{table['place']})(?!\w)",
         # what is moved to is a place, unless it is one of these
         "{town}": r"(?P<place>(?!בית|דיר|חדר|קומ|מקום|שכונ|יחד|בנין|בניין)[א-ת]{3,})(?!\w)",
+        "{until}": table[MANAGER]["until"],
         "{company}": rf"(?P<company>{table['company']})(?!\w)",
         "{role}": rf"(?P<role>{_roles(language)})" + _ENDED,
     }

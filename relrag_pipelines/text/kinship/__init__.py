@@ -95,7 +95,8 @@ def gender(word: str) -> str:
 @functools.cache
 def owners(language: str, part: str = "owners") -> Mapping[str, str]:
     """Word that says whose somebody is -> writer, reader, his, her or own; `oblique_owners` in the other cases."""
-    return MappingProxyType({word: owner for owner, said in _table(language)[part].items() for word in said.split()})
+    said = ((word, owner) for owner, words in _table(language)[part].items() for word in words.split())
+    return MappingProxyType({word.replace("_", " "): owner for word, owner in said})
 
 
 @functools.cache

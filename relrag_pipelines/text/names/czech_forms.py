@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-_SOFT = tuple("cčďjňřšťžxs")
+_SOFT = tuple("cčďjňřšťžxsz")
 _SOFTENED = {"k": "c", "g": "z", "h": "z", "r": "ř"}
 _POSSESSIVE_STEM = {"k": "č", "g": "ž", "h": "ž", "r": "ř"}
 _BEFORE_K = {"n": "ň", "d": "ď", "t": "ť"}

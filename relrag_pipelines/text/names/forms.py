@@ -89,3 +89,9 @@ def without_accents(word: str) -> str:
     if len(folded) != len(word):
         return word
     return "".join(b.upper() if a.isupper() else b for a, b in zip(word, folded, strict=True))
+
+
+def may_call(said: str, name: str) -> bool:
+    """Whether a name is meant by what is said, by its given name alone too, and in any case: Kubíkova is of Kubík."""
+    first = name.split(" ")[0]
+    return said.lower() in {name.lower(), *map(str.lower, (first, *inflections(first)))}

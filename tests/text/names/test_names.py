@@ -166,3 +166,7 @@ def test_a_whole_name_is_in_one_case() -> None:
     assert {"Lenky Dvořákové", "Lence Dvořákové", "Lenku Dvořákovou", "Lenkou Dvorakovou"} <= found
     assert "Lenka Dvořákovou" not in found
     assert "Petrem Svobodou" in {" ".join(form) for form in of_name(("Petr", "Svoboda"))}
+
+
+def test_a_name_that_ends_in_z_is_soft_or_hard() -> None:
+    assert {("Petra", "Kurze"), ("Petra", "Kurza")} <= of_name(("Petr", "Kurz"))

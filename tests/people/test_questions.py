@@ -1,0 +1,90 @@
+"""What questions ask of people whom only texts name."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from relrag_pipelines.records import PersonFact
+from relrag_pipelines.text.names.forms import may_call
+from relrag_query.people import questions
+from relrag_query.people.indexed_person import IndexedPerson
+from relrag_query.people.kin_words import kin_words
+from relrag_query.people.relatives import Reference, relative_of
+
+SANJAY = PersonFact(1, "spouse", "Sanjay", 0.8, "chat:1", "My husband Sanjay")
+
+
+@pytest.mark.parametrize(("confidence", "sure"), [(0.8, True), (0.5, False)])
+def test_whose_relative_somebody_is_whom_only_a_text_names(
+    monkeypatch: pytest.MonkeyPatch, confidence: float, sure: bool
+) -> None:
+    fact = PersonFact(1, "spouse", "Sanjay", confidence, "chat:1", "My husband Sanjay")
+    monkeypatch.setattr(questions, "references", lambda *_, **__: iter([Reference(0, 6, [], relative_facts=[fact])]))
+    people: Any = SimpleNamespace()
+    asked = questions.read("whose husband is Sanjay?", people)
+    assert asked is not None
+    assert (asked.people, asked.ambiguous, asked.relative_facts) == ([1], not sure, [fact])
+
+
+def test_whose_mother_somebody_is_by_a_child_whom_only_a_text_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    child = PersonFact(1, "child", "Kubík", 0.8, "chat:1", "jsem maminka Kubíka")
+    monkeypatch.setattr(questions, "references", lambda *_, **__: iter([Reference(0, 4, [1])]))
+    people: Any = SimpleNamespace(relationships=lambda *_: [], facts=lambda _ids: [SANJAY, child])
+    asked = questions.read("whose mother is Dana?", people)
+    assert asked is not None
+    assert (asked.people, asked.ambiguous, asked.unknown, asked.relative_facts) == ([], False, "", [child])
+
+
+def test_a_husband_who_is_only_likely_leads_to_a_mother_in_law_who_is_only_likely() -> None:
+    likely = PersonFact(1, "spouse", "Petr", 0.5, "chat:1", "our son")
+    petr, eva = IndexedPerson(2, "Petr"), IndexedPerson(3, "Eva")
+    mother = SimpleNamespace(
+        person_id=2, other_id=3, type="parent",
+        row=SimpleNamespace(to_person_id=3, description="mother", source_quote=None, notes=[]),
+    )  # fmt: skip
+    people: Any = SimpleNamespace(
+        owner=1,
+        holders_of_role=lambda _type: [],
+        relationships=lambda ids, types: [mother] if ids == [2] and "parent" in types else [],
+        facts=lambda ids: [likely] if ids == [1] else [],
+        find=lambda name: [petr] if name == "Petr" else [],
+        by_id=lambda ids: {one: {2: petr, 3: eva}[one] for one in ids},
+    )
+    (word,) = kin_words("mother-in-law")
+    found = relative_of(1, 0, 13, word, people)
+    assert (found.people, found.ambiguous) == ([3], True)
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "may"),
+    [
+        ("Kubíkova", "Kubík", True),
+        ("kubík", "Kubík Malý", True),
+        ("Simona", "Simona Tichá", True),
+        ("Kubát", "Kubík", False),
+        ("Tichá", "Simona Tichá", False),
+    ],
+)
+def test_a_name_in_a_question_may_be_a_given_name_in_any_case(said: str, name: str, may: bool) -> None:
+    assert may_call(said, name) is may
+
+
+def test_how_old_somebody_is_whom_only_a_text_names_is_no_record_of_his(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Reference(11, 17, [], relative_facts=[SANJAY])
+    monkeypatch.setattr(questions, "references", lambda *_, **__: iter([found]))
+    people: Any = SimpleNamespace()
+    asked = questions.read("how old is Sanjay?", people)
+    assert asked is not None  # so that no passage is sure to tell
+    assert (asked.asks, asked.predicate, asked.people, asked.relative_facts) == ("fact", "age", [], [])
+
+
+@pytest.mark.parametrize(("question", "about_dana"), [("who is Dana", True), ("what's her son called, Dana's?", False)])
+def test_whoever_is_named_is_not_her_son(monkeypatch: pytest.MonkeyPatch, question: str, about_dana: bool) -> None:
+    start = question.index("Dana")
+    found = Reference(start, start + len("Dana"), [1])
+    monkeypatch.setattr(questions, "references", lambda *_, **__: iter([found]))
+    people: Any = SimpleNamespace(name_bearers=lambda *_, **__: {}, share_name=lambda _ids: False)
+    assert (questions.read(question, people) is not None) is about_dana
