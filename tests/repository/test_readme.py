@@ -1,5 +1,6 @@
 """Every command that README and docs name in a shell block is run, and README's answer is the one that is given."""
 
+import functools
 import os
 import re
 import shutil
@@ -38,7 +39,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "examples" / "archive", folder / "examples" / "archive")
     shutil.copy(ROOT / "relrag.toml", folder)
     archive.first_sync(folder / "relrag.toml")
-    assert run(next(line for line in ASKED if line.startswith("relrag ask ")), folder).returncode == 0
+    assert run_once(next(line for line in ASKED if line.startswith("relrag ask ")), folder).returncode == 0
     return folder
 
 
@@ -52,6 +53,12 @@ def run(command: str, folder: Path, **environment: str) -> subprocess.CompletedP
     )
 
 
+@functools.cache
+def run_once(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The same where several tests look at what one line of the pages does: a process loads the model anew."""
+    return run(command, folder)
+
+
 @pytest.mark.parametrize("line", MAKE)
 def test_a_make_command_is_known(line: str) -> None:
     said = run(line.replace("make", "make -n", 1), ROOT)
@@ -60,7 +67,7 @@ def test_a_make_command_is_known(line: str) -> None:
 
 @pytest.mark.parametrize("line", ASKED)
 def test_a_command_does_what_it_should(line: str, demo: Path) -> None:
-    said = run(line, demo)
+    said = run_once(line, demo)
     assert said.returncode == 0, said.stdout + said.stderr
     assert said.stdout
 
@@ -81,14 +88,14 @@ def test_the_answer_in_the_readme_is_the_one_that_is_given(demo: Path) -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     found = re.search(r'^> (relrag ask ".*")\n\n(.*?)^```', page, re.M | re.S)
     assert found
-    assert run(found[1], demo).stdout.strip() == found[2].strip()
+    assert run_once(found[1], demo).stdout.strip() == found[2].strip()
 
 
 def test_the_themes_in_the_readme_are_those_that_are_found(demo: Path) -> None:
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     found = re.search(r"^> (relrag graphrag query [^\n]*)\n\n(.*?)\n\.\.\.\n```", page, re.M | re.S)
     assert found
-    assert run(found[1], demo).stdout.startswith(found[2])
+    assert run_once(found[1], demo).stdout.startswith(found[2])
 
 
 @pytest.mark.requirement("S0-71", "S0-72", "S0-73", "S0-74")
