@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from relrag_pipelines.records import TABLES
 from relrag_pipelines.stores import archive_tables, catalog, lake
@@ -44,12 +43,6 @@ def connect(table: str, files: dict[str, Path]) -> duckdb.DuckDBPyConnection:
     rows = connection.read_parquet(list(map(str, files.values())), filename=True)
     connection.register(table, rows.join(connection.view("months"), "filename").project("* EXCLUDE (filename)"))
     return connection
-
-
-def read(file: Path, columns: list[str]) -> pa.Table:
-    """Some columns of a month. A data set of one file, as `read_table` makes it, takes four times as long to open."""
-    with pq.ParquetFile(file) as opened:
-        return opened.read(columns, use_threads=False)
 
 
 def previous(home: Path, tables: Iterable[str]) -> dict[str, pa.Table]:

@@ -28,7 +28,7 @@ from relrag_pipelines.people.text_statements import RecordPeople, Text
 from relrag_pipelines.records import MonthWord, PersonMention, PersonMonth, TextFact, TextRelationship
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.sources.kind import RecordType
-from relrag_pipelines.stores import catalog
+from relrag_pipelines.stores import catalog, parquet_file
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.table_schema import to_table
 from relrag_pipelines.workspace import Workspace
@@ -152,7 +152,7 @@ class _Reader:
         """The rows that one month gives, by table."""
         if month not in self._months.records:
             return {}
-        rows = lake_months.read(self._months.records[month], _READ)
+        rows = parquet_file.read(self._months.records[month], _READ)
         begun = beginnings(_pieces(rows))
         records = rows.to_pylist()
         texts = {one["asset_id"]: tuple(filter(None, (one["subject"], one["text"]))) for one in records}
@@ -250,7 +250,7 @@ def _appearing(
     own: set[tuple[str, int]] = set()
     if month in months.identifiers:
         columns = ["asset_id", "role", "entry", "person_id"]
-        rows = lake_months.read(months.identifiers[month], columns)
+        rows = parquet_file.read(months.identifiers[month], columns)
         source = month.split("/")[0]
         for asset_id, role, entry, pinned in zip(*(rows[name].to_pylist() for name in columns), strict=True):
             person_id = found.person_of.get((source, entry, pinned))
