@@ -90,11 +90,11 @@ def print_plan(todo: Plan, ahead: CostEstimate | None, settings: Settings, asked
         _print_stale(source, [one for one in todo.stale if one.source == source])
     for one in todo.archive:
         if one.stage in stages:
-            print(f"make {_in_words(one.stage)} ({one.reason})")
+            print(f"make {one.stage} ({one.reason})")
     for stage, reason in todo.unfinished.items():
-        print(f"make {_in_words(stage)} ({reason})")
+        print(f"make {stage} ({reason})")
     if todo.exports and (may := [one for one in stages if one not in made]):
-        print(f"make {', '.join(map(_in_words, may))}, if the files change what they are made from")
+        print(f"make {', '.join(may)}, if the files change what they are made from")
     if ahead:
         print(f"{ahead.words}{f' (up to {duration(ahead.seconds)})' if ahead.seconds else ''}")
     if asked:
@@ -103,10 +103,6 @@ def print_plan(todo: Plan, ahead: CostEstimate | None, settings: Settings, asked
         print(f"publish a new generation ({todo.publish})")
         if settings.qdrant_url:
             print(f"send vectors, ids, times and numbers of people, no text, to Qdrant at {settings.qdrant_url}")
-
-
-def _in_words(stage: str) -> str:
-    return stage.replace("_", " ")
 
 
 def print_graphs(todo: Plan, settings: Settings) -> None:
