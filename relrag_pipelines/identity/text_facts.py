@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from relrag_pipelines.identity.inverse_types import INVERSE
 from relrag_pipelines.identity.kin_phrases import End
-from relrag_pipelines.identity.kinship import is_quoted, sentence_begin, stated_relations
+from relrag_pipelines.identity.kinship import StatedRelation, is_quoted, sentence_begin, stated_relations
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.identity.strangers import base_name, with_strangers
 from relrag_pipelines.text import fact_phrases, kinship
-from relrag_pipelines.text.fact_phrases import INTRODUCER, MANAGER, Template
+from relrag_pipelines.text.fact_phrases import STATED_ROLES, Template
 
 _REST = re.compile(r"[^.!?\n]*[.!?\n]?")
 _OLDEST = 120
@@ -36,25 +36,6 @@ class TextualFact(NamedTuple):
     """where the words are that say so, in code points"""
 
 
-class Introduction(NamedTuple):
-    """`other` brought `person` and whoever writes or reads together."""
-
-    person: Mention | None
-    other: Mention | None
-    """None: who writes"""
-    start: int
-    end: int
-
-
-class Report(NamedTuple):
-    """`person` reports to `other`."""
-
-    person: End
-    other: End
-    start: int
-    end: int
-
-
 def stated_facts(text: str, mentions: Sequence[Mention], day: date | None) -> list[TextualFact]:
     """What a text of that day states for certain, given the names in it, in order."""
     found: dict[tuple[End, str], TextualFact] = {}
@@ -71,26 +52,18 @@ def stated_facts(text: str, mentions: Sequence[Mention], day: date | None) -> li
     return sorted({*found.values(), *_relatives(text, mentions)}, key=lambda one: (one.start, one.end, one.predicate))
 
 
-def introductions(text: str, mentions: Sequence[Mention]) -> list[Introduction]:
-    """Who introduced whom, in order."""
+def stated_roles(text: str, mentions: Sequence[Mention]) -> list[StatedRelation]:
+    """Who introduced whom and who reports to whom, in order."""
     found = [
-        Introduction(names.get("name"), names.get("other"), *_span(names, matches))
-        for _, names, matches in _matching(fact_phrases.introduction_templates(), text, mentions)
-    ]
-    return sorted(found, key=lambda one: (one.start, one.end))
-
-
-def reports(text: str, mentions: Sequence[Mention]) -> list[Report]:
-    """Who reports to whom, in order."""
-    found = [
-        Report(
+        StatedRelation(
             names.get("name", "reader" if template.of_reader else "writer"),
+            template.predicate,
             names.get("other", "writer"),
             *_span(names, matches),
         )
-        for template, names, matches in _matching(fact_phrases.manager_templates(), text, mentions)
+        for template, names, matches in _matching(fact_phrases.role_templates(), text, mentions)
     ]
-    return sorted((one for one in found if one.person != one.other), key=lambda one: (one.start, one.end))
+    return sorted((one for one in found if one.owner != one.other), key=lambda one: (one.start, one.end))
 
 
 def _matching(
@@ -122,9 +95,7 @@ def _fitting(
         named = mentions[place : place + len(template.names)]
         begin = sentence_begin(text, named[0].start)
         before = first.search(text[begin : named[0].start])
-        if before is None or (
-            template.predicate not in (INTRODUCER, MANAGER) and not named[0].is_subject and not before[0]
-        ):
+        if before is None or (template.predicate not in STATED_ROLES and not named[0].is_subject and not before[0]):
             continue
         matches = [before]
         for one, part, following in zip(named, others, [*named[1:], None], strict=True):

@@ -12,12 +12,11 @@ from relrag_pipelines.identity.kin_phrases import End
 from relrag_pipelines.identity.kinship import StatedRelation, stated_relations
 from relrag_pipelines.identity.mentions import Mention, MentionFinder, certain_person
 from relrag_pipelines.identity.resolve import Resolution
-from relrag_pipelines.identity.text_facts import introductions, reports, stated_facts
+from relrag_pipelines.identity.text_facts import stated_facts, stated_roles
 from relrag_pipelines.people import implied_statements
 from relrag_pipelines.records import TextFact, TextRelationship
 from relrag_pipelines.sources.kind import RecordType
 from relrag_pipelines.text import kinship
-from relrag_pipelines.text.fact_phrases import INTRODUCER, MANAGER
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 STATED_CONFIDENCE = 0.8
@@ -147,18 +146,11 @@ def _relations(
     found: Resolution,
 ) -> Iterator[tuple[int, int, str, str]]:
     writer = speakers.writer
-    for said in related:
-        owner, other = speakers.who(said.owner), speakers.who(said.other, is_name=True)
+    roles = stated_roles(one.text, mentions)
+    for said, is_name in [*((kin, True) for kin in related), *((role, False) for role in roles)]:
+        owner, other = speakers.who(said.owner), speakers.who(said.other, is_name=is_name)
         if owner is not None and other is not None and owner != other:
             yield owner, other, said.relationship_type, one.text[said.start : said.end]
-    for introduced in introductions(one.text, mentions):
-        person, other = (speakers.who(end or "writer") for end in (introduced.person, introduced.other))
-        if person is not None and other is not None and person != other:
-            yield person, other, INTRODUCER, one.text[introduced.start : introduced.end]
-    for report in reports(one.text, mentions):
-        person, other = speakers.who(report.person), speakers.who(report.other)
-        if person is not None and other is not None and person != other:
-            yield person, other, MANAGER, one.text[report.start : report.end]
     if one.type.mail and writer is not None and people.owner is not None:
         signed = signatures.relative(one.end, found.people[writer].names)
         if signed and speakers.reader is not None:

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from relrag_pipelines.identity.kinship import stated_relations
-from relrag_pipelines.identity.text_facts import introductions, stated_facts
+from relrag_pipelines.identity.text_facts import stated_facts, stated_roles
 from relrag_pipelines.text import kinship
 from tests.identity.kinship_set import FINDER, SPEAKERS, Judged, end_of, judged
 
@@ -24,13 +24,8 @@ def found(name: str) -> Judged:
 def _stated(text: str) -> set[Fact]:
     mentions = FINDER.find(text)
     made: set[Fact] = {(end_of(one.owner), one.predicate, one.value) for one in stated_facts(text, mentions, DAY)}
-    made |= {
-        (end_of(one.person or "writer"), "introducer", end_of(one.other or "writer"))
-        for one in introductions(text, mentions)
-    }
-    return made | {
-        (end_of(one.owner), one.relationship_type, end_of(one.other)) for one in stated_relations(text, mentions)
-    }
+    related = [*stated_relations(text, mentions), *stated_roles(text, mentions)]
+    return made | {(end_of(one.owner), one.relationship_type, end_of(one.other)) for one in related}
 
 
 def _fact(said: str) -> Fact:

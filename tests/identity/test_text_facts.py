@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from relrag_pipelines.identity import signatures
-from relrag_pipelines.identity.mentions import MentionFinder
-from relrag_pipelines.identity.text_facts import introductions, reports, stated_facts
+from relrag_pipelines.identity.mentions import Mention, MentionFinder
+from relrag_pipelines.identity.text_facts import stated_facts, stated_roles
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.personal_name import parse
 from tests.identity.fact_set import found
@@ -34,9 +34,10 @@ def test_where_the_words_are_and_that_an_age_becomes_a_birthday() -> None:
 
 def test_who_introduced_whom() -> None:
     text = "Let me put you in touch with Susan Park."
-    (one,) = introductions(text, MentionFinder({1: ["Susan Park"]}).find(text))
-    assert (one.person and one.person.person_ids, one.other, text[one.start : one.end]) == (
-        (1,), None, "put you in touch with Susan Park",
+    (one,) = stated_roles(text, MentionFinder({1: ["Susan Park"]}).find(text))
+    assert isinstance(one.owner, Mention)
+    assert (one.owner.person_ids, one.relationship_type, one.other, text[one.start : one.end]) == (
+        (1,), "introducer", "writer", "put you in touch with Susan Park",
     )  # fmt: skip
 
 
@@ -124,8 +125,9 @@ def test_so_it_does_at_the_edges_of_the_calendar(day: date, born: list[str]) -> 
 )
 def test_who_reports_to_whom(text: str, said: list[tuple[object, object]]) -> None:
     finder = MentionFinder({1: ["Preeti"], 2: ["Colin"], 3: ["Alena Malá"], 4: ["נועם"], 5: ["דנה"]})
-    found = reports(text, finder.find(text))
-    ends = [(one.person, one.other) for one in found]
+    found = stated_roles(text, finder.find(text))
+    assert {one.relationship_type for one in found} <= {"manager"}
+    ends = [(one.owner, one.other) for one in found]
     assert [tuple(one if isinstance(one, str) else one.person_ids for one in both) for both in ends] == said
 
 

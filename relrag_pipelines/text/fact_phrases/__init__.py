@@ -19,6 +19,7 @@ INTRODUCER = "introducer"
 """the predicate whose value is somebody: who brought two together"""
 MANAGER = "manager"
 """as INTRODUCER: to whom somebody reports"""
+STATED_ROLES = (INTRODUCER, MANAGER)
 _AROUND = 100
 """characters before and behind a piece of a pattern, within which all of it stands, but for long runs of blanks"""
 _NAMES = re.compile(r"\{(name|other)\}")
@@ -53,19 +54,13 @@ def templates() -> tuple[Template, ...]:
 @functools.cache
 def fact_templates() -> tuple[Template, ...]:
     """The patterns that state a fact of one person."""
-    return tuple(one for one in templates() if one.predicate not in (INTRODUCER, MANAGER))
+    return tuple(one for one in templates() if one.predicate not in STATED_ROLES)
 
 
 @functools.cache
-def introduction_templates() -> tuple[Template, ...]:
-    """The patterns that state who brought two together."""
-    return tuple(one for one in templates() if one.predicate == INTRODUCER)
-
-
-@functools.cache
-def manager_templates() -> tuple[Template, ...]:
-    """The patterns that state who reports to whom."""
-    return tuple(one for one in templates() if one.predicate == MANAGER)
+def role_templates() -> tuple[Template, ...]:
+    """The patterns that state who introduced whom and who reports to whom."""
+    return tuple(one for one in templates() if one.predicate in STATED_ROLES)
 
 
 def may_state(text: str) -> bool:
@@ -73,7 +68,7 @@ def may_state(text: str) -> bool:
     return bool(stretches(text)) or _NAMED_NUMBER.match(text) is not None
 
 
-@functools.lru_cache(1)  # asked of a text for facts, then for introductions, and by each pattern
+@functools.lru_cache(1)  # asked of a text for facts, then for roles, and by each pattern
 def stretches(text: str) -> tuple[tuple[int, int], ...]:
     """Begin and end of the parts of a text in which a pattern may fit: around a piece of one; none in most texts."""
     found: list[tuple[int, int]] = []
@@ -118,7 +113,7 @@ def _ages() -> dict[str, int]:
 def _templates_of(language: str) -> list[Template]:
     table = _table(language)
     said = [(predicate, one) for predicate, patterns in table["facts"].items() for one in patterns]
-    said += [(kind, one) for kind in (INTRODUCER, MANAGER) for one in table[kind]["patterns"]]
+    said += [(kind, one) for kind in STATED_ROLES for one in table[kind]["patterns"]]
     doubt = re.compile(rf"(?<!\w)(?:{table['doubt']})(?!\w)", re.IGNORECASE)
     of_reader = [_compile(MANAGER, one, table, language, doubt) for one in table[MANAGER]["of_reader"]]
     found = [_compile(predicate, pattern, table, language, doubt) for predicate, pattern in said]
