@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Raised when a stored table changes shape, and with it that table's `since`.
 
 Of an older home the tables that have changed since are made again: those of the lake from private/, the private ones
@@ -389,6 +389,7 @@ class Chunk:
     language: Annotated[str | None, "as in records"] = None
     start_second: Annotated[float | None, "of a transcript: where the passage begins in the recording, seconds"] = None
     end_second: Annotated[float | None, "of a transcript: where the passage ends in the recording, seconds"] = None
+    date_quality: Annotated[str | None, "as in records; empty in a chat window"] = None
 
 
 @dataclass(slots=True)
@@ -478,6 +479,8 @@ class Table:
     """name of an index in the catalog -> its column"""
     since: int = 1
     """the schema version that gave the table the shape it has"""
+    uncompressed: tuple[str, ...] = ()
+    """columns that the catalog stores as they are: they differ from row to row, and a query reads a few rows of many"""
 
 
 JOINED = "joined when publishing"
@@ -488,6 +491,11 @@ def _archive(table: str, *further: str) -> str:
     """The places of a table of the whole archive."""
     return ", ".join([f"lake/{table}/archive.parquet", *further])
 
+
+_OF_A_CHUNK = (
+    *("chunk_id", "asset_id", "chunk_group_id", "text_hash", "source_id", "from", "subject", "timestamp"),
+    *("thread_id", "parent_asset_id", "parent_ref", "file_name", "source_uri"),
+)
 
 TABLES = {
     table.name: table
@@ -513,6 +521,7 @@ TABLES = {
             "lake/records/<source>/<YYYY-MM>.parquet, catalog",
             {"idx_records_thread": "thread_id"},
             since=2,
+            uncompressed=("asset_id",),
         ),
         Table(
             "identifiers",
@@ -625,7 +634,8 @@ TABLES = {
             ("chunk_id",),
             "lake/chunks/<source>/<YYYY-MM>.parquet, catalog",
             {"idx_chunks_asset": "asset_id", "idx_chunks_group": "chunk_group_id"},
-            since=2,
+            since=6,
+            uncompressed=_OF_A_CHUNK,
         ),
         Table("embeddings", Embedding, ("chunk_id",), "lake/embeddings/<source>/<YYYY-MM>.parquet"),
         Table(

@@ -90,6 +90,7 @@ def _chunk(record: Record, text: str, index: int, count: int) -> Chunk:
     for name in (
         "source_id", "from_", "to", "participants", "subject", "timestamp", "ts", "thread_id", "parent_asset_id",
         "parent_ref", "index_in_parent", "total_siblings", "content_type", "file_name", "source_uri", "language",
+        "date_quality",
     ):  # fmt: skip
         setattr(chunk, name, getattr(record, name))
     chunk.last_ts = record.ts

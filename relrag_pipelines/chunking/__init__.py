@@ -40,6 +40,7 @@ _EMPTY_IN_A_WINDOW = (
     "section",
     "start_second",
     "end_second",
+    "date_quality",
 )
 
 

@@ -193,14 +193,11 @@ def passages(connection: duckdb.DuckDBPyConnection, workspace: Workspace, collec
     # a time that is only that of a file says nothing of when something was said
     known = "date_quality IS NULL OR date_quality IN ('exact', 'day')"
     held = ", ".join(
-        f'CASE WHEN {known} THEN chunks."{one.name}" END AS "{one.name}"'
-        if one.name in _TIMES
-        else f'chunks."{one.name}"'
+        f'CASE WHEN {known} THEN "{one.name}" END AS "{one.name}"' if one.name in _TIMES else f'"{one.name}"'
         for one in columns(Chunk)
     )
     rows = connection.sql(
-        f"SELECT * FROM (SELECT {held} FROM chunks LEFT JOIN records USING (asset_id) "  # noqa: S608
-        "WHERE list_contains($names, chunks.source)) "
+        f"SELECT * FROM (SELECT {held} FROM chunks WHERE list_contains($names, source)) "  # noqa: S608
         "WHERE ($first IS NULL OR coalesce(last_ts, ts) >= $first) AND ($behind IS NULL OR ts < $behind) "
         "ORDER BY asset_id, chunk_index, chunk_id",
         params={"names": names, "first": first, "behind": behind},

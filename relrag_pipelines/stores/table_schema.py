@@ -111,6 +111,7 @@ def ddl(table: Table, extra: tuple[str, ...] = ()) -> list[str]:
     """
     parts = [
         f'"{column.name}" {_sql_type(column.type)}{"" if column.nullable else " NOT NULL"}'
+        + (" USING COMPRESSION uncompressed" if column.name in table.uncompressed else "")
         for column in columns(table.row)
     ]
     key = ", ".join(f'"{name}"' for name in table.key)

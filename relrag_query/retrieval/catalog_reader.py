@@ -98,7 +98,6 @@ class Layout(NamedTuple):
     speech: list[SpeechSegment]
 
 
-_DATE_QUALITIES = "SELECT asset_id, date_quality FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _NEWEST = """
     SELECT max(ts) FROM records WHERE ts <= $now AND date_quality IN ('exact', 'day')
     AND (len($sources) = 0 OR source IN (SELECT unnest($sources)))
@@ -150,11 +149,6 @@ def extras(connection: Connection, asset_ids: Sequence[str]) -> dict[str, dict[s
     """What only their kind has, of these records, by asset_id."""
     rows = connection.execute(_EXTRA, {"keys": list(asset_ids)}).fetchall()
     return {asset_id: orjson.loads(extra) for asset_id, extra in rows}
-
-
-def date_qualities(connection: Connection, asset_ids: Sequence[str]) -> dict[str, str]:
-    """How the times of these records are known, by asset_id."""
-    return dict(connection.execute(_DATE_QUALITIES, {"keys": list(asset_ids)}).fetchall())
 
 
 def locations(connection: Connection, asset_ids: Sequence[str]) -> dict[str, list[str]]:

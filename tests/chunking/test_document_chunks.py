@@ -125,6 +125,7 @@ def test_a_short_record_is_one_passage() -> None:
         "language": "cs",
         "start_second": None,
         "end_second": None,
+        "date_quality": "exact",
     }
 
 

@@ -51,7 +51,7 @@ SHAPES = {
     "passage_statements": "87f15fab",
     "month_words": "a812d82d",
     "person_assets": "2b5a1ffd",
-    "chunks": "f45eed1d",
+    "chunks": "0ea75986",
     "embeddings": "09a3f73f",
     "asset_asset_edges": "b8d67357",
     "pending_edges": "b8d67357",

@@ -62,15 +62,14 @@ def load_dates(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
     No words of the question are found in a day that is not known: its timestamp is only what is.
     """
-    asked = {hit.chunk.asset_id for hit in hits if _may_be_undated(hit)}
-    found = catalog_reader.date_qualities(context.connection, sorted(asked)) if asked else {}
-    return [_dated(hit, found[hit.chunk.asset_id]) if hit.chunk.asset_id in found else hit for hit in hits]
+    return [_dated(hit, hit.chunk.date_quality or "") if _may_be_undated(hit) else hit for hit in hits]
 
 
 def _dated(hit: Hit, quality: str) -> Hit:
-    known = {"modified": 0, "year": len("2025")}.get(quality)
-    said = (hit.chunk.timestamp or "")[:known] or None
-    return replace(hit, date_quality=quality, chunk=replace(hit.chunk, timestamp=said))
+    chunk = hit.chunk
+    if (known := {"modified": 0, "year": len("2025")}.get(quality)) is not None:
+        chunk = replace(chunk, timestamp=(chunk.timestamp or "")[:known] or None)
+    return replace(hit, date_quality=quality, chunk=chunk)
 
 
 def _may_be_undated(hit: Hit) -> bool:
