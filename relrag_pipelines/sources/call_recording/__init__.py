@@ -40,6 +40,8 @@ __all__ = ["read", "recognise"]
 
 PENDING, TRANSCRIBED, APPROVED, ERROR = "pending", "transcribed", "approved", "error"
 
+_HEAD = 4096
+"""bytes of a text by which it is recognised"""
 _LEAST_BYTES = 500
 """a second of sound: no recorder writes fewer, so a recording is no longer than that, whatever its header says"""
 _HEADS = re.compile(
@@ -81,7 +83,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
 
 
 def recognise(file: Path) -> bool:
-    """Whether a file is a recording with a transcript, is named as a call, or is a transcript with a recording.
+    """Whether a file is a recording with a transcript or named as a call, or a transcript with or named as a recording.
 
     Sound alone is none: music, voice notes and films have the same suffixes.
     """
@@ -90,7 +92,20 @@ def recognise(file: Path) -> bool:
         with open_plain(file) as opened:
             sound = _HEADS.match(opened.read(16)) is not None
         return sound and (says_call(file.stem) or any(file.with_suffix(one).is_file() for one in TRANSCRIPTS))
-    return suffix in TRANSCRIPTS and any(file.with_suffix(one).is_file() for one in AUDIO)
+    beside = suffix in TRANSCRIPTS and any(file.with_suffix(one).is_file() for one in AUDIO)
+    return beside or (suffix == ".txt" and _is_lone_transcript(file))
+
+
+def _is_lone_transcript(file: Path) -> bool:
+    """Whether a text without its recording is named as recorders name theirs, and several people speak in it."""
+    if not says_call(file.stem) and parse_filename(file.stem, (), "UTC").date_quality != "exact":
+        return False
+    with open_plain(file) as opened:
+        head = opened.read(_HEAD)
+    try:
+        return len(speakers(read_transcript(head[: head.rfind(b"\n") + 1], ".txt").cues)) > 1
+    except TranscriptError:
+        return False
 
 
 def _native(audio: Path | None, unit: Unit, reading: ReadContext) -> str:

@@ -236,6 +236,23 @@ def test_what_is_recognised(tmp_path: Path) -> None:
     assert [file.name for file in sorted(tmp_path.iterdir()) if recognise(file)] == [f"{NAME}.m4a", f"{NAME}.vtt"]
 
 
+def test_a_transcript_alone_is_a_call_by_its_name_and_its_speakers(tmp_path: Path) -> None:
+    """Who keeps only the texts of calls has them found: what recorders name so, if several people speak in it."""
+    spoken = "Noa: How is James?\nEleanor: He wants a rill.\nNoa: How long?\nEleanor: Six metres.\n"
+    alone = "Rills: 18,000 a metre\nRills: with a pump\n"
+    texts = {
+        "eleanor-whitfield_250606_180240.txt": spoken,
+        "שיחה עם דנה.txt": spoken,
+        "pump_250606_180240.txt": alone,
+        "Eleanor and Noa.txt": spoken,
+        "call list.txt": alone,
+        "call with Eleanor.md": spoken,
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    assert {file.name for file in tmp_path.iterdir() if recognise(file)} == set(list(texts)[:2])
+
+
 # --- transcripts made here ------------------------------------------------------------------------------------------
 
 
