@@ -111,12 +111,11 @@ def _names(question: str) -> Iterator[tuple[int, int]]:
     written = list(re.finditer(r"[^\W\d_]+", question))
     if len(written) > _MOST_WORDS:
         return
-    kin, fillers = (
-        [one for one in kin_words(question) if not _names_david(question, one)],
-        load_phrases().people.fillers,
-    )
+    kin, said = [one for one in kin_words(question) if not _names_david(question, one)], load_phrases()
     free = [
-        bare(one[0]).casefold() not in fillers and all(one.end() <= kin.start or one.start() >= kin.end for kin in kin)
+        bare(one[0]).casefold() not in said.people.fillers
+        and one[0].casefold() not in said.term.asking  # `אמר` (he said) sounds like Amir
+        and all(one.end() <= kin.start or one.start() >= kin.end for kin in kin)
         for one in written
     ]
     for count in range(_LONGEST_NAME, 0, -1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -41,3 +42,36 @@ def test_a_person_is_known_by_what_he_is_to_the_owner(
     else:
         with pytest.raises(PeopleError, match="my brother"):
             references.one_person("my brother", people)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("מי אמר שהתנור מקולקל?", {"שהתנור", "מקולקל"}),
+        ("kdo říkal Aničce?", {"Aničce"}),
+        ("who mentioned Bello?", {"Bello"}),
+    ],
+)
+def test_a_word_that_asks_is_nobodys_name_by_its_sound(question: str, names: set[str]) -> None:
+    """`אמר` (he said) sounds like Amir, whose page was the answer to who said something."""
+    asked: list[str] = []
+
+    class Names:
+        """Nobody, and what was looked for."""
+
+        def finder(self, question: str) -> object:
+            return SimpleNamespace(find=lambda _: [])
+
+        def name_bearers(self, typed: str) -> dict[int, IndexedPerson]:
+            asked.append(typed)
+            return {}
+
+        def relative_facts(self, typed: str) -> list[object]:
+            return []
+
+        owner = None
+
+    list(references.references(question, cast(People, Names())))
+    said = set(asked[0].split())
+    assert said >= names
+    assert not said & {"אמר", "říkal", "mentioned"}
