@@ -77,8 +77,10 @@ def _places(strings: pa.Array, known: KnownValues) -> Rows:
     ended = pc.binary_join_element_wise(strings, *(pa.scalar(one, pa.large_string()) for one in (APART, "")))
     data = _bytes_of(ended)
     ends = _ends(data)
-    if len(ends) != len(strings):  # a NUL of their own
-        return np.arange(len(strings))
+    if len(ends) != len(strings):  # some hold a NUL of their own
+        cut = pc.match_substring(strings, APART)
+        others = _matching(pc.invert(cut))
+        return np.union1d(_matching(cut), others[_places(strings.filter(pc.invert(cut)), known)])
     found = [ends.searchsorted(_digit_places(data, known))]
     plain = data.lower() if data.isascii() else fold_case(data.decode("utf-8", "replace")).encode()
     plain = plain.replace(b"%40", b"@") if b"%40" in plain else plain
