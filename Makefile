@@ -65,7 +65,7 @@ web: $(STAMP) ## Serve pages, API and MCP for an archive on 127.0.0.1, and print
 assets: ## Bundle the libraries of the graph page again (needs npm)
 	@python3 frontend/bundle.py
 
-bench: $(STAMP) ## Measure speed against floors and peers, under 5 minutes
+bench: $(STAMP) ## Measure speed against floors and peers (about 12 minutes)
 	@$(BIN)/python -m bench
 
 bench-full: $(STAMP) ## Measure a million messages, about 20 minutes

@@ -150,13 +150,14 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any], known: Known
             previous=previous,
             replaced=replaced,
             index=index,
+            refuse_removal=True,
             **inputs.beside_months(workspace),
         )
+    except catalog_build.RemovedRecordsError:
+        # what was deleted would stay in the base and in the files of the vectors
+        return None
     except (catalog_build.SharedRecordsError, duckdb.OutOfMemoryException):
         # what is joined with all of the base may take more than building anew, month by month
-        return None
-    if catalog.count_removed(place / CATALOG, previous):
-        # what was deleted would stay in the base and in the files of the vectors
         return None
     held = {**counts, "points": points[0]}
     _finish_build_info(place, {**about, "base": below["base"], "holds": held})

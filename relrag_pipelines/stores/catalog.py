@@ -137,7 +137,7 @@ def count_removed(path: Path, previous: Path | None) -> int:
     with _shared() as connection:
         attach(connection, path, "catalog", "base", temporary=True)
         attach(connection, previous, "previous", "previous_base", "published_", temporary=True)
-        gone = count(connection, sql.REMOVED)
+        gone = count(connection, sql.REMOVED.format(records="records"))
         return gone + count(connection, sql.REMOVED_FAILURES)
 
 

@@ -66,6 +66,10 @@ class SharedRecordsError(RelragError):
     """What is to be replaced shares records with what is kept, so the catalog cannot lie on top of its base."""
 
 
+class RemovedRecordsError(RelragError):
+    """Something of the previous catalog is gone: it would stay in the base."""
+
+
 def build(
     path: Path,
     parts: MonthFiles,
@@ -77,6 +81,7 @@ def build(
     said: Sequence[ManualLink] = (),
     link_max_records: int = links.MAX_RECORDS,
     whole: Mapping[str, Path] = MappingProxyType({}),
+    refuse_removal: bool = False,
 ) -> dict[str, int]:
     """Writes a new catalog to `path` and returns the number of rows by table.
 
@@ -87,8 +92,8 @@ def build(
     relates none of them. `whole` are the files of tables of the whole archive, by table, and of those in PEOPLE; one
     without a file is empty.
 
-    Raises SharedRecordsError where it cannot lie on its base, and duckdb.Error where a parquet file cannot be read;
-    nothing is left at `path` then.
+    Raises SharedRecordsError where it cannot lie on its base, with `refuse_removal` RemovedRecordsError where that holds
+    what is gone, and duckdb.Error where a parquet file cannot be read; nothing is left at `path` then.
     """
     spill = path.with_name(f"{path.name}.spill")
     path.unlink(missing_ok=True)
@@ -101,6 +106,11 @@ def build(
             connection.execute(f"SET checkpoint_threshold = '{_CHECKPOINT_SIZE}'")
             _prepare(connection, path, parts, at, previous, replaced, whole)
             _prepare_links(connection, said, link_max_records)
+            if replaced is not None:
+                connection.execute(sql.RECORDS)
+                connection.execute(sql.FAILURES)
+                if refuse_removal and _count_removed(connection):  # seen before anything is indexed
+                    raise RemovedRecordsError
             embedded = parts.get("embeddings", ())
             changes = _differences(connection, embedded) if replaced is not None else _all(connection, embedded, spill)
             with ThreadPoolExecutor(1) as beside:
@@ -150,6 +160,12 @@ def _prepare(
         connection.execute(f"INSERT INTO {table} BY NAME FROM read_parquet({quote(file)})")
 
 
+def _count_removed(connection: duckdb.DuckDBPyConnection) -> int:
+    """What the previous catalog has that the records and failures of this one and its base have no more."""
+    records = "(FROM records UNION ALL BY NAME FROM kept_records)"
+    return count(connection, sql.REMOVED.format(records=records)) + count(connection, sql.REMOVED_FAILURES)
+
+
 def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[ManualLink], link_max_records: int) -> None:
     """What the edges take beside the lake."""
     connection.register("owner_links", to_table(list(said), ManualLink))
@@ -189,7 +205,8 @@ def _remaining_statements(on_top: bool) -> list[str]:
     indexes = [statement for name in STORED if name != _HANDLES for statement in _indexes(name)]
     kept = [sql.KEPT_REFS] if on_top else []
     related = [links.SHARED_KEYS, links.RELATED, *([links.ONLY_DIFFERENT] if on_top else [])]
-    return [sql.RECORDS, sql.REFS, *kept, sql.CLAIMS, *related, sql.EDGES, sql.PENDING, sql.FAILURES, *indexes]
+    records = [] if on_top else [sql.RECORDS, sql.FAILURES]
+    return [*records, sql.REFS, *kept, sql.CLAIMS, *related, sql.EDGES, sql.PENDING, *indexes]
 
 
 def _indexes(table: str) -> list[str]:

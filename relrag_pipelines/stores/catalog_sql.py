@@ -224,7 +224,7 @@ SELECT chunk_id FROM earlier ANTI JOIN (SELECT chunk_id FROM chunks EXCEPT SELEC
 REMOVED = """
 WITH earlier AS (SELECT * FROM published_records WHERE NOT EXISTS (FROM catalog.replaced)
         OR lake_month IN (SELECT lake_month FROM catalog.replaced UNION SELECT lake_month FROM previous.replaced)),
-    later AS (SELECT asset_id, content_hash, text, locations FROM records)
+    later AS (SELECT asset_id, content_hash, text, locations FROM {records})
 SELECT count(*) FROM earlier LEFT JOIN later USING (asset_id, content_hash, text)
 WHERE later.locations IS NULL OR NOT list_has_all(
     list_transform(later.locations, lambda place: split_part(place, '#', 1)),

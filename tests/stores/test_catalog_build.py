@@ -145,6 +145,17 @@ def test_months_that_are_gone_are_hidden_and_counted_as_removed(tmp_path: Path) 
     top = on_top(tmp_path / "top", base, {("a", "2024-02"): {}}, previous=base)
     assert [row[2] for row in read(top)["records"]] == ["gmail:2024-01", "gmail:2024-03"]
     assert catalog.count_removed(top, base) == 1
+    indexed: list[object] = []
+    with pytest.raises(catalog_build.RemovedRecordsError):
+        on_top(
+            tmp_path / "refused", base, {("a", "2024-02"): {}}, previous=base, refuse_removal=True,
+            index=lambda *_: indexed.append(_),
+        )  # fmt: skip
+    assert not indexed
+    assert not (tmp_path / "refused" / catalog.NAME).exists()
+    more = {("a", "2024-02"): {"records": [record(f"gmail:{name}", source="a") for name in ("2024-02", "more")]}}
+    kept = on_top(tmp_path / "more", base, more, previous=base, refuse_removal=True)
+    assert catalog.count_removed(kept, base) == 0
 
 
 def test_a_record_that_moved_within_its_file_is_not_removed_but_one_that_left_it_is(tmp_path: Path) -> None:
