@@ -8,7 +8,6 @@ passages.
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -20,9 +19,10 @@ import pyarrow as pa
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth, TermFrequency
+from relrag_pipelines.records import TABLES, ManualLink, ReplacedMonth
 from relrag_pipelines.stores import catalog_sql as sql
 from relrag_pipelines.stores import shared_key_edges as links
+from relrag_pipelines.stores import term_counts
 from relrag_pipelines.stores.catalog import (
     BASE,
     BATCH,
@@ -36,7 +36,6 @@ from relrag_pipelines.stores.catalog import (
     quote,
 )
 from relrag_pipelines.stores.table_schema import arrow_schema, ddl, to_table
-from relrag_pipelines.text.analyzer import document_tokens
 
 Files = Sequence[tuple[str, Sequence[Path]]]
 """(source name, its monthly parquet files), sources in the order of relrag.toml"""
@@ -46,8 +45,6 @@ _MEMORY, _MEMORY_A_RECORD = 800_000_000, 700
 """bytes that DuckDB may use at least, and for each record: all else spills, but the indexes have to fit"""
 _CHECKPOINT_SIZE = "256 MB"
 """what a statement may write before DuckDB makes a checkpoint; at its own 16 MB they took a quarter of the time"""
-_COUNTED = 2_000
-"""passages whose words are counted; chunk ids are hashes, so the first of them are a fair sample"""
 LAKE = ("records", "identifiers", "chunks", "asset_asset_edges", "failures")
 """tables of the lake that a catalog is made from"""
 PEOPLE = ("person_entries", "person_mentions")
@@ -92,8 +89,8 @@ def build(
     relates none of them. `whole` are the files of tables of the whole archive, by table, and of those in PEOPLE; one
     without a file is empty.
 
-    Raises SharedRecordsError where it cannot lie on its base, with `refuse_removal` RemovedRecordsError where that holds
-    what is gone, and duckdb.Error where a parquet file cannot be read; nothing is left at `path` then.
+    Raises SharedRecordsError where it cannot lie on its base, RemovedRecordsError, with `refuse_removal`, where that
+    holds what is gone, and duckdb.Error where a parquet file cannot be read; nothing is left at `path` then.
     """
     spill = path.with_name(f"{path.name}.spill")
     path.unlink(missing_ok=True)
@@ -181,7 +178,7 @@ def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> 
     # without Python's lock, and in one go, so that it need not wait for it in between
     connection.execute(";".join(_remaining_statements(on_top)))
     if not on_top:
-        count_terms(connection)
+        term_counts.write(connection)
     held = _counts(connection, on_top)
     for other in ("base", "previous", "previous_base"):
         connection.execute(f"DETACH DATABASE IF EXISTS {other}")
@@ -243,17 +240,6 @@ def _attach_vectors(connection: duckdb.DuckDBPyConnection, embedded: Files, only
     connection.register("parts_embeddings", pa.table({"filename": list(months), "lake_month": list(months.values())}))
     connection.register("lake_embeddings", connection.read_parquet(list(months), filename=True))
     return sql.WITH_VECTORS.format(only=only)
-
-
-def count_terms(connection: duckdb.DuckDBPyConnection) -> None:
-    """Counts in how many passages a word stands, of a sample of them, into `terms`."""
-    texts = connection.execute("SELECT text FROM chunks ORDER BY chunk_id LIMIT $limit", {"limit": _COUNTED}).fetchall()
-    counted = Counter(term for (text,) in texts for term in set(document_tokens(text).split()))
-    rows = [
-        TermFrequency("", len(texts)),
-        *(TermFrequency(term, counted[term]) for term in sorted(counted) if counted[term] > 1),
-    ]
-    connection.from_arrow(to_table(rows, TermFrequency)).insert_into("terms")
 
 
 def _attach_lake(connection: duckdb.DuckDBPyConnection, parts: MonthFiles) -> None:

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 import duckdb
 
-from relrag_pipelines.stores import catalog
-from relrag_pipelines.stores.catalog_build import count_terms
+from relrag_pipelines.stores import catalog, term_counts
 
 _ALL = "every_{table}"
 """the view of a table as it was"""
@@ -52,6 +51,6 @@ def limit(connection: duckdb.DuckDBPyConnection, clients: Sequence[str]) -> None
         query = shown.get(table, nothing).format(clients=listed)
         if table == "terms":
             connection.execute(f"CREATE TABLE terms AS {nothing}")
-            count_terms(connection)
+            term_counts.write(connection)
         else:
             connection.execute(f"CREATE VIEW {table} AS {query}")
