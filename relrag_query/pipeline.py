@@ -72,7 +72,8 @@ def ask(
     # what is known of people is of all sources and times
     asked = _people_question(context, people) if people and context.limits == ChunkFilter() else None
     unknown = asked.unknown if asked and asked.asks == "who" else ""
-    if people and asked and not unknown and (told := _ask_people(asked, context, generation, people, limit)):
+    may_tell = asked is not None and (not unknown or asked.lacking is not None)
+    if people and asked and may_tell and (told := _ask_people(asked, context, generation, people, limit)):
         return told
     return _ask_records(context, generation, limit, on_text, unknown, people, may_be_others=asked is not None)
 
@@ -167,6 +168,7 @@ def _ask_people(
         when=context.time,
         trace=context.trace,
         people=told.people,
+        head=[answers.stated_by_nobody(asked.unknown, [text for text, _ in lines])] if asked.unknown else [],
     )
 
 
