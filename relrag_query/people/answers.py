@@ -14,7 +14,7 @@ from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
-from relrag_query.people import identifier_owner, passage_candidates
+from relrag_query.people import identifier_owner, passage_candidates, passage_facts
 from relrag_query.people.ages import possible_ages
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
@@ -51,11 +51,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     """The answer to a question about people; None where nothing is known, so that the archive is searched."""
     ids = asked.people
     if not ids:
-        named = asked.relative_facts or _possible(asked, people, context)
-        lines = _relative_lines(named, people)
-        whose = list(dict.fromkeys(one.person_id for one in named))
-        stated = any(one.confidence > IMPLIED_CONFIDENCE for one in asked.relative_facts)
-        return PeopleAnswer(lines, whose, [], sure=stated and not asked.ambiguous) if lines else None
+        return _of_nobody_known(asked, people, context, today)
     if asked.asks == "family" and context.expansion.relationships:
         ids = _family(ids, people)
     namesakes = _namesakes(ids, people) if asked.asks == "fact" and not asked.ambiguous else []
@@ -89,6 +85,18 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     alone = asked.asks == "family" and len(hits) < 2  # who is known from texts alone is hardly all of a family
     nameless = asked.asks == "who" and all(_is_nameless(known[one]) for one in hits)
     return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.ambiguous or by_name or alone or nameless))
+
+
+def _of_nobody_known(asked: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:
+    """What texts say where no person who is known is meant."""
+    if asked.name:
+        lines = passage_facts.said_in_passages(asked.name, asked.predicate, context, today)
+        return PeopleAnswer(lines, [], [], sure=False) if lines else None
+    said = asked.relative_facts or _possible(asked, people, context)
+    lines = _relative_lines(said, people)
+    whose = list(dict.fromkeys(one.person_id for one in said))
+    stated = any(one.confidence > IMPLIED_CONFIDENCE for one in asked.relative_facts)
+    return PeopleAnswer(lines, whose, [], sure=stated and not asked.ambiguous) if lines else None
 
 
 def _possible(asked: PeopleQuestion, people: People, context: QueryContext) -> list[PersonFact]:
@@ -152,7 +160,7 @@ def _relative_lines(facts: list[PersonFact], people: People) -> list[tuple[str, 
     lines = []
     for fact in facts:
         whose = known[fact.person_id]
-        alike = " or ".join(dict.fromkeys(one.name for one in people.find(fact.value)))
+        alike = " or ".join(dict.fromkeys(one.name for one in people.find(fact.value) if one.name != fact.value))
         maybe = f" (may be {alike})" if alike else ""
         perhaps = "perhaps " if fact.confidence <= IMPLIED_CONFIDENCE else ""
         said = f'"{fact.source_quote}"' if fact.source_quote else "the family name is the same"

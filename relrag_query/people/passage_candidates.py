@@ -135,11 +135,11 @@ def names_near(of: int, word: KinWord, people: People, context: QueryContext) ->
             for phrase in kin_phrases(one.text, finder.find(one.text)):
                 if whose := _whose(phrase, word, one, of):
                     near = [*_near(some, place, phrase, named, word, of)]
-                    found += [_with_figures(other, whose, len(near)) for other in near]
+                    found += [_with_figures(name, whose, len(near)) for name in near]
     times: defaultdict[str, set[str]] = defaultdict(set)
-    for one in found:
-        times[one.name].add(one.ref)
-    return [one._replace(figures=one.figures | {"times": math.log(len(times[one.name]))}) for one in found]
+    for other in found:
+        times[other.name].add(other.ref)
+    return [other._replace(figures=other.figures | {"times": math.log(len(times[other.name]))}) for other in found]
 
 
 def _whose(phrase: KinPhrase, word: KinWord, said: Said, of: int) -> str:
@@ -173,9 +173,9 @@ def _names(text: str, mentions: Sequence[Mention]) -> Iterator[tuple[Mention, st
         plain = tables.plain(match[0])
         if plain in tables.given_names() and not match[0].islower() and plain not in kinship.types_of_names():
             yield Mention(*match.span(), (), True), "is_word"
-        elif len(match[0]) >= _FEWEST and (one := name_at(text, match.start(), capital=True)):
-            taken.append((one.start, one.end))
-            yield one, "unlisted"
+        elif len(match[0]) >= _FEWEST and (name := name_at(text, match.start(), capital=True)):
+            taken.append((name.start, name.end))
+            yield name, "unlisted"
 
 
 def _near(

@@ -45,6 +45,8 @@ class PeopleQuestion:
     """who has that relationship to whom these facts are of, where nobody who is known bears the name"""
     lacking: tuple[int, KinWord] | None = None
     """whose relative by what word nobody is known to be"""
+    name: str = ""
+    """of `fact`: the name of somebody whom no record knows"""
 
 
 def read(question: str, people: People) -> PeopleQuestion | None:
@@ -101,11 +103,13 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
     if asked is None:
         return None
     asks, predicate = asked
+    name = question[reference.start : reference.end]
     if not (reference.people or reference.relative_facts or reference.unknown):  # a name that nobody is known by
-        return PeopleQuestion("fact", [], predicate=predicate) if asks == "fact" else None
+        return PeopleQuestion("fact", [], predicate=predicate, name=name) if asks == "fact" else None
     if reference.relative_facts and not reference.people:
         if asks == "fact":  # what a passage says may be of somebody else
-            return PeopleQuestion("fact", [], predicate=predicate)
+            name = reference.relative_facts[0].value if kin_words(name) else name
+            return PeopleQuestion("fact", [], predicate=predicate, name=name)
         if asks != "who":
             return None
         return PeopleQuestion("who", [], ambiguous=reference.ambiguous, relative_facts=reference.relative_facts)
