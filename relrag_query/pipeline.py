@@ -25,6 +25,7 @@ from relrag_query.results import (
     Results,
     cited_sources,
     displayed_sources,
+    join_answers,
     main_record,
     make_quotes,
     nearest_hits,
@@ -72,9 +73,15 @@ def ask(
     # what is known of people is of all sources and times
     asked = _people_question(context, people) if people and context.limits == ChunkFilter() else None
     unknown = asked.unknown if asked and asked.asks == "who" else ""
-    if people and asked and not unknown and (told := _ask_people(asked, context, generation, people, limit)):
+    likely = asked is not None and (asked.lacking is not None or bool(asked.name))
+    told = None
+    if people and asked and (likely or not unknown):
+        told = _ask_people(asked, context, generation, people, limit)
+    if told and not likely:
         return told
-    return _ask_records(context, generation, limit, on_text, unknown, people, may_be_others=asked is not None)
+    context.people_hits = ()  # passages are read too, as if nobody were known
+    found = _ask_records(context, generation, limit, on_text, unknown, people, may_be_others=asked is not None)
+    return join_answers(told, found) if told and not found.written else found
 
 
 def _ask_records(
@@ -167,6 +174,7 @@ def _ask_people(
         when=context.time,
         trace=context.trace,
         people=told.people,
+        head=[answers.stated_by_nobody(asked.unknown, [text for text, _ in lines])] if asked.unknown else [],
     )
 
 

@@ -202,3 +202,16 @@ def displayed_sources(
         spare = iter(range(_UNCITED))
         chosen = [hit for hit in chosen if hit.promoted or next(spare, None) is not None]
     return [CitedSource(number, hit, cited.get(hit.chunk.chunk_group_id, [])) for number, hit in enumerate(chosen, 1)]
+
+
+def join_answers(first: Answer, second: Answer) -> Answer:
+    """The first answer, and behind it what the second quotes, each source once."""
+    numbers = {source.hit.chunk.chunk_id: source.number for source in first.sources}
+    sources, renumbered = list(first.sources), {}
+    for source in second.sources:
+        known = numbers.get(source.hit.chunk.chunk_id)
+        renumbered[source.number] = known or len(sources) + 1
+        if known is None:
+            sources.append(replace(source, number=len(sources) + 1))
+    quotes = [replace(one, sources=[renumbered[number] for number in one.sources]) for one in second.quotes]
+    return replace(first, sources=sources, quotes=[*first.quotes, *quotes], missing=second.missing)

@@ -51,7 +51,7 @@ def in_text(
     """
     if (is_chat and len(text) > LONGEST) or not kinship.may_name(text):
         return
-    people = _people(text, mentions)
+    people = people_named(text, mentions)
     for phrase in _phrases(text, mentions):
         beside = _beside(text, phrase, people)
         other = beside
@@ -70,14 +70,16 @@ def in_reply(
     """What is implied by a text that speaks of a relative and a reply that begins with a name, of the reply."""
     if max(len(text), len(reply)) > LONGEST or not kinship.may_name(text):
         return
-    phrases = [one for one in _phrases(text, mentions) if _beside(text, one, _people(text, mentions)) is None]
+    phrases = [one for one in _phrases(text, mentions) if _beside(text, one, people_named(text, mentions)) is None]
     phrases = [one for one in phrases if one.owner] or phrases
-    others = [one for one in _people(reply, named) if _is_told_of(reply, one)]
+    others = [one for one in people_named(reply, named) if _is_told_of(reply, one)]
     if len(phrases) != 1 or not others or _TOO.search(reply) or kinship.may_name(reply[: others[0].start]):
         return
     phrase, (other, *more) = phrases[0], others
-    alike = any(_fits(text, phrase, reply, one) for one in more) or _named_alike(text, phrase, _people(text, mentions))
-    if _fits(text, phrase, reply, other) and not alike:
+    alike = any(may_be(text, phrase, reply, one) for one in more) or _named_alike(
+        text, phrase, people_named(text, mentions)
+    )
+    if may_be(text, phrase, reply, other) and not alike:
         for owner in _owners(phrase, text, named=False, by_parent=by_parent):
             yield ImpliedRelation(
                 owner, phrase.type, other, f"{text[phrase.start : phrase.end]} ... {_clause(reply, other)}"
@@ -90,11 +92,11 @@ def in_answer(
     """What is implied by a question that names one person and an answer that begins with a word for a relative."""
     if max(len(text), len(question)) > LONGEST or "?" not in question or not kinship.may_name(text):
         return
-    others, phrase = _people(question, named), next(_phrases(text, mentions), None)
+    others, phrase = people_named(question, named), next(_phrases(text, mentions), None)
     begin = _ASSENT.match(text)
     if len(others) != 1 or phrase is None or begin is None or phrase.start != begin.end() or kinship.may_name(question):
         return
-    if _beside(text, phrase, _people(text, mentions)) is None and _fits(text, phrase, question, others[0]):
+    if _beside(text, phrase, people_named(text, mentions)) is None and may_be(text, phrase, question, others[0]):
         for owner in _owners(phrase, text, named=False, by_parent=False):
             quote = f"{_clause(question, others[0])} ... {text[phrase.start : phrase.end]}"
             yield ImpliedRelation(owner, phrase.type, others[0], quote)
@@ -104,7 +106,7 @@ def shared_child(text: str, mentions: Sequence[Mention]) -> str | None:
     """The words for a child that a text calls `our daughter` to somebody who knows her name: he is a parent too."""
     if len(text) > LONGEST or not kinship.may_name(text):
         return None
-    people = _people(text, mentions)
+    people = people_named(text, mentions)
     said = (one for one in _phrases(text, mentions) if one.type == "child" and _beside(text, one, people) is None)
     return next((words for one in said if _is_shared(words := text[one.start : one.end])), None)
 
@@ -151,7 +153,7 @@ def _owners(phrase: KinPhrase, text: str, *, named: bool, by_parent: bool) -> It
             yield "reader"
 
 
-def _people(text: str, mentions: Sequence[Mention]) -> list[Mention]:
+def people_named(text: str, mentions: Sequence[Mention]) -> list[Mention]:
     """Who is named: the people whom somebody knows, given names, and family names behind a title."""
     found = {one.start: one for one in mentions}
     taken = [(one.start, one.end) for one in mentions]
@@ -190,7 +192,7 @@ def _beside(text: str, phrase: KinPhrase, people: Iterable[Mention]) -> Mention 
 def _begins_next(text: str, phrase: KinPhrase, people: Sequence[Mention]) -> Mention | None:
     """Whom the next sentence or clause begins with, where nobody else is named."""
     behind = [one for one in people if one.start >= phrase.end]
-    if len(behind) != 1 or not _fits(text, phrase, text, behind[0]) or _named_alike(text, phrase, people, behind[0]):
+    if len(behind) != 1 or not may_be(text, phrase, text, behind[0]) or _named_alike(text, phrase, people, behind[0]):
         return None
     (one,) = behind
     begins = _SENTENCE_END.search(text[phrase.end : one.start]) is not None and one.start > phrase.end + 2
@@ -204,7 +206,7 @@ def _begins_before(text: str, phrase: KinPhrase, people: Sequence[Mention]) -> M
         return None
     (one,) = people
     told = one.end < begin and one.start == sentence_begin(text, max(0, begin - 2)) and one.is_subject
-    return one if told and _fits(text, phrase, text, one) else None
+    return one if told and may_be(text, phrase, text, one) else None
 
 
 def _is_told_of(text: str, one: Mention) -> bool:
@@ -214,7 +216,7 @@ def _is_told_of(text: str, one: Mention) -> bool:
     return text[begin : one.start].strip() == "" or rest is None or rest[1] != "?"
 
 
-def _fits(text: str, phrase: KinPhrase, other_text: str, other: Mention) -> bool:
+def may_be(text: str, phrase: KinPhrase, other_text: str, other: Mention) -> bool:
     """Whether somebody may be called by that word: a woman no brother, and for a dentist a name with a title."""
     words = _WORD.findall(text[phrase.start : phrase.end])
     sex = next((found for word in reversed(words) if (found := kinship.gender(word))), "")
@@ -227,7 +229,7 @@ def _fits(text: str, phrase: KinPhrase, other_text: str, other: Mention) -> bool
 def _named_alike(text: str, phrase: KinPhrase, people: Iterable[Mention], but: Mention | None = None) -> bool:
     """Whether a text names somebody else who might be meant."""
     return any(
-        one != but and one != phrase.owner and one.is_subject and _fits(text, phrase, text, one) for one in people
+        one != but and one != phrase.owner and one.is_subject and may_be(text, phrase, text, one) for one in people
     )
 
 

@@ -105,7 +105,8 @@ class MentionFinder:
 
     def people(self, text: str, present: Collection[int] = ()) -> set[int]:
         """Who is mentioned: by a name that nobody else bears, or that only one of those present bears."""
-        return {one for mention in self.find(text) if (one := certain_person(mention, present)) is not None}
+        found = self._found(text)  # mostly nobody
+        return {one for mention in found if (one := certain_person(mention, present)) is not None} if found else set()
 
     def _mention_at(self, text: str, start: int) -> Mention | None:
         """The longest name that begins there, if one does."""

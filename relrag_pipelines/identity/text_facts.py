@@ -71,6 +71,8 @@ def _matching(
 ) -> Iterator[tuple[Template, dict[str, Mention], list[re.Match[str]]]]:
     """Each template that fits somewhere, with whom it names, and what of it matched."""
     for template in templates if fact_phrases.may_state(text) else ():
+        if len(template.names) > len(mentions):
+            continue
         for names, matches in _fitting(template, text, mentions):
             start, end = _span(names, matches)
             begin = sentence_begin(text, start)

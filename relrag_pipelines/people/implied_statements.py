@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from relrag_pipelines.identity import implied_kin
@@ -35,24 +35,36 @@ class Said(NamedTuple):
 def read(
     finder: MentionFinder,
     lake_month: str,
-    chats: Iterable[tuple[Text, Speakers]],
+    texts: Iterable[Text],
+    speakers_of: Callable[[Text], Speakers],
     found: Resolution,
     owner: int | None,
 ) -> Iterator[TextFact]:
-    """The rows of text_facts that the messages of chats imply, in any order; `owner` is whose archive it is."""
-    said = [Said(text, speakers, finder.find(text.text)) for text, speakers in chats if speakers.writer is not None]
-    said.sort(key=lambda one: (one.text.thread_id or "", one.text.ts or 0))
-    for one in said:
+    """The rows of text_facts that texts imply, in any order, each of whose writer is known; `owner`: whose archive."""
+    ordered = sorted(texts, key=lambda one: (one.thread_id or "", one.ts or 0))
+
+    @functools.cache
+    def said(place: int) -> Said:
+        one = ordered[place]
+        return Said(one, speakers_of(one), finder.find(one.text))
+
+    # few texts speak of a relative; of the others only those beside them are looked at
+    for place in [place for place, one in enumerate(ordered) if kinship.may_name(one.text)]:
+        one = said(place)
         for implied in implied_kin.in_text(
             one.text.text, one.mentions, by_parent=_is_by_parent(one, owner), is_chat=one.text.type.chat
         ):
             yield from _fact(lake_month, implied, one, one, found)
         words = implied_kin.shared_child(one.text.text, one.mentions) if one.text.type.chat else None
-        if words and one.speakers.writer is not None and one.speakers.reader is not None:
+        if words and one.speakers.reader is not None:
             yield from _parents(lake_month, one, words, found)
-    for first, second in itertools.pairwise(said):
-        if _is_reply(first, second):
-            yield from _of_both(lake_month, (first, second), found, owner)
+        if place and _is_reply(before := said(place - 1), one):
+            for implied in implied_kin.in_answer(before.text.text, before.mentions, one.text.text, one.mentions):
+                yield from _fact(lake_month, implied, one, before, found)
+        if place + 1 < len(ordered) and _is_reply(one, behind := said(place + 1)):
+            texts_of_both = (one.text.text, one.mentions, behind.text.text, behind.mentions)
+            for implied in implied_kin.in_reply(*texts_of_both, by_parent=_is_by_parent(one, owner)):
+                yield from _fact(lake_month, implied, one, behind, found)
 
 
 def _parents(lake_month: str, one: Said, words: str, found: Resolution) -> Iterator[TextFact]:
@@ -61,15 +73,6 @@ def _parents(lake_month: str, one: Said, words: str, found: Resolution) -> Itera
     for person, other in (ends, ends[::-1]):
         if person is not None and other is not None:
             yield _made(lake_month, person, _BOTH, found.people[other].name, one.text.asset_id, words)
-
-
-def _of_both(lake_month: str, pair: tuple[Said, Said], found: Resolution, owner: int | None) -> Iterator[TextFact]:
-    first, second = pair
-    texts = (first.text.text, first.mentions, second.text.text, second.mentions)
-    for implied in implied_kin.in_reply(*texts, by_parent=_is_by_parent(first, owner)):
-        yield from _fact(lake_month, implied, first, second, found)
-    for implied in implied_kin.in_answer(*texts):
-        yield from _fact(lake_month, implied, second, first, found)
 
 
 def _is_reply(first: Said, second: Said) -> bool:

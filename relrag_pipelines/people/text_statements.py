@@ -16,7 +16,7 @@ from relrag_pipelines.identity.text_facts import stated_facts, stated_roles
 from relrag_pipelines.people import implied_statements
 from relrag_pipelines.records import TextFact, TextRelationship
 from relrag_pipelines.sources.kind import RecordType
-from relrag_pipelines.text import kinship
+from relrag_pipelines.text import fact_phrases, kinship
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 STATED_CONFIDENCE = 0.8
@@ -87,7 +87,7 @@ def read(
     facts: dict[tuple[str, str, int, str, str], TextFact] = {}
     texts = [one for one in texts if not one.bulk]
     partners = _partners(texts, people, found)
-    for one in texts:
+    for one in filter(_may_tell, texts):
         mentions = finder.find(one.text)
         related = stated_relations(one.text, mentions)
         speakers = _speakers(one, people, partners)
@@ -100,13 +100,22 @@ def read(
             facts.setdefault((lake_month, one.asset_id, person_id, predicate, value), made)
         for made in _signed_to_several(lake_month, one, speakers, people.owner, found):
             facts.setdefault((lake_month, one.asset_id, made.person_id, made.predicate, made.value), made)
-    spoken = [(one, _speakers(one, people, partners)) for one in texts if one.type.chat or one.type.mail]
-    for made in implied_statements.read(finder, lake_month, spoken, found, people.owner):
+    spoken = [one for one in texts if (one.type.chat or one.type.mail) and one.asset_id in people.writers]
+
+    def speakers_of(one: Text) -> Speakers:
+        return _speakers(one, people, partners)
+
+    for made in implied_statements.read(finder, lake_month, spoken, speakers_of, found, people.owner):
         facts.setdefault((lake_month, made.source_ref, made.person_id, made.predicate, made.value), made)
     for from_id, to_id, type_, one in _titles(texts, people):
         key = (lake_month, from_id, to_id, type_, one.asset_id)
         relations.setdefault(key, TextRelationship(*key, one.subject or "", one.client_id))
     return list(relations.values()), list(facts.values())
+
+
+def _may_tell(one: Text) -> bool:
+    """Whether a text may state something: most hold no word of a relative and no piece of a pattern."""
+    return one.type.mail or kinship.may_name(one.text) or fact_phrases.may_state(one.text)
 
 
 def _partners(texts: Sequence[Text], people: RecordPeople, found: Resolution) -> dict[str, int]:

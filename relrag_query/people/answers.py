@@ -14,7 +14,7 @@ from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
-from relrag_query.people import identifier_owner
+from relrag_query.people import identifier_owner, passage_candidates, passage_facts
 from relrag_query.people.ages import possible_ages
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
@@ -51,10 +51,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     """The answer to a question about people; None where nothing is known, so that the archive is searched."""
     ids = asked.people
     if not ids:
-        lines = _relative_lines(asked.relative_facts, people)
-        whose = list(dict.fromkeys(one.person_id for one in asked.relative_facts))
-        stated = any(one.confidence > IMPLIED_CONFIDENCE for one in asked.relative_facts)
-        return PeopleAnswer(lines, whose, [], sure=stated and not asked.ambiguous) if lines else None
+        return _of_nobody_known(asked, people, context, today)
     if asked.asks == "family" and context.expansion.relationships:
         ids = _family(ids, people)
     namesakes = _namesakes(ids, people) if asked.asks == "fact" and not asked.ambiguous else []
@@ -88,6 +85,27 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     alone = asked.asks == "family" and len(hits) < 2  # who is known from texts alone is hardly all of a family
     nameless = asked.asks == "who" and all(_is_nameless(known[one]) for one in hits)
     return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.ambiguous or by_name or alone or nameless))
+
+
+def _of_nobody_known(asked: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:
+    """What texts say where no person who is known is meant."""
+    if asked.name:
+        lines = passage_facts.said_in_passages(asked.name, asked.predicate, context, today)
+        return PeopleAnswer(lines, [], [], sure=False) if lines else None
+    said = asked.relative_facts or _possible(asked, people, context)
+    lines = _relative_lines(said, people)
+    whose = list(dict.fromkeys(one.person_id for one in said))
+    stated = any(one.confidence > IMPLIED_CONFIDENCE for one in asked.relative_facts)
+    return PeopleAnswer(lines, whose, [], sure=stated and not asked.ambiguous) if lines else None
+
+
+def _possible(asked: PeopleQuestion, people: People, context: QueryContext) -> list[PersonFact]:
+    """Who may be a relative whom nothing states, by the passages that speak of such a one."""
+    if asked.lacking is None:
+        return []
+    found = passage_candidates.possible_relatives(*asked.lacking, people, context)
+    context.note("people", f"nobody is stated to be the {asked.lacking[1].type}; {len(found)} may be")
+    return found
 
 
 def _is_nameless(person: IndexedPerson) -> bool:
@@ -142,9 +160,11 @@ def _relative_lines(facts: list[PersonFact], people: People) -> list[tuple[str, 
     lines = []
     for fact in facts:
         whose = known[fact.person_id]
-        alike = " or ".join(dict.fromkeys(one.name for one in people.find(fact.value)))
+        alike = " or ".join(dict.fromkeys(one.name for one in people.find(fact.value) if one.name != fact.value))
         maybe = f" (may be {alike})" if alike else ""
-        text = f'{fact.value}{maybe}, {fact.predicate.replace("_", " ")} of {whose.name}: "{fact.source_quote}"'
+        perhaps = "perhaps " if fact.confidence <= IMPLIED_CONFIDENCE else ""
+        said = f'"{fact.source_quote}"' if fact.source_quote else "the family name is the same"
+        text = f"{fact.value}{maybe}, {perhaps}{fact.predicate.replace('_', ' ')} of {whose.name}: {said}"
         lines.append((text, person_hit(whose, [fact], [], people)))
     return lines
 
@@ -156,7 +176,8 @@ def person_hit(person: IndexedPerson, facts: list[PersonFact], relations: list[R
     lines = [f"{names[0]} ({', '.join(names[1:])})" if names[1:] else names[0]]
     lines += [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in own]
     through = [one.row.source_ref for one in relations if one.other_id == person.person_id]
-    refs = list(dict.fromkeys([*people.cards(person.person_id), *through, *(fact.source_ref for fact in own)]))
+    told = [fact.source_ref for fact in own if fact.source_ref]
+    refs = list(dict.fromkeys([*people.cards(person.person_id), *through, *told]))
     asset_id = f"person:{person.person_id}"
     chunk = Chunk(
         asset_id, asset_id, asset_id, 0, 1, "\n".join(lines), "", ENTITY_STORE, "person", "person",

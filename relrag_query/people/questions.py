@@ -15,7 +15,7 @@ from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names.personal_name import parse
-from relrag_query.people.kin_words import kin_words
+from relrag_query.people.kin_words import KinWord, kin_words
 from relrag_query.people.people import People
 from relrag_query.people.references import references
 from relrag_query.people.relations import Relation
@@ -43,6 +43,10 @@ class PeopleQuestion:
     """a relationship that nobody is known to have; then there are no people"""
     relative_facts: list[PersonFact] = field(default_factory=list)
     """who has that relationship to whom these facts are of, where nobody who is known bears the name"""
+    lacking: tuple[int, KinWord] | None = None
+    """whose relative by what word nobody is known to be"""
+    name: str = ""
+    """of `fact`: the name of somebody whom no record knows"""
 
 
 def read(question: str, people: People) -> PeopleQuestion | None:
@@ -99,11 +103,13 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
     if asked is None:
         return None
     asks, predicate = asked
+    name = question[reference.start : reference.end]
     if not (reference.people or reference.relative_facts or reference.unknown):  # a name that nobody is known by
-        return PeopleQuestion("fact", [], predicate=predicate) if asks == "fact" else None
+        return PeopleQuestion("fact", [], predicate=predicate, name=name) if asks == "fact" else None
     if reference.relative_facts and not reference.people:
         if asks == "fact":  # what a passage says may be of somebody else
-            return PeopleQuestion("fact", [], predicate=predicate)
+            name = reference.relative_facts[0].value if kin_words(name) else name
+            return PeopleQuestion("fact", [], predicate=predicate, name=name)
         if asks != "who":
             return None
         return PeopleQuestion("who", [], ambiguous=reference.ambiguous, relative_facts=reference.relative_facts)
@@ -114,7 +120,9 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
     said = PeopleQuestion(
         asks, reference.people, reference.relations, predicate, reference.ambiguous, reference.unknown
     )
-    return replace(said, relative_facts=reference.relative_facts) if asks == "who" else said
+    if asks != "who":
+        return said
+    return replace(said, relative_facts=reference.relative_facts, lacking=reference.lacking)
 
 
 def _question_type(rest: str, reference: Reference) -> tuple[QuestionType, str] | None:

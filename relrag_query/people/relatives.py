@@ -39,6 +39,8 @@ class Reference:
     """a relationship that nobody is known to have; then there are no people"""
     relative_facts: list[PersonFact] = field(default_factory=list)
     """who a text says it is, by a name that nobody who is known bears"""
+    lacking: tuple[int, KinWord] | None = None
+    """whose relative by what word is not known; passages may tell who it may be"""
 
 
 def find_relative(question: str, word: KinWord, found: list[Reference], people: People) -> Reference | None:
@@ -118,7 +120,7 @@ def relative_of(person_id: int | None, start: int, end: int, word: KinWord, peop
     said = _stated_relative(person_id, start, end, word, people)
     if said.people or said.relative_facts:
         return said
-    return _indirect_relative(person_id, start, end, word, people) or said
+    return _indirect_relative(person_id, start, end, word, people) or replace(said, lacking=(person_id, word))
 
 
 def _indirect_relative(person_id: int, start: int, end: int, word: KinWord, people: People) -> Reference | None:

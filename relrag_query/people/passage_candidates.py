@@ -1,0 +1,292 @@
+"""Who may be a relative whom nothing states: who is named in passages near a word for such a relative.
+
+`and the girls?`, `Isla broke a tooth, Skye a window`, `love to my nieces`: each name near such a word has a score, by
+whose relative the words are of, how far away the name is, and whether it is of a man or a woman. The best are offered.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from relrag_pipelines.identity import implied_kin
+from relrag_pipelines.identity.kin_phrases import KinPhrase, kin_phrases
+from relrag_pipelines.identity.kinship import is_quoted, sentence_begin
+from relrag_pipelines.identity.mentions import Mention, certain_person
+from relrag_pipelines.identity.strangers import name_at
+from relrag_pipelines.records import PersonFact
+from relrag_pipelines.text import kinship
+from relrag_pipelines.text.names import tables
+from relrag_pipelines.text.names.forms import gender_of
+from relrag_pipelines.text.names.likeness import masculine
+from relrag_query.people.kin_words import KinWord
+from relrag_query.people.people import People
+from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval.context import QueryContext
+
+_PASSAGES = 40
+"""passages with such a word that are read"""
+_MESSAGES = 3
+"""messages before and behind one with such a word in which names are looked for"""
+_SOON = 6 * 3600
+"""seconds within which these follow one another"""
+_FEWEST = 3
+"""letters of a name that no list has"""
+_ONE_NAME = frozenset({"spouse", "sibling", "parent", "child"})
+"""relatives who mostly have the same family name"""
+_MOST = 3
+"""people who are offered"""
+_WEIGHTS = {
+    "bias": -0.25,
+    "of_whom": 0.75,
+    "same_sentence": 1.1,
+    "same_text": -1.0,
+    "messages_away": -0.6,
+    "behind": 0.55,
+    "begins": 0.65,
+    "beside": 1.25,
+    "fits": 0.2,
+    "stranger": -0.5,
+    "speaks": 0.5,
+    "is_word": -0.6,
+    "unlisted": -1.2,
+    "others": -0.85,
+    "times": 1.1,
+}
+"""what each figure of a name counts, from the half of `tuning/people` that may be looked at"""
+_LEAST = 0.12
+"""share of names of such a score that are right, below which none is offered"""
+
+
+class Said(NamedTuple):
+    """A message, or a passage of something longer."""
+
+    ref: str
+    text: str
+    ts: int
+    writer: int | None
+    reader: int | None
+    present: frozenset[int]
+
+
+class NameNear(NamedTuple):
+    """A name near a word for a relative."""
+
+    name: str
+    person_id: int | None
+    ref: str
+    quote: str
+    figures: dict[str, float]
+
+
+def possible_relatives(of: int, word: KinWord, people: People, context: QueryContext) -> list[PersonFact]:
+    """Who may be that to a person, the likeliest first, as facts with a score as confidence; mostly nobody."""
+    best: dict[str, PersonFact] = {}
+    for one in names_near(of, word, people, context):
+        chance = score(one.figures)
+        name = people.by_id([one.person_id])[one.person_id].name if one.person_id is not None else one.name
+        if chance >= _LEAST and (name not in best or best[name].confidence < chance):
+            best[name] = PersonFact(of, word.type, name, chance, one.ref, one.quote)
+    found = sorted(best.values(), key=lambda one: -one.confidence)[:_MOST]
+    return [*found, *(one for one in _of_one_family(of, word, people) if one.value not in best)]
+
+
+def _of_one_family(of: int, word: KinWord, people: People) -> Iterator[PersonFact]:
+    """Who bears the family name of a person and may be called by that word, where they are few."""
+    names = [name for name in people.by_id([of])[of].resolved_person.names if len(name.words) > 1]
+    if word.type not in _ONE_NAME or not names:
+        return
+    families = {name.words[-1] for name in names}
+    forms = {form for one in families for form in (one, f"{one}ova", f"{one[:-1]}a", f"{one[:-1]}ova", *masculine(one))}
+    known = people.name_bearers(" ".join(forms), sounds=False)
+    stated = {one.other_id for one in people.relationships([of])}
+    asked, found = kinship.gender(word.word), []
+    for one, person in known.items():
+        borne = [name for name in person.resolved_person.names if len(name.words) > 1]
+        alike = any(masculine(name.words[-1]) & forms or name.words[-1] in forms for name in borne)
+        sexes = {gender_of(name.words[0]) for name in borne} - {""}
+        if one != of and one not in stated and alike and (not asked or not sexes or asked in sexes):
+            found.append(person)
+    if len(found) <= _MOST:
+        for person in found:
+            yield PersonFact(of, word.type, person.name, _LEAST, "")
+
+
+def score(figures: dict[str, float]) -> float:
+    """How often a name with such figures is right."""
+    return 1 / (1 + math.exp(-sum(_WEIGHTS[name] * value for name, value in figures.items())))
+
+
+def names_near(of: int, word: KinWord, people: People, context: QueryContext) -> list[NameNear]:
+    """Every name near such a word, that may be of the relative."""
+    conversations = _conversations(of, word, people, context)
+    every = [one for some in conversations for one in some]
+    if not every:
+        return []
+    finder = people.finder("\n".join(one.text for one in every))
+    named = {one.text: [*_names(one.text, finder.find(one.text))] for one in every}
+    found = []
+    for some in conversations:
+        for place, one in enumerate(some):
+            for phrase in kin_phrases(one.text, finder.find(one.text)):
+                if whose := _whose(phrase, word, one, of):
+                    near = [*_near(some, place, phrase, named, word, of)]
+                    found += [_with_figures(name, whose, len(near)) for name in near]
+    times: defaultdict[str, set[str]] = defaultdict(set)
+    for other in found:
+        times[other.name].add(other.ref)
+    return [other._replace(figures=other.figures | {"times": math.log(len(times[other.name]))}) for other in found]
+
+
+def _whose(phrase: KinPhrase, word: KinWord, said: Said, of: int) -> str:
+    """`of_whom` where a phrase is of that person's relative, `open` where it does not say; else empty."""
+    written = said.text[phrase.start : phrase.end]
+    sexes = {kinship.gender(one) for one in re.findall(r"[\w-]+", written)} - {""}
+    asked = kinship.gender(word.word)
+    if phrase.type != word.type or (asked and sexes and asked not in sexes):
+        return ""
+    if is_quoted(said.text, sentence_begin(said.text, phrase.start), phrase.end):
+        return ""
+    owner = phrase.owner
+    if isinstance(owner, Mention):
+        return "of_whom" if certain_person(owner, said.present) == of else ""
+    if owner in ("writer", "reader"):
+        both = any(one in kinship.shared() for one in re.findall(r"[^\W\d_]+", written.lower()))
+        whom = {said.writer, said.reader} if both else {said.writer if owner == "writer" else said.reader}
+        return "of_whom" if of in whom else "open" if whom == {None} else ""
+    return "open"
+
+
+def _names(text: str, mentions: Sequence[Mention]) -> Iterator[tuple[Mention, str]]:
+    """The names in a text, each with what speaks against its being one: `is_word`, `unlisted`, or nothing."""
+    taken = []
+    for one in implied_kin.people_named(text, mentions):
+        taken.append((one.start, one.end))
+        yield one, ""
+    for match in re.finditer(r"[^\W\d_]+", text):
+        if any(match.end() > start and match.start() < end for start, end in taken):
+            continue
+        plain = tables.plain(match[0])
+        if plain in tables.given_names() and not match[0].islower() and plain not in kinship.types_of_names():
+            yield Mention(*match.span(), (), True), "is_word"
+        elif len(match[0]) >= _FEWEST and (name := name_at(text, match.start(), capital=True)):
+            taken.append((name.start, name.end))
+            yield name, "unlisted"
+
+
+def _near(
+    some: Sequence[Said],
+    place: int,
+    phrase: KinPhrase,
+    named: dict[str, list[tuple[Mention, str]]],
+    word: KinWord,
+    of: int,
+) -> Iterator[NameNear]:
+    """The names near a phrase that may be of whom it speaks of, each with how far away it is."""
+    here = some[place]
+    for number in range(max(0, place - _MESSAGES), min(len(some), place + _MESSAGES + 1)):
+        said = some[number]
+        if abs(said.ts - here.ts) > _SOON:
+            continue
+        for name, doubt in named[said.text]:
+            person = certain_person(name._replace(is_word=False), said.present)
+            inside = number == place and name.start < phrase.end and name.end > phrase.start
+            if inside or person == of:
+                continue
+            base = implied_kin.base_name(said.text, name)
+            sex, asked = gender_of(base.split(" ")[0]), _sex(word, phrase, here.text)
+            if sex and asked and sex != asked:
+                continue
+            begin = sentence_begin(said.text, name.start)
+            figures = {
+                "bias": 1.0,
+                "same_text": float(number == place),
+                "same_sentence": float(number == place and begin == sentence_begin(said.text, phrase.start)),
+                "messages_away": float(abs(number - place)),
+                "behind": float((number, name.start) > (place, phrase.start)),
+                "begins": float(not said.text[begin : name.start].strip()),
+                "beside": float(number == place and 0 <= name.start - phrase.end <= 2),
+                "fits": float(bool(sex) and sex == asked),
+                "stranger": float(person is None),
+                "speaks": float(person is not None and person in (here.writer, here.reader)),
+                "is_word": float(doubt == "is_word"),
+                "unlisted": float(doubt == "unlisted"),
+            }
+            yield NameNear(base, person, said.ref, _quote(here, phrase, said), figures)
+
+
+def _sex(word: KinWord, phrase: KinPhrase, text: str) -> str:
+    """m or f by the word of the question, else by that of the passage."""
+    said = re.findall(r"[\w-]+", text[phrase.start : phrase.end])
+    return kinship.gender(word.word) or next((sex for one in said if (sex := kinship.gender(one))), "")
+
+
+def _quote(here: Said, phrase: KinPhrase, said: Said) -> str:
+    """The words for the relative and those that name somebody."""
+    if here.ref == said.ref and here.text == said.text:
+        return _shorten(here.text)
+    both = [here, said] if here.ts <= said.ts else [said, here]
+    return " ... ".join(_shorten(one.text) for one in both)
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 160 else f"{line[:160]}…"
+
+
+def _with_figures(one: NameNear, whose: str, others: int) -> NameNear:
+    return one._replace(figures=one.figures | {"of_whom": float(whose == "of_whom"), "others": math.log(others)})
+
+
+def _conversations(of: int, word: KinWord, people: People, context: QueryContext) -> list[list[Said]]:
+    """The passages with a word for such a relative that have to do with a person: messages in order, or one text."""
+    asked = " ".join(sorted(kinship.words_for({word.type})))
+    where = replace(context.limits, person_ids=tuple(people.ids_in_index([of])))
+    hits = context.vectors.search(asked, _PASSAGES, where, None)
+    chunks = [*catalog_reader.chunks(context.connection, [one.chunk_id for one in hits]).values()]
+    members = list(dict.fromkeys(ref for one in chunks for ref in one.members))
+    messages = catalog_reader.messages(context.connection, members) if members else {}
+    roles = _roles([*members, *(one.asset_id for one in chunks)], people, context)
+    threads: dict[str, dict[str, Said]] = {}
+    for chunk in chunks:
+        if not chunk.members:
+            threads[chunk.chunk_id] = {chunk.chunk_id: _said(chunk.asset_id, chunk.text, chunk.ts, roles)}
+            continue
+        inside = threads.setdefault(chunk.thread_id or chunk.chunk_id, {})
+        for ref in chunk.members:
+            if ref in messages:
+                inside[ref] = _said(ref, messages[ref].text, messages[ref].ts, roles)
+    return [_with_readers(sorted(one.values(), key=lambda said: said.ts)) for one in threads.values()]
+
+
+def _roles(refs: Sequence[str], people: People, context: QueryContext) -> dict[str, list[tuple[int, str]]]:
+    """Who has to do with each record, and how: sender, recipient, participant, owner, mentioned."""
+    rows = context.connection.execute(
+        "SELECT asset_ref, person_id, role FROM person_assets WHERE asset_ref IN (SELECT unnest($refs)) ORDER BY ALL",
+        {"refs": list(refs)},
+    ).fetchall()
+    found: dict[str, list[tuple[int, str]]] = {}
+    for ref, person_id, role in rows:
+        found.setdefault(ref, []).append((people.survivor(person_id), role))
+    return found
+
+
+def _said(ref: str, text: str, ts: int | None, roles: dict[str, list[tuple[int, str]]]) -> Said:
+    here = roles.get(ref, [])
+    writers = [person for person, role in here if role == "sender"]
+    others = {person for person, role in here if role in ("recipient", "participant")} - {*writers}
+    reader = next(iter(others)) if len(others) == 1 else None
+    present = frozenset(person for person, role in here if role != "mentioned")
+    return Said(ref, text, ts or 0, writers[0] if len(writers) == 1 else None, reader, present)
+
+
+def _with_readers(some: list[Said]) -> list[Said]:
+    """In a chat of two whoever does not write reads."""
+    writers = {one.writer for one in some if one.writer is not None}
+    if len(writers) != 2:
+        return some
+    return [one._replace(reader=next(iter(writers - {one.writer}))) if one.writer else one for one in some]

@@ -1,0 +1,77 @@
+"""Who may be a relative whom nothing states, and what passages say of people whom no record knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+import pytest
+
+from relrag_pipelines.identity.mentions import Mention
+from relrag_query.archive import Archive
+from relrag_query.people.passage_candidates import _names, score
+from relrag_query.people.passage_facts import _bearers, _values
+from tuning.people import measure
+
+_NEAR = {"bias": 1.0, "of_whom": 1.0, "same_sentence": 1.0, "same_text": 1.0, "behind": 1.0, "fits": 1.0}
+
+
+@pytest.fixture(scope="module")
+def whitfield(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    with measure.opened("whitfield", tmp_path_factory.mktemp("whitfield")) as archive:
+        yield archive
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("who are my nieces?", "Isla, perhaps nephew or niece of Eleanor Whitfield"),
+        ("who are my nieces?", "Skye, perhaps nephew or niece of Eleanor Whitfield"),
+        ("who is our dentist", "Mrs-Okafor, perhaps dentist of Eleanor Whitfield"),
+        ("מי הבן של אורלי", "Ariel, perhaps child of Orly Ben-David"),
+    ],
+)
+def test_who_is_named_near_a_word_for_a_relative_is_offered_and_never_sure(
+    whitfield: Archive, question: str, line: str
+) -> None:
+    answer = whitfield.ask(question)
+    assert answer.confidence == "unsure"
+    assert any(one.text.startswith(line) for one in answer.quotes)
+    assert answer.head[0].startswith(("Nobody is stated to be", "It is not certain who"))
+    shown = [source.number for source in answer.sources]
+    assert shown == [*range(1, len(shown) + 1)]
+    assert all(set(one.sources) <= {*shown} for one in answer.quotes)
+
+
+def test_a_name_that_is_near_counts_more_than_one_that_is_far_or_in_no_list() -> None:
+    far = {"bias": 1.0, "of_whom": 1.0, "messages_away": 3.0}
+    assert score(_NEAR) > score(_NEAR | {"unlisted": 1.0}) > score(far | {"unlisted": 1.0})
+
+
+def test_a_hebrew_name_that_is_a_word_too_is_one_with_a_doubt() -> None:
+    text = "כן, הדס באה, with Wren, who sings"
+    assert [(text[one.start : one.end], doubt) for one, doubt in _names(text, [])] == [
+        ("הדס", "is_word"),
+        ("Wren", "unlisted"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "predicate", "text", "value"),
+    [
+        ("Lenka Pokorná", "phone", "Lenka's number is 777 909 010", "777 909 010"),
+        ("Ido", "birthday", "Ido's birthday is 19 June, he will be 18.", "06-19"),
+        ("Itamar", "age", "איתמר כבר בן 7 את מאמינה", "7 or 8 years old"),
+        ("Lenka", "phone", "Milena's number is 777 909 010", None),
+        ("Ido", "birthday", "If Ido's birthday is 19 June, we stay.", None),
+    ],
+)
+def test_what_a_passage_says_of_whom_no_record_knows(name: str, predicate: str, text: str, value: str | None) -> None:
+    said = [one for one, _ in _values(name, predicate, text, date(2026, 6, 3), date(2026, 7, 20))]
+    assert said == ([value] if value else [])
+
+
+def test_a_name_is_found_with_its_family_name_and_in_another_script() -> None:
+    assert _bearers("Lenka Pokorná", "by Lenka Pokorná") == [Mention(3, 16, (), False)]
+    assert [(one.start, one.end) for one in _bearers("Itamar", "איתמר בן 7")] == [(0, 5)]
+    assert not _bearers("Ann", "anna and Annabel")
