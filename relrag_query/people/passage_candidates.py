@@ -58,8 +58,11 @@ _WEIGHTS = {
     "times": 1.1,
 }
 """what each figure of a name counts, from the half of `tuning/people` that may be looked at"""
-_LEAST = 0.12
-"""share of names of such a score that are right, below which none is offered"""
+_LEAST = 0.3
+"""score below which no name is offered: of those above it at least about as many are right
+
+With .12 the questions that may be looked at were 85.6 % right instead of 84.2, those held back 81.6 either way.
+"""
 
 
 class Said(NamedTuple):

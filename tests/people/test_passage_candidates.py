@@ -26,7 +26,6 @@ def whitfield(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
     ("question", "line"),
     [
         ("who are my nieces?", "Isla, perhaps nephew or niece of Eleanor Whitfield"),
-        ("who are my nieces?", "Skye, perhaps nephew or niece of Eleanor Whitfield"),
         ("who is our dentist", "Mrs-Okafor, perhaps dentist of Eleanor Whitfield"),
         ("מי הבן של אורלי", "Ariel, perhaps child of Orly Ben-David"),
     ],
