@@ -26,6 +26,8 @@ TOO_SHORT = 0.004
 """seconds; what takes less cannot be compared"""
 MOST_SECONDS_PER_MB = 2.0
 """of a recogniser's processor time on the machine of reference"""
+TRIES = 10
+"""where a recogniser seems slow: a shared machine may be slower by half for seconds"""
 MOST_SECONDS_PER_MB_IN_ALL = 20.0
 """of the redactor's; far above what is measured, far below what grows with the square"""
 
@@ -79,7 +81,7 @@ def test_each_recogniser_is_linear(name: str) -> None:
         # one measurement may be disturbed, three hardly; four times the text, six times the time
         if all(seconds(find, longer) > 6 * seconds(find, text) for _ in range(3)):
             slow[pattern] = "grows faster than the text"
-        if all(is_slow(further_seconds_per_mb(find, text, longer), MOST_SECONDS_PER_MB) for _ in range(3)):
+        if all(is_slow(further_seconds_per_mb(find, text, longer), MOST_SECONDS_PER_MB) for _ in range(TRIES)):
             slow[pattern] = "too many seconds a megabyte"
     assert slow == {}
 
