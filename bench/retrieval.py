@@ -58,9 +58,14 @@ def scores(found: Mapping[str, Sequence[str]], gold: Mapping[str, set[str]]) -> 
 
 
 def batches(
-    rows: Sequence[Mapping[str, Any]], meanings: Sequence[Sequence[float] | None] = ()
+    rows: Sequence[Mapping[str, Any]],
+    meanings: Sequence[Sequence[float] | None] = (),
+    spans: Sequence[Sequence[float] | None] = (),
 ) -> Iterator[pa.RecordBatch]:
-    """Rows with some of the columns of a chunk, the rest empty, as the store takes them; with their dense vectors."""
+    """Rows with some of the columns of a chunk, the rest empty, as the store takes them; with their dense vectors.
+
+    Those of the `spans` of a row stand one behind the other.
+    """
     columns = {}
     for field in arrow_schema(Chunk):
         empty: Any = [] if pa.types.is_list(field.type) else 0 if field.type == pa.int64() else ""
@@ -68,7 +73,8 @@ def batches(
             [row.get(field.name, None if field.nullable else empty) for row in rows], field.type
         )
     people = {name: pa.array([row.get(name, []) for row in rows], pa.list_(pa.int64())) for name in _PEOPLE}
-    dense = {"vector": pa.array(list(meanings), pa.list_(pa.float32()))} if meanings else {}
+    given = {"vector": meanings, "span_vectors": spans}
+    dense = {name: pa.array(list(of), pa.list_(pa.float32())) for name, of in given.items() if of}
     yield from pa.table(columns | people | dense).to_batches()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Raised when a stored table changes shape, and with it that table's `since`.
 
 Of an older home the tables that have changed since are made again: those of the lake from private/, the private ones
@@ -394,12 +394,16 @@ class Chunk:
 
 @dataclass(slots=True)
 class Embedding:
-    """The vector of a passage under a model."""
+    """The vectors of a passage under a model."""
 
     chunk_id: Annotated[str, "the chunk"]
     text_hash: Annotated[str, "keyed hash of the embedded text, in which a pseudonym stands as its type, hex"]
     model: Annotated[str, "name and version of the model"]
     vector: Annotated[list[Float32], "as the model gives it"]
+    span_hashes: Annotated[list[str], "keyed hashes of the texts of its spans, hex; empty where it is one"] = field(
+        default_factory=list
+    )
+    span_vectors: Annotated[list[Float32], "their vectors, one behind the other"] = field(default_factory=list)
 
 
 RELATION_TYPES = ("thread_member", "attachment_of", "chunk_of", "reply_to", "references", "transcript_of")
@@ -637,7 +641,7 @@ TABLES = {
             since=6,
             uncompressed=_OF_A_CHUNK,
         ),
-        Table("embeddings", Embedding, ("chunk_id",), "lake/embeddings/<source>/<YYYY-MM>.parquet"),
+        Table("embeddings", Embedding, ("chunk_id",), "lake/embeddings/<source>/<YYYY-MM>.parquet", since=7),
         Table(
             "asset_asset_edges",
             Edge,

@@ -52,10 +52,10 @@ def model(settings: Settings) -> ModelInfo | None:
     return None if settings.embedder == NONE else EMBEDDERS[settings.embedder].model(settings)
 
 
-def dimension(settings: Settings) -> int:
-    """Length of the configured embedder's vectors; 0 where there is none."""
+def numbers_per_passage(settings: Settings) -> float:
+    """Numbers that the vectors of a passage have, roughly; 0 where nothing is embedded."""
     found = model(settings)
-    return found.dimension if found else 0
+    return found.numbers_per_passage if found else 0
 
 
 def load(settings: Settings) -> Embedder:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from relrag_pipelines.embedders.protocol import Embedder, ModelInfo
+from relrag_pipelines.embedders.spans import spans
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.records import Embedding
@@ -54,18 +57,37 @@ def supports_language(model: ModelInfo, text: str, language: str | None) -> bool
     return model.languages != ("en",) or is_english(text)
 
 
-def chunks_to_embed(chunks: pa.Table, model: ModelInfo, keyed: Hash) -> tuple[list[int], list[str], dict[str, str]]:
-    """Rows of the passages that get a vector, the hash of each one's text, and the different texts by hash.
+class TextsToEmbed(NamedTuple):
+    """What of some passages is embedded."""
 
-    What stands beside a mail's own text, such as a signature, gets none: it is found by its words, and counts less.
+    rows: list[int]
+    """of the passages that get a vector"""
+    hashes: list[str]
+    """of the text of each"""
+    span_hashes: list[list[str]]
+    """of the texts of its spans"""
+    texts: dict[str, str]
+    """the different texts by hash"""
+
+
+def texts_to_embed(chunks: pa.Table, model: ModelInfo, keyed: Hash) -> TextsToEmbed:
+    """What of these passages is embedded.
+
+    What stands beside a mail's own text, such as a signature, gets no vector: it is found by its words, and counts
+    less.
     """
     texts = embedding_texts(chunks)
-    said = enumerate(zip(*(chunks[name].to_pylist() for name in ("text", "language", "section")), strict=True))
+    own, languages, sections = (chunks[name].to_pylist() for name in ("text", "language", "section"))
     rows = [
-        row for row, (text, language, section) in said if section is None and supports_language(model, text, language)
+        row
+        for row, (text, language, section) in enumerate(zip(texts, languages, sections, strict=True))
+        if section is None and supports_language(model, text, language)
     ]
-    hashes = [keyed(texts[row].encode("utf-8", "surrogatepass")) for row in rows]
-    return rows, hashes, {key: texts[row] for key, row in zip(hashes, rows, strict=True)}
+    parts = [spans(to_entity_type(own[row])) if model.spans else [] for row in rows]
+    known = {text: keyed(text.encode("utf-8", "surrogatepass")) for text in itertools.chain(texts, *parts)}
+    hashes, span_hashes = [known[texts[row]] for row in rows], [[known[one] for one in some] for some in parts]
+    wanted = [*(texts[row] for row in rows), *itertools.chain(*parts)]
+    return TextsToEmbed(rows, hashes, span_hashes, {known[text]: text for text in wanted})
 
 
 def embed(
@@ -80,7 +102,7 @@ def embed(
 
     Each batch is kept as soon as it is embedded. EmbeddingError goes through.
     """
-    rows, hashes, texts = chunks_to_embed(chunks, model, keyed)
+    rows, hashes, span_hashes, texts = texts_to_embed(chunks, model, keyed)
     tally = EmbeddingCounts(passages=len(rows), sparse_only=chunks.num_rows - len(rows))
     with vector_cache.open(home) as cache:
         vectors = vector_cache.find(cache, model.name, list(texts))
@@ -93,7 +115,15 @@ def embed(
             tally.texts, tally.tokens = tally.texts + len(batch), tally.tokens + tokens
             report(tally.texts, len(missing))
     tally.usd = tally.tokens * (model.usd_per_million or 0.0) / 1e6
-    return _table(chunks["chunk_id"].take(pa.array(rows, pa.int64())), hashes, model, vectors), tally
+    columns = [
+        chunks["chunk_id"].take(pa.array(rows, pa.int64())).combine_chunks(),
+        pa.array(hashes, pa.string()),
+        pa.repeat(model.name, len(hashes)),
+        _vector_lists([[key] for key in hashes], vectors, model.dimension),
+        pa.array(span_hashes, pa.list_(pa.string())),
+        _vector_lists(span_hashes, vectors, model.dimension),
+    ]
+    return pa.table(columns, schema=arrow_schema(Embedding)), tally
 
 
 def _batches(keys: Sequence[str], texts: dict[str, str], model: ModelInfo) -> Iterator[list[str]]:
@@ -111,9 +141,9 @@ def _batches(keys: Sequence[str], texts: dict[str, str], model: ModelInfo) -> It
         yield batch
 
 
-def _table(ids: pa.ChunkedArray, hashes: list[str], model: ModelInfo, vectors: dict[str, Vectors]) -> pa.Table:
-    flat = np.concatenate([vectors[key] for key in hashes]) if hashes else np.empty(0, np.float32)
-    ends = np.arange(len(hashes) + 1, dtype=np.int32) * model.dimension
-    lists = pa.ListArray.from_arrays(pa.array(ends), pa.array(flat, pa.float32()))
-    columns = [ids, pa.array(hashes, pa.string()), pa.repeat(model.name, len(hashes)), lists]
-    return pa.table(columns, schema=arrow_schema(Embedding))
+def _vector_lists(keys: list[list[str]], vectors: dict[str, Vectors], dimension: int) -> pa.ListArray:
+    """Of each row the vectors with these keys, one behind the other."""
+    found = [vectors[key] for some in keys for key in some]
+    flat = np.concatenate(found) if found else np.empty(0, np.float32)
+    ends = np.cumsum([0, *(dimension * len(some) for some in keys)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(ends), pa.array(flat, pa.float32()))

@@ -12,10 +12,10 @@ from uuid import UUID, uuid5
 import numpy as np
 import pandas as pd
 
-from relrag_pipelines.chunking.sentences import sentences, spans
 from relrag_pipelines.graphrag.cooccurrence import Relations, relate
 from relrag_pipelines.graphrag.entity_selection import Mention
 from relrag_pipelines.graphrag.schema import frame
+from relrag_pipelines.text.sentences import sentences, spans
 
 _SUFFIX = re.compile(r" \([^()]*\)$")
 _EMPTY_ADDRESS = re.compile(r" ?<\s*>$")

@@ -89,13 +89,13 @@ def passage_count(kind: str, records: int, text: float) -> float:
     return max(text / _BYTES_A_PASSAGE, records / _MESSAGES_A_PASSAGE if KINDS[kind].chat else records)
 
 
-def vector_bytes(passages: float, dimension: int) -> int:
-    """Disk for the dense vectors of so many passages, where every one gets one; 0 for no dimension.
+def vector_bytes(passages: float, numbers: float) -> int:
+    """Disk for the dense vectors of so many passages, where those of each have so many numbers.
 
     6,100 passages of 490 bytes took 2.3 kB each in the cache, 1.6 in the lake, 0.8 in each of two generations, and 1.5
     beside the catalog while they are put into the store.
     """
-    return int(passages * _BYTES_A_NUMBER * dimension)
+    return int(passages * _BYTES_A_NUMBER * numbers)
 
 
 def text_bytes(bytes_by_suffix: Mapping[str, int]) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from relrag_pipelines.embedders import ModelInfo, centring
 from relrag_pipelines.stores import lake, parquet_file
@@ -35,17 +36,22 @@ def language_means(workspace: Workspace, model: ModelInfo) -> centring.Means:
     return centring.passage_means(texts, rows, centring.model_means(model.means, "passages"))
 
 
-def centre_batches(batches: Iterator[pa.RecordBatch], means: centring.Means) -> Iterator[pa.RecordBatch]:
-    """The batches with the vectors as they are compared."""
+def centre_batches(
+    batches: Iterator[pa.RecordBatch], means: centring.Means, dimension: int
+) -> Iterator[pa.RecordBatch]:
+    """The batches with their columns of vectors, each of this length, as they are compared."""
     for batch in batches:
-        vectors = batch["vector"] if means else None
-        if vectors is None or vectors.null_count == len(vectors):
-            yield batch
-            continue
-        held = vectors.drop_null()
-        rows = np.asarray(held.flatten(), np.float32).reshape(len(held), -1)
-        ends = np.concatenate([[0], np.cumsum(np.asarray(vectors.is_valid()))]) * rows.shape[1]
-        offsets = pa.array(ends.astype(np.int32), mask=np.append(np.asarray(vectors.is_null()), False))
-        flat = pa.array(centring.centre(rows, means).ravel(), pa.float32())
-        place = batch.schema.get_field_index("vector")
-        yield batch.set_column(place, batch.schema.field(place), pa.ListArray.from_arrays(offsets, flat))
+        for name in ("vector", "span_vectors") if means else ():
+            place = batch.schema.get_field_index(name)
+            if place >= 0:
+                batch = batch.set_column(place, name, _centre(batch.column(place), means, dimension))
+        yield batch
+
+
+def _centre(lists: pa.ListArray, means: centring.Means, dimension: int) -> pa.ListArray:
+    """A column of lists, of as many vectors each as there are, or null."""
+    rows = np.asarray(lists.flatten(), np.float32).reshape(-1, dimension)
+    flat = pa.array(centring.centre(rows, means).ravel() if len(rows) else rows.ravel(), pa.float32())
+    ends = np.cumsum([0, *(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())]).astype(np.int32)
+    offsets = pa.array(ends, mask=np.append(np.asarray(lists.is_null()), False))
+    return pa.ListArray.from_arrays(offsets, flat)

@@ -62,8 +62,9 @@ def _rebuilt_bytes(settings: Settings) -> int:
         months = lake.manifest(settings.home_path, "chunks", source.name).values()
         rows, size = sum(month.rows for month in months), sum(month.bytes for month in months)
         total += (
-            _VECTORS_PER_PASSAGE + _PER_DIMENSION * embedders.dimension(settings)
-        ) * rows + _TEMPORARY_RATIO * size
+            int(_VECTORS_PER_PASSAGE + _PER_DIMENSION * embedders.numbers_per_passage(settings)) * rows
+            + _TEMPORARY_RATIO * size
+        )
         for table in catalog_build.LAKE:
             held = lake.manifest(settings.home_path, table, source.name).values()
             total += _CATALOG * sum(month.bytes for month in held)
@@ -90,4 +91,4 @@ def required_bytes(settings: Settings) -> int:
         records = record_count(source.kind, [(unit.file, unit.size) for unit in new])
         total += estimate(len(new), records, text_bytes(sizes)).bytes
         passages += passage_count(source.kind, records, text_bytes(sizes))
-    return total + vector_bytes(passages, embedders.dimension(settings))
+    return total + vector_bytes(passages, embedders.numbers_per_passage(settings))

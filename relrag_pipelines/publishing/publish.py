@@ -65,6 +65,7 @@ def build(workspace: Workspace, search: LeakSearch | None = None) -> dict[str, i
         "settings": plans.publish_settings(workspace),
         "embedder": model.name if model else "",
         "dimension": model.dimension if model else 0,
+        "spans": bool(model and model.spans),
         "months": months,
         "journal": journal.last_number(workspace.home),
         "scanned": search.marks() if search else {},
@@ -102,12 +103,13 @@ def _build_full(workspace: Workspace, about: dict[str, Any], known: KnownValues)
     place, points = _begin(workspace), []
 
     def index(batches: Iterator[pa.RecordBatch], _: Sequence[str]) -> None:
-        batches = centred_vectors.centre_batches(batches, about["means"])
+        batches = centred_vectors.centre_batches(batches, about["means"], about["dimension"])
+        shape = about["dimension"], about["spans"]
         if target := _collection(workspace):
-            points.append(vectors.build(place / VECTORS, batches, workspace.each, about["dimension"], target))
+            points.append(vectors.build(place / VECTORS, batches, workspace.each, *shape, target))
             return
         with workspace.dedicated_worker() as (beside, others):
-            points.append(vectors.build(place / VECTORS, batches, others.each, about["dimension"], beside=beside))
+            points.append(vectors.build(place / VECTORS, batches, others.each, *shape, beside=beside))
 
     parts = inputs.month_files(workspace, place, set(about["months"]), bool(about["embedder"]), known)
     counts = catalog_build.build(
@@ -138,7 +140,7 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any], known: Known
 
     def index(batches: Iterator[pa.RecordBatch], gone: Sequence[str]) -> None:
         below, above = previous.with_name(VECTORS), place / VECTORS
-        batches = centred_vectors.centre_batches(batches, about["means"])
+        batches = centred_vectors.centre_batches(batches, about["means"], about["dimension"])
         points.append(vectors.extend(below, above, batches, gone, workspace.each, number))
 
     parts = inputs.month_files(workspace, place, set(replaced), bool(about["embedder"]), known)
@@ -166,7 +168,7 @@ def _build_incremental(workspace: Workspace, about: dict[str, Any], known: Known
 
 def _changed_months(workspace: Workspace, about: Mapping[str, Any], below: Mapping[str, Any]) -> list[str] | None:
     """The months that differ from a base; None where it was made otherwise, or so many differ that it would not pay."""
-    if any(below.get(name) != about[name] for name in ("settings", "embedder", "dimension")):
+    if any(below.get(name) != about[name] for name in ("settings", "embedder", "dimension", "spans")):
         return None
     months, base = about["months"], below["base"]
     replaced = sorted(month for month in months.keys() | base if months.get(month) != base.get(month))

@@ -20,7 +20,7 @@ class CostEstimate:
 
     model: str
     texts: int
-    """passages of the lake that have no vector yet; those of files that are still to be read are not among them"""
+    """passages of the lake, and spans, that have no vector; those of files still to be read are not among them"""
     tokens: int
     """of these and of the files to be read, estimated from their length"""
     usd: float | None
@@ -57,9 +57,8 @@ def estimate_cost(workspace: Workspace, todo: Plan) -> CostEstimate | None:
         return None
     stale = [one for one in todo.stale if one.stage == "embeddings"]
     missing = [text for one in stale for text in _texts_to_embed(workspace, model, one.source, one.month)]
-    length = sum(len(text.encode("utf-8", "replace")) for text in missing) + sum(
-        export.text_bytes for export in todo.exports
-    )
+    length = sum(len(text.encode("utf-8", "replace")) for text in missing)
+    length += round(model.embedded_share * sum(export.text_bytes for export in todo.exports))
     if not length:
         return None
     tokens = length // BYTES_A_TOKEN
@@ -72,6 +71,6 @@ def estimate_cost(workspace: Workspace, todo: Plan) -> CostEstimate | None:
 def _texts_to_embed(workspace: Workspace, model: embedders.ModelInfo, source: str, month: str) -> list[str]:
     """Texts of that month that are not in the cache."""
     chunks = lake.read(workspace.home, "chunks", source, month)
-    _, _, texts = embed_chunks.chunks_to_embed(chunks, model, workspace.keys.content_hash)
+    texts = embed_chunks.texts_to_embed(chunks, model, workspace.keys.content_hash).texts
     known = vector_cache.hashes_with_vector(workspace.home, model.name, list(texts))
     return [text for key, text in texts.items() if key not in known]

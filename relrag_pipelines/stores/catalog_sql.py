@@ -256,10 +256,12 @@ DANGLING = {
 ALL_CHUNKS = "SELECT * EXCLUDE (lake_month) FROM chunks ORDER BY chunk_id"
 
 WITH_VECTORS = """
-SELECT chunks.* EXCLUDE (lake_month), found.vector FROM chunks
-LEFT JOIN (SELECT chunk_id, lake_month, vector FROM lake_embeddings JOIN parts_embeddings USING (filename)) AS found
+SELECT chunks.* EXCLUDE (lake_month), found.vector, found.span_vectors FROM chunks
+LEFT JOIN (
+    SELECT chunk_id, lake_month, vector, span_vectors FROM lake_embeddings JOIN parts_embeddings USING (filename)
+) AS found
     ON found.chunk_id = chunks.chunk_id AND found.lake_month = chunks.lake_month
 WHERE chunks.chunk_id IN (SELECT chunk_id FROM {only})
 ORDER BY chunks.chunk_id
 """
-"""Passages with the vector that each has in the month it comes from, null where it has none."""
+"""Passages with the vectors that each has in the month it comes from, null where it has none."""

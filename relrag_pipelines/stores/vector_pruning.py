@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.stores import parquet_file, vector_cache
+
+_HASHES = pa.schema({"text_hash": pa.string(), "span_hashes": pa.list_(pa.string())})
 
 
 def prune_vectors(home: Path, further: Iterable[str] = ()) -> int:
@@ -20,6 +25,13 @@ def prune_vectors(home: Path, further: Iterable[str] = ()) -> int:
     relationships = home / "lake" / "relationship_embeddings" / "archive.parquet"
     months = [*(home / "lake" / "embeddings").glob("*/*.parquet"), *([relationships] if relationships.exists() else ())]
     with vector_cache.open(home) as cache:
-        kept = (key for month in months for key in parquet_file.read(month, ["text_hash"])[0])
+        kept = itertools.chain.from_iterable(map(_hashes, months))
         failpoint("vector_cache.commit", vector_cache.path(home))
-        return vector_cache.prune(cache, itertools.chain((key.as_py() for key in kept), further))
+        return vector_cache.prune(cache, itertools.chain(kept, further))
+
+
+def _hashes(path: Path) -> Iterator[str]:
+    """The hashes of the texts whose vectors are in a file; one of an older schema has none of spans."""
+    found = parquet_file.read(path, _HASHES.names, schema=_HASHES)
+    for column in (found["text_hash"], pc.list_flatten(found["span_hashes"])):
+        yield from column.to_pylist()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from relrag_pipelines.chunking.sentences import count_tokens
+from relrag_pipelines.chunking.packing import count_tokens
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_query.answering.llm import AnswerError, ChatModel, Usage
 from relrag_query.display.metadata_line import hit_line

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 import pandas as pd
 
-from relrag_pipelines.chunking.sentences import sentences, spans
 from relrag_pipelines.text.analyzer import fold
+from relrag_pipelines.text.sentences import sentences, spans
 from relrag_query.graphrag.citations import Dataset, Reference
 from relrag_query.graphrag.corpus import Claim, Corpus
 from relrag_query.graphrag.scope import Relatives, Scope, scope_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
 
-from relrag_pipelines.chunking.sentences import sentences, spans
+from relrag_pipelines.text.sentences import sentences, spans
 
 
 class Dataset(StrEnum):

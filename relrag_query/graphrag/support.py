@@ -11,8 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from relrag_pipelines.chunking.sentences import sentences, spans
 from relrag_pipelines.text.analyzer import PREFIXED, fold
+from relrag_pipelines.text.sentences import sentences, spans
 from relrag_pipelines.text.stopwords import CZECH, ENGLISH, HEBREW
 
 QUOTE = 200

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from relrag_pipelines.chunking.sentences import sentences, spans
 from relrag_pipelines.graphrag.extractive_reports import FIGURE, figures_of, is_tabular, title
 from relrag_pipelines.graphrag.mention_graph import plain_title
 from relrag_pipelines.graphrag.words import normal_form
 from relrag_pipelines.text.analyzer import fold
+from relrag_pipelines.text.sentences import sentences, spans
 from relrag_query.graphrag.citations import Dataset, Reference
 from relrag_query.graphrag.corpus import PERSON, Corpus
 from relrag_query.graphrag.terms import Term, cohesion, nouns, shared_units, terms

@@ -42,6 +42,10 @@ class ScopedVectors:
         """See `VectorStore`."""
         return self._best(lambda most: self.store.nearest(vector, most, where), limit)
 
+    def nearest_spans(self, vector: Vectors, chunk_ids: Collection[str]) -> list[ScoredPoint]:
+        """See `VectorStore`."""
+        return self.store.nearest_spans(vector, self.chunk_ids.intersection(chunk_ids))
+
     def fetch_ids(self, where: ChunkFilter, limit: int) -> list[str]:
         """See `VectorStore`."""
         found = self.store.fetch_ids(where, self.store.count())

@@ -54,7 +54,14 @@ def hybrid_search(
     if meaning_only:
         words_too = store.search(words, len(meaning_only), replace(where, chunk_ids=meaning_only), also)
     meaning_too = store.nearest(meaning, len(words_only), replace(where, chunk_ids=words_only)) if words_only else []
-    return convex_fusion(sparse, dense, [*sparse, *words_too], [*dense, *meaning_too])[:limit]
+    meanings = similarities(store, meaning, [*dense, *meaning_too])
+    return convex_fusion(sparse, dense, [*sparse, *words_too], meanings)[:limit]
+
+
+def similarities(store: VectorStore, meaning: Vectors, found: Sequence[ScoredPoint]) -> list[ScoredPoint]:
+    """Passages with the mean of their cosine and that of their nearest span, where this is nearer; see `spans`."""
+    spans = {hit.chunk_id: hit.score for hit in store.nearest_spans(meaning, [hit.chunk_id for hit in found])}
+    return [hit._replace(score=(hit.score + max(hit.score, spans.get(hit.chunk_id, 0.0))) / 2) for hit in found]
 
 
 def convex_fusion(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from relrag_pipelines.chunking import chunk, text_hash
 from relrag_pipelines.chunking.document_chunks import passages
-from relrag_pipelines.chunking.sentences import count_tokens, fits, pack, sentences, split_long
+from relrag_pipelines.chunking.packing import count_tokens, fits, pack, split_long
 from relrag_pipelines.records import Chunk, Page, Record
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 
@@ -36,29 +36,6 @@ def texts(text: str, pages: list[dict[str, Any]] | None = None, limit: int = LIM
 
 def sentence(number: int, words: int = 9) -> str:
     return f"Sentence {number} " + " ".join(["word"] * (words - 2)) + "."
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("One. Two! Three?", ["One. ", "Two! ", "Three?"]),
-        ("He said “no.” Then he left.", ["He said “no.” ", "Then he left."]),
-        ("Dr. Novák met J. Smith. They left.", ["Dr. Novák met J. Smith. ", "They left."]),
-        ("Dne 15. ledna 2025 a 16. 1. 2025 přijel. Odjel.", ["Dne 15. ledna 2025 a 16. 1. 2025 přijel. ", "Odjel."]),
-        ("it costs approx. 8.400 now. ok", ["it costs approx. 8.400 now. ok"]),
-        ("a line that goes\non in the next. End", ["a line that goes\non in the next. ", "End"]),
-        ("name,amount\nAnna,3\nBen,4\n", ["name,amount\n", "Anna,3\n", "Ben,4\n"]),
-        ("first paragraph\n\nsecond one", ["first paragraph\n\n", "second one"]),
-        ("page one\fpage two", ["page one\f", "page two"]),
-        ("שלום לכולם. מה נשמע?\nהכל בסדר", ["שלום לכולם. ", "מה נשמע?\n", "הכל בסדר"]),
-        ("", [""]),
-        ("\n\nindented", ["\n\nindented"]),
-    ],
-)
-def test_sentences(text: str, parts: list[str]) -> None:
-    """Ends of sentences and lines; no end at abbreviations, ordinals and wrapped lines."""
-    ends = sentences(text)
-    assert [text[start:end] for start, end in zip([0, *ends], ends, strict=False)] == parts
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -91,6 +92,26 @@ def test_a_text_is_embedded_once_however_often_it_stands_there(tmp_path: Path) -
     again, tally = embed(chunks("another one", "new"), tmp_path, second)
     assert (second.batches, tally.texts) == ([["new"]], 1)
     assert again["vector"][0] == table["vector"][2]
+
+
+def test_spans_have_vectors_of_their_own_and_each_text_one(tmp_path: Path) -> None:
+    """Two passages share their first span; the short passage has none."""
+    shared, own, other = (f"{word} " * 50 + "ends." for word in ("Roof", "Pipe", "Song"))
+    embedder, model = Counting(), replace(MODEL, spans=True)
+    texts = [f"{shared} {own}", f"{shared} {other}", "short"]
+    table, tally = embed(chunks(*texts), tmp_path, embedder, model)
+    given_ = sorted(text for batch in embedder.batches for text in batch)
+    assert given_ == sorted([*texts, shared, own, other])
+    assert tally.texts == 6
+    rows = table.to_pylist()
+    assert [row["span_hashes"] for row in rows] == [
+        [keyed(shared.encode()), keyed(own.encode())],
+        [keyed(shared.encode()), keyed(other.encode())],
+        [],
+    ]
+    of = [embedder.query(text).tolist() for text in (shared, own, other)]
+    assert [row["span_vectors"] for row in rows] == [of[0] + of[1], of[0] + of[2], []]
+    assert [row["vector"] for row in rows] == [embedder.query(text).tolist() for text in texts]
 
 
 def test_what_was_embedded_before_a_fault_is_kept(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ SHAPES = {
     "month_words": "a812d82d",
     "person_assets": "2b5a1ffd",
     "chunks": "0ea75986",
-    "embeddings": "09a3f73f",
+    "embeddings": "fb1108cb",
     "asset_asset_edges": "b8d67357",
     "pending_edges": "b8d67357",
     "shared": "51e6b0d3",

@@ -77,6 +77,19 @@ def test_both_sides_count_and_tell_their_ranks(store: VectorStore) -> None:
     assert numbers(found).index(1) < numbers(found).index(3)
 
 
+def test_a_passage_ranks_by_its_nearest_span_too(tmp_path: Path) -> None:
+    """The third, 80 degrees away, has a span at 10: the mean of both cosines; one farther away takes nothing."""
+    rows = [{"chunk_id": str(uuid.UUID(int=number)), **row} for number, row in enumerate(ROWS)]
+    made = [None if angle is None else at(angle) for angle in ANGLES.values()]
+    spans = [[*at(50), *at(90)], None, [*at(10), *at(120)], None, None]
+    vectors.build(tmp_path / "vectors", batches(rows, made, spans), dimension=2, spans=True)
+    with closing(vectors.open(tmp_path / "vectors")) as store:
+        found = {numbers([one])[0]: one.similarity for one in hybrid_search(store, "", at(0), 10, ChunkFilter())}
+    cosine = {turn: float(np.cos(np.radians(turn))) for turn in (0, 10, 60, 80)}
+    expected = {0: 1.0, 1: cosine[10], 2: (cosine[80] + cosine[10]) / 2, 3: cosine[60]}
+    assert found == pytest.approx(expected, abs=2e-3)
+
+
 def test_a_passage_without_a_vector_ranks_by_its_words(store: VectorStore) -> None:
     assert numbers(hybrid_search(store, "čerpadlo sklep", at(5), 10, ChunkFilter()))[0] == 4
 

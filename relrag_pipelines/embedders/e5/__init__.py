@@ -48,7 +48,9 @@ _KEPT_QUESTIONS = 16
 def model(settings: Settings) -> ModelInfo:
     """All languages; the name holds the width of the products and the beginning of the model file's hash."""
     name = f"multilingual-e5-small-int8:{_SHA256[:8]}"
-    return ModelInfo(name, DIMENSION, MAX_TOKENS, tokens_per_second=_TOKENS_PER_SECOND, batch_texts=256, means=MEANS)
+    return ModelInfo(
+        name, DIMENSION, MAX_TOKENS, tokens_per_second=_TOKENS_PER_SECOND, batch_texts=256, means=MEANS, spans=True
+    )
 
 
 def load(settings: Settings) -> E5:

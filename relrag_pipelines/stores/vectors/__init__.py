@@ -62,6 +62,7 @@ def build(
     batches: Iterable[pa.RecordBatch],
     each: Each = map,
     dimension: int = 0,
+    spans: bool = False,
     collection: CollectionRef | None = None,
     beside: Executor | None = None,
 ) -> int:
@@ -69,14 +70,15 @@ def build(
 
     The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers). `each`
     is a `map` that may use other processes. With a dimension they also carry `vector`, a list of so many numbers or
-    null. With a collection the vectors go there, and the folder only says so; StoreError where the server fails.
-    Without one `beside` is another process for the engine.
+    null; where passages have `spans` also `span_vectors`, so many numbers for each span, one behind the other. With a
+    collection the vectors go there, and the folder only says so; StoreError where the server fails. Without one
+    `beside` is another process for the engine.
     """
     if collection is None:
-        return local_build.build(path, batches, each, dimension, beside)
+        return local_build.build(path, batches, each, dimension, spans, beside)
     from relrag_pipelines.stores.vectors import server_index
 
-    return server_index.build(path, collection, batches, each, dimension)
+    return server_index.build(path, collection, batches, each, dimension, spans)
 
 
 def extend(

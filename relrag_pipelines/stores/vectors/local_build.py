@@ -24,6 +24,8 @@ from qdrant_edge import (
     KeywordIndexParams,
     Memory,
     Modifier,
+    MultiVectorComparator,
+    MultiVectorConfig,
     Point,
     UpdateOperation,
     VectorStorageDatatype,
@@ -36,6 +38,7 @@ from relrag_pipelines.stores.vectors.protocol import (
     INTEGERS,
     KEYWORDS,
     MEANING,
+    SPANS,
     WORDS,
     Each,
     add_sparse_tokens,
@@ -53,21 +56,29 @@ Result = TypeVar("Result")
 _AHEAD = 3
 """batches that may wait for the engine"""
 _HNSW = HnswIndexConfig(m=16, ef_construct=100, full_scan_threshold=10_000, memory=Memory.Cold)
+_NO_INDEX = HnswIndexConfig(m=0, ef_construct=100, full_scan_threshold=10_000, memory=Memory.Cold)
+"""for vectors that are only compared for passages already found"""
 
 
 def build(
-    path: Path, batches: Iterable[pa.RecordBatch], each: Each = map, dimension: int = 0, beside: Executor | None = None
+    path: Path,
+    batches: Iterable[pa.RecordBatch],
+    each: Each = map,
+    dimension: int = 0,
+    spans: bool = False,
+    beside: Executor | None = None,
 ) -> int:
     """Makes a store in the folder `path`, in place of what is there, and returns how many passages it holds.
 
     The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers). `each`
     is a `map` that may use other processes. With a dimension they also carry `vector`, a list of so many numbers or
-    null. `beside` is another process for the engine, which keeps Python's lock while it works.
+    null; where passages have `spans` also `span_vectors`, so many numbers for each span, one behind the other.
+    `beside` is another process for the engine, which keeps Python's lock while it works.
     """
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
     submit = beside.submit if beside else _submit
-    waiting: deque[Future[None]] = deque([submit(_begin, path, dimension)])
+    waiting: deque[Future[None]] = deque([submit(_begin, path, dimension, spans)])
     try:
         for batch, tokens in add_sparse_tokens(batches, each):
             waiting.append(submit(_add, path, batch, tokens))
@@ -107,10 +118,15 @@ def extend(
     return _finalize(shard, path)
 
 
-def _dense(dimension: int) -> EdgeVectorParams:
+def _dense(dimension: int, hnsw: HnswIndexConfig, multivector: MultiVectorConfig | None = None) -> EdgeVectorParams:
     # half precision: half the disk, and the same first ten in 999 of 1,000 cases
     return EdgeVectorParams(
-        dimension, Distance.Cosine, datatype=VectorStorageDatatype.Float16, hnsw_config=_HNSW, memory=Memory.Cold
+        dimension,
+        Distance.Cosine,
+        datatype=VectorStorageDatatype.Float16,
+        hnsw_config=hnsw,
+        memory=Memory.Cold,
+        multivector_config=multivector,
     )
 
 
@@ -128,10 +144,13 @@ _filling: dict[Path, _BulkLoad] = {}
 """in the process that fills them, by their folder"""
 
 
-def _begin(path: Path, dimension: int) -> None:
+def _begin(path: Path, dimension: int, spans: bool) -> None:
+    dense = {MEANING: _dense(dimension, _HNSW)} if dimension else {}
+    if dense and spans:
+        dense[SPANS] = _dense(dimension, _NO_INDEX, MultiVectorConfig(MultiVectorComparator.MaxSim))
     sparse = EdgeSparseVectorParams(modifier=Modifier.Idf, memory=Memory.Cold)
     config = EdgeConfig(
-        vectors={MEANING: _dense(dimension)} if dimension else None,
+        vectors=dense or None,
         sparse_vectors={WORDS: sparse},
         # Qdrant counts in KiB
         optimizers=EdgeOptimizersConfig(indexing_threshold=EXACT_UP_TO * dimension * 2 // 1024) if dimension else None,

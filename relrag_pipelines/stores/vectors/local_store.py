@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import orjson
 from qdrant_edge import (
     CountRequest,
     EdgeShard,
@@ -35,6 +36,7 @@ from relrag_pipelines.stores.vectors.protocol import (
     BREADTH,
     MEANING,
     SCROLLED,
+    SPANS,
     WORDS,
     ChunkFilter,
     ScoredPoint,
@@ -106,6 +108,7 @@ class _EdgeStore:
         self._shard = shard
         self._path = path
         self._encoder = SparseEncoder()
+        self._has_spans = SPANS in orjson.loads((path / UNHASHED[0]).read_bytes()).get("vectors", {})
 
     def search(
         self,
@@ -127,6 +130,13 @@ class _EdgeStore:
         request = QueryRequest(query=query, limit=limit, filter=_filter(where), params=wide)
         hits = [ScoredPoint(str(point.id), point.score) for point in self._shard.query(request)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+
+    def nearest_spans(self, vector: Vectors, chunk_ids: Collection[str]) -> list[ScoredPoint]:
+        if not self._has_spans or not chunk_ids:
+            return []
+        query = Query.Nearest([vector.tolist()], using=SPANS)
+        request = QueryRequest(query=query, limit=len(chunk_ids), filter=Filter(must=[HasIdCondition(set(chunk_ids))]))
+        return [ScoredPoint(str(point.id), point.score) for point in self._shard.query(request)]
 
     def fetch_ids(self, where: ChunkFilter, limit: int) -> list[str]:
         points, _ = self._shard.scroll(ScrollRequest(limit=limit, filter=_filter(where), with_payload=False))

@@ -24,9 +24,9 @@ INTEGERS = ("person_ids", "mentioned_person_ids", "ts")
 APART = 0.5
 """What stands beside a mail's own text counts this much of what that text counts."""
 
-WORDS, MEANING = "text", "meaning"
-"""names of the sparse and of the dense vector of a point"""
-_LAKE_VECTOR = "vector"
+WORDS, MEANING, SPANS = "text", "meaning", "spans"
+"""names of the sparse and of the dense vector of a point, and of the dense ones of its spans"""
+_LAKE_VECTOR, _LAKE_SPANS = "vector", "span_vectors"
 EXACT_UP_TO = 50_000
 """dense vectors that are all compared; an index of more is worth the time that it takes to build"""
 BREADTH = 128
@@ -35,7 +35,7 @@ SCROLLED = 2_000
 """points that are read at a time"""
 SPARSE_TEXT_COLUMNS = ["text", "subject", "from", "file_name", "timestamp"]
 """columns of a passage that are searched, in the order in which index_text takes them"""
-_CARRIED = frozenset({"chunk_id", "section", _LAKE_VECTOR, *KEYWORDS, *INTEGERS})
+_CARRIED = frozenset({"chunk_id", "section", _LAKE_VECTOR, _LAKE_SPANS, *KEYWORDS, *INTEGERS})
 Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 """a `map` that may use other processes"""
 
@@ -102,6 +102,10 @@ class VectorStore(Protocol):
         """The passages nearest in meaning, by cosine, best first; those without a dense vector are not among them."""
         ...
 
+    def nearest_spans(self, vector: Vectors, chunk_ids: Collection[str]) -> list[ScoredPoint]:
+        """Of these passages those with spans, each with the cosine of its nearest one; none in a store without any."""
+        ...
+
     def fetch_ids(self, where: ChunkFilter, limit: int) -> list[str]:
         """Passages that meet the conditions, in the order of their ids; of more than `limit` always the same ones."""
         ...
@@ -153,11 +157,19 @@ def sparse_tokens(batch: pa.RecordBatch) -> list[str]:
 
 
 def _vectors(batch: pa.RecordBatch, sparse: Iterable[SparseVector]) -> Iterator[dict[str, Any]]:
-    """The vectors of each passage: the sparse one, and the dense one where it has one."""
+    """The vectors of each passage: the sparse one, and the dense ones where it has any."""
     if _LAKE_VECTOR not in batch.schema.names:
         return ({WORDS: one} for one in sparse)
     dense = batch.column(_LAKE_VECTOR).to_pylist()
-    return ({WORDS: one} | ({MEANING: two} if two else {}) for one, two in zip(sparse, dense, strict=True))
+    spans = batch.column(_LAKE_SPANS).to_pylist() if _LAKE_SPANS in batch.schema.names else itertools.repeat(None)
+    return (
+        {WORDS: words} | ({MEANING: one} if one else {}) | ({SPANS: _rows(some, len(one))} if some else {})
+        for words, one, some in zip(sparse, dense, spans)  # noqa: B905  the last may go on for ever
+    )
+
+
+def _rows(numbers: list[float], length: int) -> list[list[float]]:
+    return [numbers[start : start + length] for start in range(0, len(numbers), length)]
 
 
 def _weaker(vector: SparseVector) -> SparseVector:

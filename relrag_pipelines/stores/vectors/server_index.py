@@ -33,6 +33,7 @@ from relrag_pipelines.stores.vectors.protocol import (
     KEYWORDS,
     MEANING,
     SCROLLED,
+    SPANS,
     WORDS,
     Each,
     StoreError,
@@ -68,7 +69,14 @@ _QUANTIZATION: dict[str, models.QuantizationConfig | None] = {
 }
 
 
-def build(path: Path, place: CollectionRef, batches: Iterable[pa.RecordBatch], each: Each, dimension: int) -> int:
+def build(
+    path: Path,
+    place: CollectionRef,
+    batches: Iterable[pa.RecordBatch],
+    each: Each,
+    dimension: int,
+    spans: bool,
+) -> int:
     """Makes the collection, which the folder `path` names before it is there; returns how many points it holds."""
     shutil.rmtree(path, ignore_errors=True)
     make_private(path)
@@ -76,7 +84,7 @@ def build(path: Path, place: CollectionRef, batches: Iterable[pa.RecordBatch], e
         server.version()
         collection_ref.save(path, place)
         failpoint("vectors.create", path)
-        _create(server, place, dimension)
+        _create(server, place, dimension, spans)
         _upsert(server, place, batches, each, path)
         failpoint("vectors.optimize", path)
         _optimize(server, place, dimension)
@@ -144,11 +152,14 @@ def delete_remote(place: CollectionRef, kept: Sequence[int]) -> None:
             _undo(server, place.name, max(kept))
 
 
-def _create(server: Connection, place: CollectionRef, dimension: int) -> None:
+def _create(server: Connection, place: CollectionRef, dimension: int, spans: bool) -> None:
+    dense = {MEANING: _dense(place, dimension)} if dimension else {}
+    if dense and spans:
+        dense[SPANS] = _of_spans(dimension)
     server.ask(
         lambda client: client.create_collection(
             place.name,
-            vectors_config={MEANING: _dense(place, dimension)} if dimension else {},
+            vectors_config=dense,
             sparse_vectors_config={WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)},
             # what has come to rest is indexed at half the cost, so not yet
             optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0),
@@ -173,6 +184,18 @@ def _dense(place: CollectionRef, dimension: int) -> models.VectorParams:
     )
 
 
+def _of_spans(dimension: int) -> models.VectorParams:
+    """Only compared for passages already found: without an index."""
+    return models.VectorParams(
+        size=dimension,
+        distance=models.Distance.COSINE,
+        datatype=models.Datatype.FLOAT16,
+        hnsw_config=models.HnswConfigDiff(m=0),
+        multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
+        on_disk=True,
+    )
+
+
 def _index(server: Connection, place: CollectionRef, field: str, params: models.PayloadSchemaParams) -> None:
     server.ask(lambda client: client.create_payload_index(place.name, field, params, wait=True), PAUSES)
 
@@ -188,10 +211,15 @@ def _upsert(
     encoder = SparseEncoder()
     for batch, tokens in add_sparse_tokens(batches, each):
         given = list(build_points(batch, tokens, encoder))
-        size = max((len(vectors.get(MEANING, ())) for _, vectors, _ in given), default=0)
+        size = max((_numbers(vectors) for _, vectors, _ in given), default=0)
         for some in _parts(given, max(1, _REQUEST_BYTES // (_POINT_BYTES + _NUMBER_BYTES * size))):
             failpoint("vectors.upsert", path)
             _send(server, place, [_point(one, place.generation, more or {}) for one in some])
+
+
+def _numbers(vectors: dict[str, Any]) -> int:
+    """How many numbers the dense vectors of a passage have."""
+    return len(vectors.get(MEANING, ())) + sum(map(len, vectors.get(SPANS, ())))
 
 
 def _send(server: Connection, place: CollectionRef, some: list[models.PointStruct]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from relrag_pipelines.stores.vectors.protocol import (
     ANYWHERE,
     BREADTH,
     MEANING,
+    SPANS,
     WORDS,
     ChunkFilter,
     ScoredPoint,
@@ -54,6 +56,12 @@ class ServerStore:
         )
         return self._query(vector.tolist(), MEANING, limit, where, wide)
 
+    def nearest_spans(self, vector: Vectors, chunk_ids: Collection[str]) -> list[ScoredPoint]:
+        """See VectorStore."""
+        if not self._has_spans or not chunk_ids:
+            return []
+        return self._query([vector.tolist()], SPANS, len(chunk_ids), ChunkFilter(chunk_ids=tuple(chunk_ids)))
+
     def fetch_ids(self, where: ChunkFilter, limit: int) -> list[str]:
         """See VectorStore."""
         within, name = _filter(where, self._place), self._place.name
@@ -68,6 +76,11 @@ class ServerStore:
     def close(self) -> None:
         """See VectorStore."""
         self._server.close()
+
+    @functools.cached_property
+    def _has_spans(self) -> bool:
+        held = self._server.ask(lambda client: client.get_collection(self._place.name)).config.params.vectors
+        return isinstance(held, dict) and SPANS in held
 
     def _query(
         self, query: Any, using: str, limit: int, where: ChunkFilter, wide: models.SearchParams | None = None

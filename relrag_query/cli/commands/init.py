@@ -166,7 +166,7 @@ def _print_plan(found: Discovery) -> None:
         row = (one.name, one.kind, one.path, f"{one.files:,}", size(one.bytes))
         table.add_row(*row, duration(needs.seconds), size(needs.bytes))
     passages = sum(passage_count(one.kind, one.records, text_bytes(one.sizes)) for one in found.sources)
-    total_bytes += vector_bytes(passages, embedders.dimension(Settings.model_validate({})))
+    total_bytes += vector_bytes(passages, embedders.numbers_per_passage(Settings.model_validate({})))
     Console(soft_wrap=not sys.stdout.isatty()).print(table)
     print(f"The first sync takes about {duration(total_seconds)} and {size(total_bytes)} of disk; later ones do less.")
 
@@ -200,7 +200,7 @@ def _embedding(found: Discovery) -> Iterator[str]:
     model = embedders.model(Settings.model_validate({}))
     if model is None or model.host:
         return
-    tokens = sum(text_bytes(one.sizes) for one in found.sources) / BYTES_A_TOKEN
+    tokens = sum(text_bytes(one.sizes) for one in found.sources) * model.embedded_share / BYTES_A_TOKEN
     takes = duration(tokens / model.tokens_per_second) if model.tokens_per_second else "a while"
     yield (
         f"Passages in {', '.join(model.languages) or 'all languages'} are embedded, so that they are found by meaning "

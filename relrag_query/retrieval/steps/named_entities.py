@@ -25,6 +25,7 @@ from relrag_pipelines.stores.vectors import ChunkFilter
 from relrag_pipelines.text.analyzer import query_tokens
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
+from relrag_query.retrieval.fusion import similarities
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import Frequencies, idf
 
@@ -133,7 +134,8 @@ def _similarities(chunk_ids: Sequence[str], where: ChunkFilter, context: QueryCo
     if context.meaning is None or not chunk_ids:
         return {}
     where = replace(where, chunk_ids=tuple(chunk_ids))
-    return {one.chunk_id: one.score for one in context.vectors.nearest(context.meaning, len(chunk_ids), where)}
+    found = context.vectors.nearest(context.meaning, len(chunk_ids), where)
+    return {one.chunk_id: one.score for one in similarities(context.vectors, context.meaning, found)}
 
 
 def _rarity(name: str, held: Frequencies) -> float:

@@ -86,6 +86,26 @@ def numbers(hits: list[Any]) -> list[int]:
     return [uuid.UUID(hit.chunk_id).int for hit in hits]
 
 
+def test_the_nearest_span_of_each_passage_is_compared(tmp_path: Path, place: Place) -> None:
+    """The first passage has spans at 20 and 70 degrees, the third one at 40; the others have none."""
+    spans = [[*at(20), *at(70)], None, at(40), [], None]
+    path = tmp_path / "vectors"
+    vectors.build(path, batches(rows(), MEANINGS, spans), dimension=2, spans=True, collection=place(1))
+    with closing(vectors.open(path)) as store:
+        found = {
+            uuid.UUID(hit.chunk_id).int: hit.score for hit in store.nearest_spans(vector(65), list(map(name, range(5))))
+        }
+        assert found == pytest.approx({0: np.cos(np.radians(5)), 2: np.cos(np.radians(25))}, abs=1e-3)
+        assert [one.chunk_id for one in store.nearest_spans(vector(65), [name(2), name(3)])] == [name(2)]
+        assert store.nearest_spans(vector(65), []) == []
+        assert numbers(store.nearest(vector(4), 10)) == [0, 1, 3, 2], "the passages themselves are as they were"
+
+
+def test_a_store_of_an_embedder_without_spans_has_none(folder: Path) -> None:
+    with closing(vectors.open(folder)) as store:
+        assert store.nearest_spans(vector(4), [name(0)]) == []
+
+
 @pytest.mark.requirement("S0-1")
 @pytest.mark.requirement("S0-5")
 @pytest.mark.requirement("S0-22")

@@ -1,4 +1,4 @@
-"""Sentences, lines and messages as units, and how they are packed into passages.
+"""How sentences, lines and messages, the units of a text, are packed into passages.
 
 Lengths are in tokens: words (of up to sixteen letters; longer ones count more) and marks.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
 
 NEVER = 2**62
 """as `least`: no break before this unit unless the passage is full"""
@@ -17,12 +16,6 @@ _LETTER = r"\w\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7"  # a combining mark belon
 _TOKEN = re.compile(rf"[{_LETTER}]{{1,16}}|[^\s{_LETTER}]")
 _NO_MARKS = bytes(code for code in range(128) if chr(code).isspace() or chr(code).isalnum() or chr(code) == "_")
 _SPACES = bytes(code for code in range(128) if chr(code).isspace())
-_END = re.compile(r"[.!?…]+[\"'”’»)\]]*[^\S\n\f]+|[^\S\n\f]*[\n\f]\s*")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"'])(?:[^\W\d_]|mr|mrs|ms|dr|prof|st|no|nr|vs|inc|ltd|approx|fig|ing|mgr|bc|judr|mudr|tel|str|ul|tzn|tzv"
-    r"|např|resp|hod|kč|cca)\.$",
-    re.IGNORECASE,
-)
 
 
 def count_tokens(text: str) -> int:
@@ -41,29 +34,6 @@ def fits(text: str, limit: int) -> bool:
         if spaces + 1 + 2 * marks + len(text) // 16 <= limit:
             return True
     return count_tokens(text) <= limit
-
-
-def sentences(text: str) -> list[int]:
-    """Where the sentences and lines of a text end, in order; the last end is the text's. Together they are the text.
-
-    A line that goes on in a small letter on the next one is taken as wrapped, not as ended.
-    """
-    ends = [found.end() for found in _END.finditer(text) if _is_sentence_end(text, found)]
-    return ends if ends and ends[-1] == len(text) else [*ends, len(text)]
-
-
-def _is_sentence_end(text: str, found: re.Match[str]) -> bool:
-    if found.start() == 0:
-        return False
-    following = text[found.end() : found.end() + 1]
-    if "\f" in found[0] or found[0].count("\n") > 1:
-        return True
-    if following.islower():
-        return False
-    if "\n" in found[0]:
-        return True
-    before = text[max(0, found.start() - 12) : found.start() + 1]
-    return not (_ABBREVIATION.search(before) or (following.isdigit() and before[-2:-1].isdigit()))
 
 
 def split_long(text: str, start: int, end: int, limit: int) -> list[int]:
@@ -109,8 +79,3 @@ def pack(sizes: Sequence[int], least: Sequence[int], limit: int, most: int, over
                 repeated += 1
         first = behind - repeated
     return ranges
-
-
-def spans(ends: list[int]) -> list[tuple[int, int]]:
-    """Ends as pairs of start and end."""
-    return list(pairwise([0, *ends]))

@@ -1,0 +1,41 @@
+"""Where the sentences and lines of a text end, in any language."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+_END = re.compile(r"[.!?…]+[\"'”’»)\]]*[^\S\n\f]+|[^\S\n\f]*[\n\f]\s*")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\"'])(?:[^\W\d_]|mr|mrs|ms|dr|prof|st|no|nr|vs|inc|ltd|approx|fig|ing|mgr|bc|judr|mudr|tel|str|ul|tzn|tzv"
+    r"|např|resp|hod|kč|cca)\.$",
+    re.IGNORECASE,
+)
+
+
+def sentences(text: str) -> list[int]:
+    """Where the sentences and lines of a text end, in order; the last end is the text's. Together they are the text.
+
+    A line that goes on in a small letter on the next one is taken as wrapped, not as ended.
+    """
+    ends = [found.end() for found in _END.finditer(text) if _is_sentence_end(text, found)]
+    return ends if ends and ends[-1] == len(text) else [*ends, len(text)]
+
+
+def _is_sentence_end(text: str, found: re.Match[str]) -> bool:
+    if found.start() == 0:
+        return False
+    following = text[found.end() : found.end() + 1]
+    if "\f" in found[0] or found[0].count("\n") > 1:
+        return True
+    if following.islower():
+        return False
+    if "\n" in found[0]:
+        return True
+    before = text[max(0, found.start() - 12) : found.start() + 1]
+    return not (_ABBREVIATION.search(before) or (following.isdigit() and before[-2:-1].isdigit()))
+
+
+def spans(ends: list[int]) -> list[tuple[int, int]]:
+    """Ends as pairs of start and end."""
+    return list(pairwise([0, *ends]))
