@@ -22,7 +22,7 @@ from typing import Any
 
 from bench.retrieval import batches
 from relrag_pipelines.chunking.chat_windows import MESSAGES, OVERLAP, SILENCE
-from relrag_pipelines.chunking.sentences import NEVER, pack
+from relrag_pipelines.chunking.packing import NEVER, pack
 from relrag_pipelines.stores import vectors
 
 CHATS = Path(__file__).parent / "chats"
