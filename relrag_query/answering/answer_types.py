@@ -16,6 +16,8 @@ from relrag_query.understanding.phrases import bare, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
 
 _NUMBER = re.compile(r"\d")
+_FIGURES_OF_ONE = re.compile(r"\d\W?\d|[a-z]\d|\d[a-z]\b", re.IGNORECASE)
+"""of a number that names something, such as a house"""
 _CONTACT = re.compile(
     r"<(?:PHONE_NUMBER|EMAIL_ADDRESS)|[\w.+-]+@[\w-]+\.|\b\d{3}[ -]?\d{3}[ -]?\d{3,4}\b|https?://|www\."
 )
@@ -35,7 +37,7 @@ _CALENDAR = re.compile(
     r"|\d{4}-\d\d-\d\d|(?<![\d.,])(?:19|20)\d\d(?![\d.,]\d)"
 )
 """hours, days and years: their figures are no amount"""
-_TOLD = ("when", "price", "count", "who")
+_TOLD = ("when", "price", "count", "who", "identifier")
 """sorts that a text either holds or does not, as far as can be told"""
 
 
@@ -87,7 +89,7 @@ def holds_answer(question: str, text: str) -> bool:
     Of several sorts one is enough. True where the question asks for something else, or uses no word that asks.
     """
     asked = asked_first(question)
-    holds = PRESENT | {"who": _names_somebody, "when": _tells_time}
+    holds = PRESENT | {"who": _names_somebody, "when": _tells_time, "identifier": _identifies}
     return not asked or any(holds[name](text) for name in asked)
 
 
@@ -104,6 +106,11 @@ def asked_first(question: str) -> frozenset[str]:
         if found.start() <= word.start() < found.end()
     }
     return frozenset(asked - {"count"} if "price" in asked else asked)
+
+
+def _identifies(text: str) -> bool:
+    """Whether two figures stand in it that are no hour, day or year, an address of mail, or what replaces these."""
+    return PRESENT["contact"](text) or _FIGURES_OF_ONE.search(_CALENDAR.sub(" ", text)) is not None
 
 
 def _tells_time(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relrag_query.answering.answer_types import holds_answer
+from relrag_query.answering.answer_types import asked_first, holds_answer
 
 VACCINATION = [
     ("How much was the vaccination of the dog?", "Rex is due for his vaccination on 12 May 2025 at 10:30."),
@@ -54,6 +54,11 @@ def test_an_amount_is_a_figure_or_words(question: str, texts: list[str]) -> None
         ("How many children do they have?", "They have no time for children.", "They have three."),
         ("Kolik mají dětí?", "Na děti nemají čas.", "Mají tři."),
         ("כמה ילדים יש להם?", "אין להם זמן לילדים.", "יש להם שלושה."),
+        ("What is Giulia's VAT number?", "Giulia opens a new account on 3 May 2025.", "It is IT 0274 1180 302."),
+        ("what's the code for the gate", "The gate has a code now.", "The gate: 4471#"),
+        ("Jaký má Radek telefon?", "Radek si v úterý koupil telefon.", "Radek: 777 123 456"),
+        ("מה הטלפון של מנשה?", "מצאתי את מנשה מקריית אתא.", "מנשה 052-987-6543"),
+        ("What is Dana's e-mail address?", "Dana wrote on Tuesday.", "dana@hill.example"),
     ],
 )
 def test_a_day_a_name_and_a_number(question: str, no: str, yes: str) -> None:
@@ -90,3 +95,11 @@ def test_only_the_word_that_asks_counts(question: str) -> None:
 @pytest.mark.parametrize("question", ["When and how much?", "Kdy a za kolik?", "מתי וכמה זה יעלה?"])
 def test_of_several_things_one_is_enough(question: str) -> None:
     assert [holds_answer(question, text) for text in ("On 3 May.", "It is nice.")] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What did he say about the code review?", "Which number of people came?", "What is the number of guests?"],
+)
+def test_not_every_number_identifies_something(question: str) -> None:
+    assert "identifier" not in asked_first(question)

@@ -175,6 +175,8 @@ class AskedPhrases:
     where: Pattern
     contact: Pattern
     """a phone number, a mail address, a postal one"""
+    identifier: Pattern
+    """a number that names something: of a phone, an account, a door; with the word that asks for it"""
     why: Pattern
     yes: Pattern
     """yes or no"""
