@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def _relrag(name: str, loaded: Embedder, chunks: pa.Table) -> float:
     def keyed(text: bytes) -> str:
         return hashlib.blake2b(text, digest_size=16, key=b"k").hexdigest()
 
-    model = EMBEDDERS[name].model(Settings())
+    model = replace(EMBEDDERS[name].model(Settings()), spans=False)  # the passages alone, as the others embed them
     with tempfile.TemporaryDirectory() as home:
         begun = time.perf_counter()
         _, tally = embed_chunks.embed(chunks, model, lambda: loaded, keyed, Path(home))
