@@ -84,10 +84,10 @@ def texts_to_embed(chunks: pa.Table, model: ModelInfo, keyed: Hash) -> TextsToEm
         if section is None and supports_language(model, text, language)
     ]
     parts = [spans(to_entity_type(own[row])) if model.spans else [] for row in rows]
-    known = {text: keyed(text.encode("utf-8", "surrogatepass")) for text in itertools.chain(texts, *parts)}
-    hashes, span_hashes = [known[texts[row]] for row in rows], [[known[one] for one in some] for some in parts]
-    wanted = [*(texts[row] for row in rows), *itertools.chain(*parts)]
-    return TextsToEmbed(rows, hashes, span_hashes, {known[text]: text for text in wanted})
+    wanted = [texts[row] for row in rows]
+    known = {text: keyed(text.encode("utf-8", "surrogatepass")) for text in itertools.chain(wanted, *parts)}
+    span_hashes = [[known[one] for one in some] for some in parts]
+    return TextsToEmbed(rows, [known[text] for text in wanted], span_hashes, {key: text for text, key in known.items()})
 
 
 def embed(

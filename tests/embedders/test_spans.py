@@ -1,4 +1,4 @@
-"""A long passage is embedded in spans too: what they are, what they hold, and what they are worth."""
+"""A long passage is embedded in spans too: what they are, and that together they hold all of it."""
 
 from __future__ import annotations
 

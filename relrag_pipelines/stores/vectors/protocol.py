@@ -161,10 +161,11 @@ def _vectors(batch: pa.RecordBatch, sparse: Iterable[SparseVector]) -> Iterator[
     if _LAKE_VECTOR not in batch.schema.names:
         return ({WORDS: one} for one in sparse)
     dense = batch.column(_LAKE_VECTOR).to_pylist()
-    spans = batch.column(_LAKE_SPANS).to_pylist() if _LAKE_SPANS in batch.schema.names else itertools.repeat(None)
+    has_spans = _LAKE_SPANS in batch.schema.names
+    spans = batch.column(_LAKE_SPANS).to_pylist() if has_spans else [None] * batch.num_rows
     return (
         {WORDS: words} | ({MEANING: one} if one else {}) | ({SPANS: _rows(some, len(one))} if some else {})
-        for words, one, some in zip(sparse, dense, spans)  # noqa: B905  the last may go on for ever
+        for words, one, some in zip(sparse, dense, spans, strict=True)
     )
 
 
