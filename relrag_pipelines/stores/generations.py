@@ -29,8 +29,8 @@ from relrag_pipelines.records import SCHEMA_VERSION, TABLES
 from relrag_pipelines.stores import retired_generations
 
 LOCK = "lock"
-_REWRITTEN = "edge_config.json"
-"""a file that opening a generation may write again, with the same values"""
+REWRITTEN = ("edge_config.json", "segment.json")
+"""files that reading a generation may write again, with the same values in another order"""
 OLDEST = max(table.since for table in TABLES.values() if "catalog" in table.place)
 """the oldest schema version whose catalog has the shape of today"""
 
@@ -267,7 +267,7 @@ def manifest_values(path: Path) -> dict[str, str]:
 
 
 def _is_rewritten(name: str) -> bool:
-    return PurePosixPath(name).name == _REWRITTEN
+    return PurePosixPath(name).name in REWRITTEN
 
 
 def _manifest(path: Path) -> dict[str, Any]:

@@ -126,6 +126,35 @@ def test_verify_names_what_differs(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["edge_config.json", "segment.json"])
+def test_what_readers_write_again_is_compared_by_its_values(tmp_path: Path, name: str) -> None:
+    """Qdrant writes the names of a store's vectors in any order."""
+    place = generations.begin(tmp_path)
+    (place / "vectors").mkdir()
+    (place / "vectors" / name).write_text('{"meaning": 1, "spans": 2}')
+    place = generations.finish(tmp_path, {}, at=AT).path
+    (place / "vectors" / name).write_text('{"spans":2,"meaning":1}')
+    assert generation_damage.verify(tmp_path, 1) == []
+    (place / "vectors" / name).write_text('{"spans":2,"meaning":2}')
+    assert generation_damage.verify(tmp_path, 1) == [f"published/1/vectors/{name} differs from its MANIFEST"]
+    (place / "vectors" / name).unlink()
+    assert generation_damage.verify(tmp_path, 1) == [f"published/1/vectors/{name} differs from its MANIFEST"]
+
+
+def test_segments_stand_among_the_files_of_an_older_manifest(tmp_path: Path) -> None:
+    place = publish(tmp_path, "one").path
+    segment = place / "vectors" / "segment.json"
+    segment.write_text("{}")
+    manifest = sealed_json.read(place / "MANIFEST.json")
+    manifest["files"]["vectors/segment.json"] = generations.file_entries([segment])[0]
+    (place / "MANIFEST.json").write_text(sealed_json.seal(manifest))
+    assert generation_damage.verify(tmp_path, 1) == []
+    segment.write_text("{ }")
+    assert generation_damage.verify(tmp_path, 1) == ["published/1/vectors/segment.json differs from its MANIFEST"]
+    segment.unlink()
+    assert generation_damage.verify(tmp_path, 1) == ["published/1/vectors/segment.json is missing"]
+
+
 def test_a_generation_of_a_newer_relrag_is_refused(tmp_path: Path) -> None:
     archive.as_schema(publish(tmp_path, "one").path / "MANIFEST.json", 999)
     with pytest.raises(GenerationError, match="newer relrag"), generations.open_current(tmp_path):

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from relrag_pipelines.stores.vectors import collection_ref, local_build, local_store
 from relrag_pipelines.stores.vectors.collection_ref import CollectionRef
-from relrag_pipelines.stores.vectors.local_store import UNHASHED
+from relrag_pipelines.stores.vectors.local_store import CONFIG
 from relrag_pipelines.stores.vectors.protocol import (
     ANYWHERE,
     APART,
@@ -36,7 +36,6 @@ __all__ = [
     "INTEGERS",
     "KEYWORDS",
     "PACKED",
-    "UNHASHED",
     "ChunkFilter",
     "CollectionRef",
     "Each",
@@ -53,7 +52,7 @@ __all__ = [
     "server_info",
 ]  # fmt: skip
 
-PACKED = (*UNHASHED, collection_ref.NAME)
+PACKED = (CONFIG, collection_ref.NAME)
 """Files that stand for points: `payloads` of their folder reads what these carry."""
 
 

@@ -45,8 +45,8 @@ from relrag_pipelines.stores.vectors.protocol import (
 )
 from relrag_pipelines.text.sparse_encoder import SparseEncoder
 
-UNHASHED = ("edge_config.json",)
-"""Files that reading a store writes again (with the same content, by rename): a manifest of hashes leaves them out."""
+CONFIG = "edge_config.json"
+"""the file that says what a store is of"""
 _SEGMENTS = "segments"
 """the folder of a store in which all lies but its configuration"""
 _IN_MEMORY = "/dev/shm"  # noqa: S108  only a configuration without any text goes there
@@ -55,7 +55,7 @@ _IN_MEMORY = "/dev/shm"  # noqa: S108  only a configuration without any text goe
 
 def open(path: Path) -> VectorStore:
     """The store in that folder, for reading."""
-    if not (path / UNHASHED[0]).is_file():
+    if not (path / CONFIG).is_file():
         raise FileNotFoundError(f"{path} holds no vectors; `relrag sync` builds them")
     return _EdgeStore(_load(path), path)
 
@@ -89,7 +89,7 @@ def _load(path: Path) -> EdgeShard:
         if f"os error {errno.ENOSPC}" not in str(error):
             raise
     with TemporaryDirectory(prefix="relrag-", dir=_IN_MEMORY if os.access(_IN_MEMORY, os.W_OK) else None) as folder:
-        shutil.copy(path / UNHASHED[0], folder)
+        shutil.copy(path / CONFIG, folder)
         Path(folder, _SEGMENTS).symlink_to(path.resolve() / _SEGMENTS)
         return EdgeShard.load(folder)
 
@@ -99,7 +99,7 @@ def _close_to_others(path: Path) -> None:
 
     The process may be that of another program, which has a umask of its own and imports this to read.
     """
-    for written in (path / UNHASHED[0], *path.glob(f"{_SEGMENTS}/*/segment.json")):
+    for written in (path / CONFIG, *path.glob(f"{_SEGMENTS}/*/segment.json")):
         access.restrict(written)
 
 
@@ -108,7 +108,7 @@ class _EdgeStore:
         self._shard = shard
         self._path = path
         self._encoder = SparseEncoder()
-        self._has_spans = SPANS in orjson.loads((path / UNHASHED[0]).read_bytes()).get("vectors", {})
+        self._has_spans = SPANS in orjson.loads((path / CONFIG).read_bytes()).get("vectors", {})
 
     def search(
         self,
