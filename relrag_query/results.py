@@ -157,7 +157,7 @@ def make_quotes(
         numbers = list(dict.fromkeys(source.number for source, _ in told if source))
         unit = sentence.unit
         newer = sentence.superseded
-        known = newer is not None and newer.ts is not None and not newer.hit.dated_by_file
+        known = newer is not None and newer.ts is not None and not newer.hit.undated
         day = str(datetime.fromtimestamp(newer.ts, zone).date()) if newer and newer.ts and known else ""
         quote = Quote(unit.quote, unit.sender, unit.ts, numbers, told[0][1], newer, day)
         if not any((one.text, one.sources) == (quote.text, quote.sources) for one in quotes):

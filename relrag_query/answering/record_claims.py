@@ -22,10 +22,10 @@ _SUBJECT = re.compile(r"^(?:(?:re|fw|fwd|aw|odp|תגובה|העברה)\s*:\s*)+"
 def is_newer(new: Hit, old: Hit, new_ts: int | None, old_ts: int | None) -> bool:
     """Whether the first was said later, at these times.
 
-    The time of a file does not tell, nor does a year beside a day of it: then only what one of the two says of itself
-    does.
+    The time of a file does not tell, nor does one in no month of the archive, nor a year beside a day of it: then only
+    what one of the two says of itself does.
     """
-    undated = new.dated_by_file or old.dated_by_file
+    undated = new.undated or old.undated
     if undated or ("year" in (new.date_quality, old.date_quality) and _year(new) == _year(old)):
         return bool(claim(new, old)) and not claim(old, new)
     return (new_ts or 0) > (old_ts or 0) > 0

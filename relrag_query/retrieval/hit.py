@@ -87,6 +87,11 @@ class Hit:
         return self.date_quality == "modified"
 
     @property
+    def undated(self) -> bool:
+        """Whether its time says nothing of when it was written: that of its file, or one in no month of the archive."""
+        return self.date_quality in ("modified", "outside")
+
+    @property
     def span(self) -> tuple[int | None, int | None]:
         """The seconds of its first and last message, UTC; of a document of which only the year is known, of that."""
         first = self.chunk.ts

@@ -47,6 +47,7 @@ def test_a_file_that_says_so_in_its_name_replaces_one_that_does_not() -> None:
     assert claim(second, second) == ""
 
 
+@pytest.mark.parametrize("quality", ["modified", "outside"])
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -55,9 +56,9 @@ def test_a_file_that_says_so_in_its_name_replaces_one_that_does_not() -> None:
         ("חוזה דירה 1.txt", "חוזה דירה 2 עדכון.txt"),
     ],
 )
-def test_the_time_of_a_file_does_not_tell_which_version_is_newer(first: str, second: str) -> None:
-    """A copy of the first version may be the newest file; then the name of the second tells."""
-    old, new = hit(file_name=first, quality="modified"), hit(file_name=second, quality="modified")
+def test_the_time_of_a_file_does_not_tell_which_version_is_newer(first: str, second: str, quality: str) -> None:
+    """A copy of the first version may be the newest file, or one of tomorrow; then the name of the second tells."""
+    old, new = hit(file_name=first, quality=quality), hit(file_name=second, quality=quality)
     for new_ts, old_ts in ((1, 2), (2, 1)):
         assert is_newer(new, old, new_ts, old_ts)
         assert not is_newer(old, new, old_ts, new_ts)
