@@ -256,14 +256,14 @@ def _choose(candidates: list[Sentence]) -> list[Sentence]:
     chosen: list[Sentence] = []
     spare: list[Sentence] = []
     for candidate in candidates:
-        if _is_duplicate(candidate, chosen):
+        if is_duplicate(candidate, chosen):
             continue
         if any(candidate.unit.hit.chunk.asset_id in one.records for one in chosen):
             spare.append(candidate)
         elif len(chosen) < MOST_SENTENCES:
             chosen.append(candidate)
     for candidate in spare:
-        if _is_duplicate(candidate, chosen):
+        if is_duplicate(candidate, chosen):
             continue
         beside = [one for one in chosen if candidate.unit.hit.chunk.asset_id in one.records]
         repeats = any(candidate.unit.text in one.unit.quote or one.unit.text in candidate.unit.quote for one in beside)
@@ -273,7 +273,7 @@ def _choose(candidates: list[Sentence]) -> list[Sentence]:
     return sorted(chosen, key=candidates.index)
 
 
-def _is_duplicate(candidate: Sentence, chosen: Sequence[Sentence]) -> bool:
+def is_duplicate(candidate: Sentence, chosen: Sequence[Sentence]) -> bool:
     """Whether one of the chosen says the same; then the candidate is a further source of it, unless it is no other."""
     same = next((one for one in chosen if _near_duplicate(one.unit, candidate.unit)), None)
     if same and not any(_same_record(candidate.unit, other) for other in (same.unit, *same.also)):

@@ -16,7 +16,7 @@ from relrag_query.answering.answer_types import holds_answer
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.confidence import NEXT, Judgement
 from relrag_query.answering.corrections import SORTS, corrections, sorts_asked, with_corrections
-from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
+from relrag_query.answering.extractive import ExtractiveAnswer, Sentence, is_duplicate
 from relrag_query.answering.sentences import QuotableSpan, expects_reply, is_question
 from relrag_query.retrieval.term_coverage import Term, tokens
 
@@ -143,7 +143,10 @@ def _within(unit: QuotableSpan, one: Candidate) -> bool:
 def _closest(
     found: Sequence[Candidate], judged: Judgement, terms: Sequence[Term], sorts: Collection[int]
 ) -> list[Sentence]:
-    """The likeliest of each record; before one that is superseded, what replaces it."""
+    """The likeliest of each record; before one that is superseded, what replaces it.
+
+    What several records say alike is quoted once, with all of them.
+    """
     best: dict[str, Sentence] = {}
     ranked = sorted(zip(found, judged.shares.tolist(), strict=True), key=lambda pair: -pair[1])
     for one, likely in ranked:
@@ -152,7 +155,9 @@ def _closest(
         for other in (*newest[:1], one):
             since = chain[0] if chain and other is one else None
             quoted = replace(other.unit, text=_passage(other, found), behind=())
-            best.setdefault(other.unit.hit.chunk.asset_id, Sentence(quoted, likely, superseded=since))
+            sentence, record = Sentence(quoted, likely, superseded=since), other.unit.hit.chunk.asset_id
+            if record not in best and not is_duplicate(sentence, [*best.values()]):
+                best[record] = sentence
         if len(best) >= CLOSEST:
             break
     return list(best.values())[:CLOSEST]

@@ -100,6 +100,22 @@ def test_a_doubted_answer_gives_way_to_the_closest_passages_one_of_each_record(a
     )
 
 
+def test_what_several_records_say_alike_takes_one_of_the_closest_passages() -> None:
+    """A newsletter that came three times leaves room for the others; a figure that differs makes another text."""
+    said = ("The pool is closed for repairs.", "The pool is closed for repairs.", "Bring a towel to the lesson.")
+    texts = [*said, "Ticket number 14 for the pool.", "Ticket number 15 for the pool."]
+    found = candidates(
+        [Hit(passages(record(f"jsonl:{number}", text))[0], 1.0, 1.0) for number, text in enumerate(texts)]
+    )
+    shares = np.linspace(0.4, 0.05, len(found), dtype=np.float32)
+    judged = Judgement(shares, 0.4, by_meaning=True, worth_showing=True)
+    doubted = quote_choice.weigh(ExtractiveAnswer([], 1.0, 0.5), found, judged, 8)
+    assert [one.unit.text for one in doubted.sentences] == [*said[1:], texts[3]]
+    assert [len(one.hits) for one in doubted.sentences] == [2, 1, 1]
+    last = quote_choice.weigh(ExtractiveAnswer([], 1.0, 0.5), found[3:], replace(judged, shares=shares[3:]), 8)
+    assert [one.unit.text for one in last.sentences] == texts[3:]
+
+
 def test_a_sure_answer_is_the_best_candidate_whatever_its_words_are(archive: Archive) -> None:
     found = candidates(archive.search("the cottage in November").hits)
     by_words = ExtractiveAnswer([Sentence(found[0].unit, 1.0)], 1.0, 0.5)
