@@ -114,12 +114,14 @@ def _corrects(new: Candidate, old: QuotableSpan, sorts: Collection[int]) -> bool
         # what names both values is of the same, however much later
         both = any(pairs[sort][0] & pairs[sort][1] for sort in others)
         claims = {record, record_claims.claim_of(said)}
-        if (shared or both) and ("values" in claims or ("times" in claims and others & _TIMES)):
+        same = (near and about & _content_words(_told(new))) or (both and shared)
+        # `the right amount is` names nothing: it is of what is spoken of around it
+        bare_claim = same and not _content_words(phrases.supersedes.sub(" ", plain))
+        if (shared or both or bare_claim) and ("values" in claims or ("times" in claims and others & _TIMES)):
             return True
         # `changed` is said of much: only of the same where most of the words are the same
         if 2 * len(shared) > len(about) and phrases.anew.search(plain):
             return True
-        same = (near and about & _content_words(_told(new))) or (both and shared)
         if same and phrases.agrees.search(plain):
             return True
     return False

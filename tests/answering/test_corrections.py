@@ -215,6 +215,13 @@ OLD = mail("old", "The offer for the windows is 84,000 crowns.", "01")
         (OLD, mail("deal", "In the end we got the windows for 79,500.", "04"), True),
         (mail("a", "Vlk chce auto za 85 tisíc.", "01"), mail("b", "Nakonec za 79 000, Vlk ukecal slevu.", "04"), True),
         (mail("a", "דני מבקש 8,400 שקל", "01"), mail("b", "דני הסכים בסוף ל-7,950 שקל", "04"), True),
+        # a sentence that names nothing is of what stands around it
+        (OLD, mail("new", "The glass of the windows was left out. The right amount is 91,500 crowns.", "04"), True),
+        (mail("a", "Nabídka na okna je 84 000 Kč.", "01"),
+         mail("b", "V nabídce na okna chybělo sklo. Správná částka je 91 500 Kč.", "04"), True),
+        (mail("a", "הצעת המחיר לחלונות 8,400 שקל", "01"),
+         mail("b", "בהצעה לחלונות חסרה הזכוכית. הסכום הנכון 9,150 שקל.", "04"), True),
+        (OLD, mail("new", "The windows look fine. The right price of the door is 9,100 crowns.", "04"), False),
         # a new date replaces days and hours, and names the old one
         (mail("a", "The piano is ready by 14 March.", "01"),
          mail("b", "I need until 2 April, not the 14th of March.", "04", subject="A crack, and a new date"), True),
