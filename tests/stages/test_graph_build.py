@@ -20,6 +20,8 @@ from relrag_pipelines.workspace import Workspace
 from tests import archive
 from tests.graphrag.json_service import TOKENS, Service, serving
 from tests.graphrag.test_llm import entity, relation
+from tests.passages import passage
+from tests.passages import table as passage_table
 
 TAIL = '\n[graphrag]\nmethod = "fast"\n'
 LETTERS = '[graphrag.collections.archive]\n[graphrag.collections.winter]\nsources = ["chat"]\nuntil = "2023-12"\n'
@@ -167,29 +169,49 @@ NOTES = st.lists(
 
 
 @pytest.fixture(scope="module")
-def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An archive of notes alone, which each example changes."""
-    return with_graphs(archive.many_notes(tmp_path_factory.mktemp("changed"), 3))
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An archive of notes alone, synced once and then again with more notes."""
+    config = with_graphs(archive.many_notes(tmp_path_factory.mktemp("grown"), 3))
+    for more in ([], [["Petr Kolar", "Red Cabin", "Lake Road", "Old Sleds"]]):
+        archive.write_notes(config.parent, *_notes([*map(list, TOPICS), ["Dana Levi", "Bach"], *more]))
+        archive.sync(config)
+    return config
 
 
-def test_what_is_built_on_an_earlier_index_is_that_of_a_rebuild(changing: Path) -> None:
-    """Notes are only added between two syncs of an example: what vanishes would drop the index that is built on."""
-    kept = []
+def test_what_a_sync_builds_on_an_earlier_index_is_that_of_a_rebuild(grown: Path) -> None:
+    """Notes are only added between its syncs: what vanishes would drop the index that is built on."""
+    made = archive.workspace(grown)
+    info = graph_indexes.current_info(made.home, "archive")
+    assert info
+    assert (info.number, info.figures["reports_kept"], info.figures["reports_drafted"]) == (2, 1, 1)
+    built = _plain(made)
+    graph_indexes.drop(made.home)
+    graph_build.run(made, "archive")
+    assert _plain(made) == built
+
+
+def test_what_is_built_on_an_earlier_index_is_that_of_a_rebuild(grown: Path) -> None:
+    """The same of other passages, which are given to it: a sync of them costs more than what is built of them."""
+    made, kept = archive.workspace(grown), []
+    _, people = graph_build._inputs(made, "archive")
+
+    def run(notes: list[list[str]]) -> None:
+        passages = [passage(note["id"], note["text"], day=0) for note in _notes(notes)]
+        with patch.object(graph_build, "_inputs", return_value=(passage_table(passages), people)):
+            graph_build.run(made, "archive")
 
     @settings(max_examples=6, deadline=None)
     @given(first=NOTES, more=NOTES)
     @example(first=[["INV-1187", "Valve Works"]], more=[["Dana Levi", "Bach"]])
     def add(first: list[list[str]], more: list[list[str]]) -> None:
         first = [*map(list, TOPICS), *first]
-        archive.write_notes(changing.parent, *_notes(first))
-        archive.sync(changing)
-        archive.write_notes(changing.parent, *_notes([*first, *more]))
+        run(first)
         with patch.object(extractive_reports, "draft", wraps=extractive_reports.draft) as draft:
-            made = archive.sync(changing)
+            run([*first, *more])
         built = _plain(made)
         kept.append(len(table(made, "archive", "communities")) - draft.call_count)
         graph_indexes.drop(made.home)
-        graph_build.run(made, "archive")
+        run([*first, *more])
         assert _plain(made) == built
 
     add()
