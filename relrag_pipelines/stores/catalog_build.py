@@ -293,5 +293,6 @@ def _attach_published(connection: duckdb.DuckDBPyConnection, previous: Path | No
         connection.execute(sql.NOTHING_PUBLISHED)
     else:
         # beside a catalog that is being built nothing else may be written
-        attach(connection, previous, "previous", "previous_base", "published_", temporary=True)
+        compared = ("records", "chunks", "asset_asset_edges", "failures")
+        attach(connection, previous, "previous", "previous_base", "published_", temporary=compared)
         connection.execute(sql.PUBLISHED)
