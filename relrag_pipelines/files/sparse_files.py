@@ -14,11 +14,12 @@ from relrag_pipelines.files.failpoints import failpoint
 
 BLOCK, PART = 2**16, 2**20
 """bytes that are hashed at a time, and were by versions before: Qdrant has MBs with 4 KB of data each"""
+_NULS = bytes(BLOCK)
 _PIECE = 2**22
 
 
 def copy_with_holes(source: Path, target: Path) -> None:
-    """Copies a folder; what was never written in a file takes no space in its copy."""
+    """Copies a folder; what was never written in a file, or is NUL, takes no space in its copy."""
     for name in atomic.files(source):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         copy_file(source / name, target / name)
@@ -42,7 +43,7 @@ def iter_data(path: Path, overlap: int) -> Iterator[bytes]:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copies one file; what was never written in it takes no space in the copy."""
+    """Copies one file; what was never written in it, or is NUL, takes no space in the copy."""
     failpoint("vectors.copy", target)
     with source.open("rb", buffering=0) as read, target.open("wb", buffering=0) as write:
         size = os.fstat(read.fileno()).st_size
@@ -50,8 +51,10 @@ def copy_file(source: Path, target: Path) -> None:
         end = 0
         while (start := _next_data(read.fileno(), end)) is not None:
             end = min(os.lseek(read.fileno(), start, os.SEEK_HOLE), size)
-            while start < end:
-                start += os.pwrite(write.fileno(), os.pread(read.fileno(), min(_PIECE, end - start), start), start)
+            while start < end and (data := os.pread(read.fileno(), min(BLOCK - start % BLOCK, end - start), start)):
+                # a file system in memory has what Qdrant reserved as data
+                empty = data == _NULS[: len(data)]
+                start += len(data) if empty else os.pwrite(write.fileno(), data, start)
 
 
 def hash_blocks(path: Path, block: int = BLOCK) -> str:

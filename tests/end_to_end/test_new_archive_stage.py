@@ -302,7 +302,7 @@ print(json.dumps([of_one, sorted({job for job, _ in asked()}), any("sender_count
 
 
 def test_what_is_forgotten_is_gone_from_it_even_where_it_cannot_be_made_again(project: Path, synced: Path) -> None:
-    other = shutil.copytree(synced, synced.with_name("other"))
+    other = archive.clone(synced, synced.with_name("other"))
     script = """
 if "FAIL" not in os.environ:
     do_without_dagster()
