@@ -175,6 +175,7 @@ def attach(
         months = connection.execute(f"SELECT lake_month FROM {name}.replaced ORDER BY ALL").fetchall()  # noqa: S608
         # written out: a filter on a list is cheaper in every query than a join with a table
         hidden = ", ".join(quote(month) for (month,) in months) or "''"
+    views = []
     for table in temporary or STORED:
         columns = "* EXCLUDE (lake_month)" if not prefix and _LAKE_MONTH in EXTRA_COLUMNS.get(table, ()) else "*"
         top = f"SELECT {columns} FROM {name}.{table}"  # noqa: S608
@@ -182,7 +183,8 @@ def attach(
             top += f" UNION ALL SELECT {columns} FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
         elif below.exists() and table == "terms":
             top = f"SELECT * FROM {base}.terms"  # noqa: S608
-        connection.execute(f"CREATE {'TEMP ' if temporary else ''}VIEW {prefix}{table} AS {top}")
+        views.append(f"CREATE {'TEMP ' if temporary else ''}VIEW {prefix}{table} AS {top}")
+    connection.execute(";".join(views))
 
 
 def quote(value: object) -> str:
