@@ -42,7 +42,7 @@ def with_graphs(config: Path, more: str = "") -> Path:
 
 def test_an_index_is_made_of_what_is_published_and_only_where_it_is_asked_for(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    plain = archive.first_sync(config)
+    plain = archive.first_sync(config, dagster=False)
     assert not (plain.home / "graphrag").exists()
     assert [one.collection for one in plans.build_plan(archive.workspace(with_graphs(config))).graphs] == ["archive"]
     made = archive.sync(config)
@@ -57,7 +57,7 @@ def test_an_index_is_made_of_what_is_published_and_only_where_it_is_asked_for(tm
 
 
 def test_a_collection_is_limited_to_sources_and_a_time(tmp_path: Path) -> None:
-    made = archive.first_sync(with_graphs(archive.make(tmp_path), LETTERS))
+    made = archive.first_sync(with_graphs(archive.make(tmp_path), LETTERS), dagster=False)
     assert graph_indexes.collections(made.home) == ["archive", "winter"]
     texts = " ".join(table(made, "winter", "text_units")["text"])
     assert "Merry Christmas" in texts
@@ -67,7 +67,7 @@ def test_a_collection_is_limited_to_sources_and_a_time(tmp_path: Path) -> None:
 
 def test_only_the_indexes_of_sources_that_changed_are_made_again(tmp_path: Path) -> None:
     config = with_graphs(archive.make(tmp_path), LETTERS)
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=False)
     archive.write_notes(tmp_path, {"id": "n3", "text": "The boiler hums.", "timestamp": "2024-03-01T08:00:00Z"})
     made = archive.sync(config)
     found = {name: graph_indexes.current_info(made.home, name) for name in ("archive", "winter")}
@@ -79,7 +79,7 @@ def test_only_the_indexes_of_sources_that_changed_are_made_again(tmp_path: Path)
 
 def test_a_change_of_settings_says_what_changed(tmp_path: Path) -> None:
     config = with_graphs(archive.make(tmp_path), LETTERS)
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=False)
     config.write_text(config.read_text().replace('until = "2023-12"', 'until = "2024-01"'))
     (stale,) = plans.build_plan(archive.workspace(config)).graphs
     assert (stale.collection, stale.reason) == ("winter", "setting until changed")
