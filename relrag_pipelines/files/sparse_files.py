@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import hashlib
 import os
 from collections.abc import Iterator
@@ -11,14 +12,14 @@ from pathlib import Path
 from relrag_pipelines.files import atomic
 from relrag_pipelines.files.failpoints import failpoint
 
-PART = 2**20
+BLOCK, PART = 2**16, 2**20
+"""bytes that are hashed at a time, and were by versions before: Qdrant has MBs with 4 KB of data each"""
+_NULS = bytes(BLOCK)
 _PIECE = 2**22
-_NULS = bytes(PART)
-_EMPTY = hashlib.sha256(_NULS).digest()
 
 
 def copy_with_holes(source: Path, target: Path) -> None:
-    """Copies a folder; what was never written in a file takes no space in its copy."""
+    """Copies a folder; what was never written in a file, or is NUL, takes no space in its copy."""
     for name in atomic.files(source):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         copy_file(source / name, target / name)
@@ -42,7 +43,7 @@ def iter_data(path: Path, overlap: int) -> Iterator[bytes]:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copies one file; what was never written in it takes no space in the copy."""
+    """Copies one file; what was never written in it, or is NUL, takes no space in the copy."""
     failpoint("vectors.copy", target)
     with source.open("rb", buffering=0) as read, target.open("wb", buffering=0) as write:
         size = os.fstat(read.fileno()).st_size
@@ -50,31 +51,40 @@ def copy_file(source: Path, target: Path) -> None:
         end = 0
         while (start := _next_data(read.fileno(), end)) is not None:
             end = min(os.lseek(read.fileno(), start, os.SEEK_HOLE), size)
-            while start < end:
-                start += os.pwrite(write.fileno(), os.pread(read.fileno(), min(_PIECE, end - start), start), start)
+            while start < end and (data := os.pread(read.fileno(), min(BLOCK - start % BLOCK, end - start), start)):
+                # a file system in memory has what Qdrant reserved as data
+                empty = data == _NULS[: len(data)]
+                start += len(data) if empty else os.pwrite(write.fileno(), data, start)
 
 
-def hash_blocks(path: Path) -> str:
-    """sha256 over the sha256 of each part of PART bytes, hex; equal for equal bytes, with holes or without.
+def hash_blocks(path: Path, block: int = BLOCK) -> str:
+    """sha256 over the sha256 of each `block` bytes, hex; equal for equal bytes, with holes or without.
 
-    The digest of a part of NUL is known: one that lies in a hole is not read, and most others are told by comparison,
+    The digest of a block of NUL is known: one that lies in a hole is not read, and most others are told by comparison,
     which takes a fraction of the time of hashing.
     """
     whole = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         written = -1
-        for start in range(0, size, PART):
-            length = min(PART, size - start)
+        for start in range(0, size, block):
+            length = min(block, size - start)
+            nuls, empty = _nuls(length)
             if written < start:
                 found = _next_data(file.fileno(), start)
                 written = size if found is None else found
             if written >= start + length:
-                whole.update(_EMPTY if length == PART else hashlib.sha256(bytes(length)).digest())
+                whole.update(empty)
             else:
                 part = os.pread(file.fileno(), length, start)
-                whole.update(_EMPTY if part == _NULS else hashlib.sha256(part).digest())
+                whole.update(empty if part == nuls else hashlib.sha256(part).digest())
     return whole.hexdigest()
+
+
+@functools.lru_cache(2)
+def _nuls(length: int) -> tuple[bytes, bytes]:
+    """So many bytes NUL, and their digest."""
+    return bytes(length), hashlib.sha256(bytes(length)).digest()
 
 
 def _next_data(file: int, place: int) -> int | None:

@@ -40,8 +40,11 @@ def connect(table: str, files: dict[str, Path]) -> duckdb.DuckDBPyConnection:
         return connection
     months = pa.table({"filename": list(map(str, files.values())), "lake_month": list(files)})
     connection.register("months", months)
-    rows = connection.read_parquet(list(map(str, files.values())), filename=True)
-    connection.register(table, rows.join(connection.view("months"), "filename").project("* EXCLUDE (filename)"))
+    read = f"read_parquet([{', '.join(map(catalog.quote, files.values()))}], filename = true)"
+    # as one statement: what is put together of relations is planned at each step
+    connection.execute(
+        f"CREATE TEMP VIEW {table} AS SELECT * EXCLUDE (filename) FROM {read} JOIN months USING (filename)"  # noqa: S608
+    )
     return connection
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -149,8 +150,10 @@ def _entries(connection: duckdb.DuckDBPyConnection) -> list[NamingEntry]:
 
 
 def _names(found: Resolution) -> tuple[pa.Table, pa.Table]:
-    """The rows of person_names and of given_forms."""
+    """The rows of person_names and of given_forms, as they are stored, since they are compared with what is."""
     people = [person for _, person in sorted(found.people.items())]
     names = (claim.value for person in people for entry in person.entries for claim in entry.names)
-    rows = [row for person in people for row in person_names(person)]
+    rows = sorted(
+        (row for person in people for row in person_names(person)), key=attrgetter("form", "person_id", "rank")
+    )
     return to_table(rows, PersonName), to_table(given_forms(names), GivenForm)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -134,9 +134,10 @@ def count_removed(path: Path, previous: Path | None) -> int:
     """
     if previous is None:
         return 0
+    compared = ("records", "failures")
     with _shared() as connection:
-        attach(connection, path, "catalog", "base", temporary=True)
-        attach(connection, previous, "previous", "previous_base", "published_", temporary=True)
+        attach(connection, path, "catalog", "base", temporary=compared)
+        attach(connection, previous, "previous", "previous_base", "published_", temporary=compared)
         gone = count(connection, sql.REMOVED.format(records="records"))
         return gone + count(connection, sql.REMOVED_FAILURES)
 
@@ -147,7 +148,7 @@ def count_dangling(path: Path) -> dict[str, int]:
     On top of a base only what is on top is looked at: the base was sound, and nothing of it has gone.
     """
     with _shared() as connection:
-        attach(connection, path, "catalog", "base", temporary=True)
+        attach(connection, path, "catalog", "base", temporary=("records", "chunks", "asset_asset_edges"))
         return {name: count(connection, query) for name, query in sql.DANGLING.items()}
 
 
@@ -158,12 +159,13 @@ def attach(
     base: str,
     prefix: str = "",
     *,
-    temporary: bool = False,
+    temporary: Sequence[str] = (),
 ) -> None:
     """Attaches a catalog and its base under these names, with a view of each table that is both in one.
 
     Without a prefix they show what a table is declared with, and not the month of the lake that a row comes from.
-    Those that are `temporary` are this connection's alone, and not its cursors'.
+    With `temporary`, there are views of these tables only (each costs 0.6 ms), which are this connection's alone, and
+    not its cursors'.
     """
     connection.execute(f"ATTACH {quote(path)} AS {name} (READ_ONLY)")
     below = path.with_name(BASE)
@@ -173,14 +175,16 @@ def attach(
         months = connection.execute(f"SELECT lake_month FROM {name}.replaced ORDER BY ALL").fetchall()  # noqa: S608
         # written out: a filter on a list is cheaper in every query than a join with a table
         hidden = ", ".join(quote(month) for (month,) in months) or "''"
-    for table in STORED:
+    views = []
+    for table in temporary or STORED:
         columns = "* EXCLUDE (lake_month)" if not prefix and _LAKE_MONTH in EXTRA_COLUMNS.get(table, ()) else "*"
         top = f"SELECT {columns} FROM {name}.{table}"  # noqa: S608
         if below.exists() and table in LAYERED:
             top += f" UNION ALL SELECT {columns} FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
         elif below.exists() and table == "terms":
             top = f"SELECT * FROM {base}.terms"  # noqa: S608
-        connection.execute(f"CREATE {'TEMP ' if temporary else ''}VIEW {prefix}{table} AS {top}")
+        views.append(f"CREATE {'TEMP ' if temporary else ''}VIEW {prefix}{table} AS {top}")
+    connection.execute(";".join(views))
 
 
 def quote(value: object) -> str:

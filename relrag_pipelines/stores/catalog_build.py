@@ -134,8 +134,7 @@ def _prepare(
     """All that the passages need, and they themselves; and the tables that are made elsewhere."""
     _attach_people(connection, whole)
     _attach_lake(connection, parts)
-    for name in (*STORED, _HANDLES):
-        connection.execute(ddl(TABLES[name], EXTRA_COLUMNS.get(name, ()))[0])
+    connection.execute(";".join(ddl(TABLES[name], EXTRA_COLUMNS.get(name, ()))[0] for name in (*STORED, _HANDLES)))
     rows = [ReplacedMonth(month) for month in sorted([*replaced, links.CROSS_SOURCE] if replaced is not None else ())]
     connection.from_arrow(to_table(rows, ReplacedMonth)).insert_into("replaced")
     _attach_base(connection, path.with_name(BASE) if replaced is not None else None)
@@ -264,16 +263,18 @@ def _attach_lake(connection: duckdb.DuckDBPyConnection, parts: MonthFiles) -> No
             "lake_month": [f"{order[source]}/{month}" for _, (source, month) in of_table],
         }
         connection.register(f"parts_{table}", pa.table(named))
-        numbered = connection.read_parquet(paths, filename=True)
-        joined = numbered.join(connection.view(f"parts_{table}"), "filename")
-        connection.register(view, joined.project("* EXCLUDE (filename)"))
+        read = f"read_parquet([{', '.join(map(quote, paths))}], filename = true)"
+        # as one statement: what is put together of relations is planned at each step
+        connection.execute(
+            f"CREATE TEMP VIEW {view} AS SELECT * EXCLUDE (filename) FROM {read} JOIN parts_{table} USING (filename)"  # noqa: S608
+        )
 
 
 def _attach_people(connection: duckdb.DuckDBPyConnection, whole: Mapping[str, Path]) -> None:
     """Views of the tables that say who has to do with what; empty without a file."""
     for table in PEOPLE:
         if table in whole:
-            connection.register(table, connection.read_parquet(str(whole[table])))
+            connection.execute(f"CREATE TEMP VIEW {table} AS FROM read_parquet({quote(whole[table])})")
         else:
             connection.register(table, arrow_schema(TABLES[table].row).empty_table())
 
@@ -293,5 +294,6 @@ def _attach_published(connection: duckdb.DuckDBPyConnection, previous: Path | No
         connection.execute(sql.NOTHING_PUBLISHED)
     else:
         # beside a catalog that is being built nothing else may be written
-        attach(connection, previous, "previous", "previous_base", "published_", temporary=True)
+        compared = ("records", "chunks", "asset_asset_edges", "failures")
+        attach(connection, previous, "previous", "previous_base", "published_", temporary=compared)
         connection.execute(sql.PUBLISHED)

@@ -244,9 +244,11 @@ def file_entries(files: Sequence[Path], like: Sequence[Mapping[str, Any]] = ()) 
 
 def _entry(file: Path, like: Mapping[str, Any]) -> dict[str, Any]:
     size = file.stat().st_size
+    if "sha256_of_parts" in like:  # as older manifests have it of every large file, and still older ones a plain hash
+        return {"sha256_of_parts": hash_blocks(file, PART), "bytes": size}
     # most bytes of a store of few points were never written
-    if size >= PART and "sha256" not in like:  # which older manifests have of every file
-        return {"sha256_of_parts": hash_blocks(file), "bytes": size}
+    if size >= PART and "sha256" not in like:
+        return {"sha256_of_blocks": hash_blocks(file), "bytes": size}
     return {"sha256": file_hash(file), "bytes": size}
 
 

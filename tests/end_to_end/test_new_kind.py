@@ -142,7 +142,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with two further kinds."""
     project = tmp_path_factory.mktemp("project")
     for name in ("relrag_pipelines", "relrag_query"):
-        shutil.copytree(ROOT / name, project / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, project / name)
     table = project / "relrag_pipelines/sources/kinds.py"
     rows = table.read_text(encoding="utf-8")
     assert rows.count(BEFORE) == 1

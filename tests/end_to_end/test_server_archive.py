@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,21 +28,36 @@ URL = "http://vectors.example:6333"
 NOTES = 16
 
 
+@pytest.fixture(scope="module")
+def first_generation(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, QdrantClient]:
+    """An archive of a few notes over two years, published once, and the server that has its vectors."""
+    folder, client = tmp_path_factory.mktemp("published"), qdrant.local()
+    made = archive.many_notes(folder, NOTES)
+    made.write_text(f'qdrant_url = "{URL}"\n{made.read_text()}')
+    with pytest.MonkeyPatch.context() as patch, qdrant.served_locally(patch, client):
+        archive.sync(made)
+    return folder, client
+
+
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[QdrantClient]:
-    """The local mode of the client in place of every server."""
+def server(first_generation: tuple[Path, QdrantClient], monkeypatch: pytest.MonkeyPatch) -> Iterator[QdrantClient]:
+    """The local mode of the client in place of every server, with what is published."""
+    client = copy.deepcopy(first_generation[1])
+    with qdrant.served_locally(monkeypatch, client):
+        yield client
+
+
+@pytest.fixture
+def empty_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[QdrantClient]:
     client = qdrant.local()
     with qdrant.served_locally(monkeypatch, client):
         yield client
 
 
 @pytest.fixture
-def config(tmp_path: Path, server: QdrantClient) -> Path:
-    """An archive of a few notes over two years, published once."""
-    made = archive.many_notes(tmp_path, NOTES)
-    made.write_text(f'qdrant_url = "{URL}"\n{made.read_text()}')
-    archive.sync(made)
-    return made
+def config(first_generation: tuple[Path, QdrantClient], server: QdrantClient, tmp_path: Path) -> Path:
+    """A copy of the archive whose vectors are on the server."""
+    return archive.clone(first_generation[0], tmp_path) / "relrag.toml"
 
 
 def collections(client: QdrantClient) -> list[str]:
@@ -237,7 +253,7 @@ def test_a_backup_leaves_out_what_would_lack_its_vectors(
     assert verify.verify_home(archive.home(config.parent)) == []
 
 
-def test_from_this_process_to_a_server_and_back(tmp_path: Path, server: QdrantClient) -> None:
+def test_from_this_process_to_a_server_and_back(tmp_path: Path, empty_server: QdrantClient) -> None:
     """The setting alone switches, and what is left behind is removed with its generation."""
     config = archive.many_notes(tmp_path, NOTES)
     local = config.read_text()
@@ -246,12 +262,12 @@ def test_from_this_process_to_a_server_and_back(tmp_path: Path, server: QdrantCl
     config.write_text(f'qdrant_url = "{URL}"\n{local}')
     archive.sync(config)
     assert found(config, "pane 35")[:1] == hits == ["jsonl:notes:n5"]
-    assert len(collections(server)) == 1
+    assert len(collections(empty_server)) == 1
     config.write_text(local)
     archive.sync(config)
     generations.sweep(archive.home(tmp_path), 1)
     assert found(config, "pane 35")[:1] == hits == ["jsonl:notes:n5"]
-    assert collections(server) == []
+    assert collections(empty_server) == []
 
 
 def test_status_names_the_server(config: Path, server: QdrantClient, capsys: pytest.CaptureFixture[str]) -> None:
@@ -262,7 +278,9 @@ def test_status_names_the_server(config: Path, server: QdrantClient, capsys: pyt
     assert "For vectors on a server, the number of points was checked" in capsys.readouterr().out
 
 
-def test_sync_says_what_goes_where(tmp_path: Path, server: QdrantClient, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sync_says_what_goes_where(
+    tmp_path: Path, empty_server: QdrantClient, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Through Dagster, as a user types it."""
     config = archive.many_notes(tmp_path, NOTES)
     config.write_text(f'qdrant_url = "{URL}"\n{config.read_text()}')
@@ -270,7 +288,7 @@ def test_sync_says_what_goes_where(tmp_path: Path, server: QdrantClient, capsys:
     said = capsys.readouterr().out
     assert f"send vectors, ids, times and numbers of people, no text, to Qdrant at {URL}" in said
     assert "Generation 1: 16 records, 16 passages" in said
-    assert len(collections(server)) == 1
+    assert len(collections(empty_server)) == 1
 
 
 def test_a_sync_without_its_server_begins_nothing(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """Texts of GraphRAG indexes by the policies of now: of older ones of ours, and of those from elsewhere."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def config(plain: Path, tmp_path: Path) -> Path:
-    shutil.copytree(plain.parent, tmp_path / "copy")
+    archive.clone(plain.parent, tmp_path / "copy")
     return tmp_path / "copy" / plain.name
 
 

@@ -1,6 +1,5 @@
 """Indexes that lie elsewhere are searched by meaning, too, and leave no vector when their name is taken back."""
 
-import shutil
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -65,7 +64,7 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def settings(synced: Path, tmp_path: Path) -> Settings:
-    shutil.copytree(synced.parent, tmp_path / "copy")
+    archive.clone(synced.parent, tmp_path / "copy")
     return archive.workspace(tmp_path / "copy" / synced.name).settings
 
 

@@ -122,7 +122,7 @@ def test_the_page_shows_sentences_with_their_passages(asked: TestClient, path: s
 
 def test_an_index_that_is_gone_is_in_no_memory(config: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
-    shutil.copytree(config.parent, copy)
+    archive.clone(config.parent, copy)
     with Service.open(copy / config.name) as service:
         assert service.graphrag(QUESTION).themes
         shutil.rmtree(archive.home(copy) / "graphrag")

@@ -20,6 +20,8 @@ from relrag_pipelines.workspace import Workspace
 from tests import archive
 from tests.graphrag.json_service import TOKENS, Service, serving
 from tests.graphrag.test_llm import entity, relation
+from tests.passages import passage
+from tests.passages import table as passage_table
 
 TAIL = '\n[graphrag]\nmethod = "fast"\n'
 LETTERS = '[graphrag.collections.archive]\n[graphrag.collections.winter]\nsources = ["chat"]\nuntil = "2023-12"\n'
@@ -40,7 +42,7 @@ def with_graphs(config: Path, more: str = "") -> Path:
 
 def test_an_index_is_made_of_what_is_published_and_only_where_it_is_asked_for(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    plain = archive.first_sync(config)
+    plain = archive.first_sync(config, dagster=False)
     assert not (plain.home / "graphrag").exists()
     assert [one.collection for one in plans.build_plan(archive.workspace(with_graphs(config))).graphs] == ["archive"]
     made = archive.sync(config)
@@ -55,7 +57,7 @@ def test_an_index_is_made_of_what_is_published_and_only_where_it_is_asked_for(tm
 
 
 def test_a_collection_is_limited_to_sources_and_a_time(tmp_path: Path) -> None:
-    made = archive.first_sync(with_graphs(archive.make(tmp_path), LETTERS))
+    made = archive.first_sync(with_graphs(archive.make(tmp_path), LETTERS), dagster=False)
     assert graph_indexes.collections(made.home) == ["archive", "winter"]
     texts = " ".join(table(made, "winter", "text_units")["text"])
     assert "Merry Christmas" in texts
@@ -65,7 +67,7 @@ def test_a_collection_is_limited_to_sources_and_a_time(tmp_path: Path) -> None:
 
 def test_only_the_indexes_of_sources_that_changed_are_made_again(tmp_path: Path) -> None:
     config = with_graphs(archive.make(tmp_path), LETTERS)
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=False)
     archive.write_notes(tmp_path, {"id": "n3", "text": "The boiler hums.", "timestamp": "2024-03-01T08:00:00Z"})
     made = archive.sync(config)
     found = {name: graph_indexes.current_info(made.home, name) for name in ("archive", "winter")}
@@ -77,7 +79,7 @@ def test_only_the_indexes_of_sources_that_changed_are_made_again(tmp_path: Path)
 
 def test_a_change_of_settings_says_what_changed(tmp_path: Path) -> None:
     config = with_graphs(archive.make(tmp_path), LETTERS)
-    archive.first_sync(config)
+    archive.first_sync(config, dagster=False)
     config.write_text(config.read_text().replace('until = "2023-12"', 'until = "2024-01"'))
     (stale,) = plans.build_plan(archive.workspace(config)).graphs
     assert (stale.collection, stale.reason) == ("winter", "setting until changed")
@@ -167,29 +169,49 @@ NOTES = st.lists(
 
 
 @pytest.fixture(scope="module")
-def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An archive of notes alone, which each example changes."""
-    return with_graphs(archive.many_notes(tmp_path_factory.mktemp("changed"), 3))
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An archive of notes alone, synced once and then again with more notes."""
+    config = with_graphs(archive.many_notes(tmp_path_factory.mktemp("grown"), 3))
+    for more in ([], [["Petr Kolar", "Red Cabin", "Lake Road", "Old Sleds"]]):
+        archive.write_notes(config.parent, *_notes([*map(list, TOPICS), ["Dana Levi", "Bach"], *more]))
+        archive.sync(config)
+    return config
 
 
-def test_what_is_built_on_an_earlier_index_is_that_of_a_rebuild(changing: Path) -> None:
-    """Notes are only added between two syncs of an example: what vanishes would drop the index that is built on."""
-    kept = []
+def test_what_a_sync_builds_on_an_earlier_index_is_that_of_a_rebuild(grown: Path) -> None:
+    """Notes are only added between its syncs: what vanishes would drop the index that is built on."""
+    made = archive.workspace(grown)
+    info = graph_indexes.current_info(made.home, "archive")
+    assert info
+    assert (info.number, info.figures["reports_kept"], info.figures["reports_drafted"]) == (2, 1, 1)
+    built = _plain(made)
+    graph_indexes.drop(made.home)
+    graph_build.run(made, "archive")
+    assert _plain(made) == built
+
+
+def test_what_is_built_on_an_earlier_index_is_that_of_a_rebuild(grown: Path) -> None:
+    """The same of other passages, which are given to it: a sync of them costs more than what is built of them."""
+    made, kept = archive.workspace(grown), []
+    _, people = graph_build._inputs(made, "archive")
+
+    def run(notes: list[list[str]]) -> None:
+        passages = [passage(note["id"], note["text"], day=0) for note in _notes(notes)]
+        with patch.object(graph_build, "_inputs", return_value=(passage_table(passages), people)):
+            graph_build.run(made, "archive")
 
     @settings(max_examples=6, deadline=None)
     @given(first=NOTES, more=NOTES)
     @example(first=[["INV-1187", "Valve Works"]], more=[["Dana Levi", "Bach"]])
     def add(first: list[list[str]], more: list[list[str]]) -> None:
         first = [*map(list, TOPICS), *first]
-        archive.write_notes(changing.parent, *_notes(first))
-        archive.sync(changing)
-        archive.write_notes(changing.parent, *_notes([*first, *more]))
+        run(first)
         with patch.object(extractive_reports, "draft", wraps=extractive_reports.draft) as draft:
-            made = archive.sync(changing)
+            run([*first, *more])
         built = _plain(made)
         kept.append(len(table(made, "archive", "communities")) - draft.call_count)
         graph_indexes.drop(made.home)
-        graph_build.run(made, "archive")
+        run([*first, *more])
         assert _plain(made) == built
 
     add()

@@ -1,7 +1,6 @@
 """Vectors of an index's entities and relationships: made once a text, found by, and gone with what they tell of."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -49,7 +48,7 @@ def synced(tmp_path_factory: pytest.TempPathFactory, service: Service) -> Path:
 @pytest.fixture
 def config(synced: Path, tmp_path: Path) -> Path:
     """A copy, to be changed."""
-    shutil.copytree(synced.parent, tmp_path / "copy")
+    archive.clone(synced.parent, tmp_path / "copy")
     return tmp_path / "copy" / synced.name
 
 

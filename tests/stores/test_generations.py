@@ -2,6 +2,7 @@
 
 import hashlib
 import threading
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -174,18 +175,22 @@ def test_what_was_deleted_goes_with_the_older_generations_as_soon_as_nobody_read
     assert sorted(generations.numbers(tmp_path)) == [2, 3]
 
 
-def test_a_large_file_is_hashed_by_parts_with_its_holes_or_without(tmp_path: Path) -> None:
-    """Two parts of a MiB and a bit: zeros that were never written, zeros that were, and a byte at the end."""
-    part = bytes(2**20)
-    expected = hashlib.sha256(b"".join(hashlib.sha256(one).digest() for one in (part, part, b"\0\0x"))).hexdigest()
+def hash_of_each(blocks: Iterable[bytes]) -> str:
+    return hashlib.sha256(b"".join(hashlib.sha256(one).digest() for one in blocks)).hexdigest()
+
+
+def test_a_large_file_is_hashed_by_blocks_with_its_holes_or_without(tmp_path: Path) -> None:
+    """32 blocks of 64 KiB and a bit: zeros that were never written, zeros that were, and a byte at the end."""
+    expected = hash_of_each([bytes(2**16)] * 32 + [b"\0\0x"])
     place = generations.begin(tmp_path)
     with (place / "with_holes").open("wb") as file:
         file.seek(2 * 2**20 + 2)
         file.write(b"x")
-    (place / "without").write_bytes(part + part + b"\0\0x")
+    (place / "without").write_bytes(bytes(2 * 2**20) + b"\0\0x")
     files = generations.finish(tmp_path, {}, at=AT).manifest["files"]
-    entry = {"sha256_of_parts": expected, "bytes": 2 * 2**20 + 3}
+    entry = {"sha256_of_blocks": expected, "bytes": 2 * 2**20 + 3}
     assert files == {"with_holes": entry, "without": entry}
+    assert generation_damage.verify(tmp_path, 1) == []
     for name in files:
         with (tmp_path / "published" / "1" / name).open("r+b") as file:
             file.seek(2**20 - 1)
@@ -196,14 +201,16 @@ def test_a_large_file_is_hashed_by_parts_with_its_holes_or_without(tmp_path: Pat
     ]
 
 
-def test_a_manifest_with_plain_hashes_of_large_files_still_holds(tmp_path: Path) -> None:
-    """As versions before this one wrote them."""
+@pytest.mark.parametrize("key", ["sha256", "sha256_of_parts"])
+def test_a_manifest_with_older_hashes_of_large_files_still_holds(tmp_path: Path, key: str) -> None:
+    """As versions before this one wrote them: of the whole, later of each MiB."""
+    data = b"x" * (2**20 + 1)
     place = generations.begin(tmp_path)
-    (place / "large").write_bytes(b"x" * (2**20 + 1))
+    (place / "large").write_bytes(data)
     path = generations.finish(tmp_path, {}, at=AT).path / "MANIFEST.json"
     manifest = sealed_json.read(path)
-    # sha256sum of 1,048,577 times x
-    manifest["files"]["large"] = {"sha256": hashlib.sha256(b"x" * (2**20 + 1)).hexdigest(), "bytes": 2**20 + 1}
+    digest = hashlib.sha256(data).hexdigest() if key == "sha256" else hash_of_each([b"x" * 2**20, b"x"])
+    manifest["files"]["large"] = {key: digest, "bytes": 2**20 + 1}
     manifest.pop("seal", None)
     path.write_text(sealed_json.seal(manifest))
     assert generation_damage.verify(tmp_path, 1) == []

@@ -333,12 +333,12 @@ def test_a_store_on_a_full_disk_can_be_read(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_copies_keep_their_holes(tmp_path: Path) -> None:
-    """Content is the same, and a hole takes no space."""
+    """Content is the same, and a hole takes no space, nor do NULs that were written."""
     (tmp_path / "from" / "deep").mkdir(parents=True)
     with (tmp_path / "from" / "deep" / "file").open("wb") as file:
         file.write(b"begin")
         file.seek(5_000_000)
-        file.write(b"middle")
+        file.write(b"middle" + bytes(10_000_000))
         file.truncate(20_000_000)
     (tmp_path / "from" / "empty").touch()
     copy_with_holes(tmp_path / "from", tmp_path / "to")

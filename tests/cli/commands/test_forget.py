@@ -38,7 +38,7 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def config(synced: Path, tmp_path: Path) -> Path:
     """An archive that was synced, to be changed."""
-    shutil.copytree(synced, tmp_path / "archive")
+    archive.clone(synced, tmp_path / "archive")
     return tmp_path / "archive" / "relrag.toml"
 
 
