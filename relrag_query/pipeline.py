@@ -80,7 +80,8 @@ def ask(
     if told and not likely:
         return told
     context.people_hits = ()  # passages are read too, as if nobody were known
-    found = _ask_records(context, generation, limit, on_text, unknown, people, may_be_others=asked is not None)
+    others = asked is not None or (people is not None and questions.asks_for_somebody(context.question, people))
+    found = _ask_records(context, generation, limit, on_text, unknown, people, may_be_others=others)
     return join_answers(told, found) if told and not found.written else found
 
 

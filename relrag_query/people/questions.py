@@ -17,7 +17,7 @@ from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.kin_words import KinWord, kin_words
 from relrag_query.people.people import People
-from relrag_query.people.references import references
+from relrag_query.people.references import names, references
 from relrag_query.people.relations import Relation
 from relrag_query.people.relatives import Reference
 from relrag_query.understanding.phrases import bare, load_phrases
@@ -64,6 +64,21 @@ def read(question: str, people: People) -> PeopleQuestion | None:
         if found:
             return found
     return None
+
+
+def asks_for_somebody(question: str, people: People) -> bool:
+    """Whether a question asks for a person or an age by names and words for relatives alone.
+
+    Where nothing that is known of people answers it, what a passage says may be of another who is called so.
+    """
+    said, plain = load_phrases().people, bare(question)
+    asking = next((one for one in (said.introduction, said.age, said.who) if one.search(plain)), None)
+    relatives = kin_words(question)
+    if asking is None or (asking is said.who and not relatives):
+        return False
+    named = [one[:2] for one in (*relatives, *names(question, people))]
+    left = "".join(" " if any(start <= at < end for start, end in named) else one for at, one in enumerate(plain))
+    return has_only_fillers(asking.sub(" ", left))
 
 
 def _of_whom(question: str, people: People) -> PeopleQuestion | None:

@@ -42,6 +42,21 @@ def test_who_is_named_near_a_word_for_a_relative_is_offered_and_never_sure(
     assert all(set(one.sources) <= {*shown} for one in answer.quotes)
 
 
+@pytest.mark.parametrize(
+    ("question", "confidence"),
+    [
+        ("who told me about Alasdair?", "unsure"),
+        ("who is the landlord?", "unsure"),
+        ("and what's her son called? Imogen's", "unsure"),
+        ("who said Biscuit needs his teeth done?", "sure"),
+    ],
+)
+def test_a_passage_alone_never_says_for_certain_who_somebody_is(
+    whitfield: Archive, question: str, confidence: str
+) -> None:
+    assert whitfield.ask(question).confidence == confidence
+
+
 def test_a_name_that_is_near_counts_more_than_one_that_is_far_or_in_no_list() -> None:
     far = {"bias": 1.0, "of_whom": 1.0, "messages_away": 3.0}
     assert score(_NEAR) > score(_NEAR | {"unlisted": 1.0}) > score(far | {"unlisted": 1.0})
