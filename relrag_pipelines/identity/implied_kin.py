@@ -145,12 +145,17 @@ def _owners(phrase: KinPhrase, text: str, *, named: bool, by_parent: bool) -> It
         yield phrase.owner if isinstance(phrase.owner, Mention) else "reader"
     elif phrase.owner == "writer":
         yield "writer"
-    elif text[phrase.start].isupper() or named or not text[phrase.start].isascii() or phrase.is_subject is not None:
+    elif named or means_own(phrase, text):
         by_reader = phrase.type in (_ELDERS if by_parent else _TITLES if named else ())
         if not (by_parent and by_reader):
             yield "writer"
         if by_reader:
             yield "reader"
+
+
+def means_own(phrase: KinPhrase, text: str) -> bool:
+    """Whether who writes such words, without saying whose, mostly means his own: `Mum rang`, `máma volala`, `אמא`."""
+    return text[phrase.start].isupper() or not text[phrase.start].isascii() or phrase.is_subject is not None
 
 
 def people_named(text: str, mentions: Sequence[Mention]) -> list[Mention]:

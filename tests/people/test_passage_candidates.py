@@ -42,6 +42,27 @@ def test_who_is_named_near_a_word_for_a_relative_is_offered_and_never_sure(
     assert all(set(one.sources) <= {*shown} for one in answer.quotes)
 
 
+@pytest.fixture(scope="module")
+def katz(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    with measure.opened("katz", tmp_path_factory.mktemp("katz")) as archive:
+        yield archive
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("jak se jmenuje moje tchyně", "Milena, perhaps parent in law of Daniel Katz"),
+        ("who is my father in law?", "Jaroslav, perhaps parent in law of Daniel Katz"),
+    ],
+)
+def test_a_relative_by_marriage_is_looked_for_by_way_of_who_may_be_the_wife(
+    katz: Archive, question: str, line: str
+) -> None:
+    answer = katz.ask(question)
+    assert answer.confidence == "unsure"
+    assert any(one.text.startswith(line) for one in answer.quotes)
+
+
 @pytest.mark.parametrize(
     ("question", "confidence"),
     [
