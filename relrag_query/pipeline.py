@@ -73,7 +73,7 @@ def ask(
     # what is known of people is of all sources and times
     asked = _people_question(context, people) if people and context.limits == ChunkFilter() else None
     unknown = asked.unknown if asked and asked.asks == "who" else ""
-    likely = asked is not None and (asked.lacking is not None or bool(asked.name))
+    likely = asked is not None and bool(asked.lacking or asked.name or asked.introduced)
     told = None
     if people and asked and (likely or not unknown):
         told = _ask_people(asked, context, generation, people, limit)

@@ -14,7 +14,7 @@ from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
-from relrag_query.people import identifier_owner, passage_candidates, passage_facts
+from relrag_query.people import identifier_owner, introduction_candidates, passage_candidates, passage_facts
 from relrag_query.people.ages import possible_ages
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
@@ -101,10 +101,13 @@ def _of_nobody_known(asked: PeopleQuestion, people: People, context: QueryContex
 
 def _possible(asked: PeopleQuestion, people: People, context: QueryContext) -> list[PersonFact]:
     """Who may be a relative whom nothing states, by the passages that speak of such a one."""
-    if asked.lacking is None:
+    if asked.introduced is not None:
+        found = introduction_candidates.possible_introducers(asked.introduced, people, context)
+    elif asked.lacking is not None:
+        found = passage_candidates.possible_relatives(*asked.lacking, people, context)
+    else:
         return []
-    found = passage_candidates.possible_relatives(*asked.lacking, people, context)
-    context.note("people", f"nobody is stated to be the {asked.lacking[1].type}; {len(found)} may be")
+    context.note("people", f"nobody is stated to be the {asked.unknown}; {len(found)} may be")
     return found
 
 

@@ -144,7 +144,7 @@ def names_near(of: int, word: KinWord, people: People, context: QueryContext) ->
     if not every:
         return []
     finder = people.finder("\n".join(one.text for one in every))
-    named = {one.text: [*_names(one.text, finder.find(one.text))] for one in every}
+    named = {one.text: [*names_in(one.text, finder.find(one.text))] for one in every}
     found = []
     for some in chats:
         for place, one in enumerate(some):
@@ -181,7 +181,7 @@ def _whose(phrase: KinPhrase, word: KinWord, said: Said, of: int) -> str:
     return "not_own" if others else "open"
 
 
-def _names(text: str, mentions: Sequence[Mention]) -> Iterator[tuple[Mention, str]]:
+def names_in(text: str, mentions: Sequence[Mention]) -> Iterator[tuple[Mention, str]]:
     """The names in a text, each with what speaks against its being one: `is_word`, `unlisted`, or nothing."""
     taken = []
     for one in implied_kin.people_named(text, mentions):
@@ -248,12 +248,13 @@ def _sex(word: KinWord, phrase: KinPhrase, text: str) -> str:
 def _quote(here: Said, phrase: KinPhrase, said: Said) -> str:
     """The words for the relative and those that name somebody."""
     if here.ref == said.ref and here.text == said.text:
-        return _shorten(here.text)
+        return shorten(here.text)
     both = [here, said] if here.ts <= said.ts else [said, here]
-    return " ... ".join(_shorten(one.text) for one in both)
+    return " ... ".join(shorten(one.text) for one in both)
 
 
-def _shorten(text: str) -> str:
+def shorten(text: str) -> str:
+    """The beginning of a text, in one line."""
     line = " ".join(text.split())
     return line if len(line) <= 160 else f"{line[:160]}…"
 

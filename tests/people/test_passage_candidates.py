@@ -9,7 +9,7 @@ import pytest
 
 from relrag_pipelines.identity.mentions import Mention
 from relrag_query.archive import Archive
-from relrag_query.people.passage_candidates import _names, score
+from relrag_query.people.passage_candidates import names_in, score
 from relrag_query.people.passage_facts import _bearers, _values
 from tuning.people import measure
 
@@ -85,7 +85,7 @@ def test_a_name_that_is_near_counts_more_than_one_that_is_far_or_in_no_list() ->
 
 def test_a_hebrew_name_that_is_a_word_too_is_one_with_a_doubt() -> None:
     text = "כן, הדס באה, with Wren, who sings"
-    assert [(text[one.start : one.end], doubt) for one, doubt in _names(text, [])] == [
+    assert [(text[one.start : one.end], doubt) for one, doubt in names_in(text, [])] == [
         ("הדס", "is_word"),
         ("Wren", "unlisted"),
     ]

@@ -1,51 +1,67 @@
-"""Fits what each figure of a name near a word for a relative counts: `python -m tuning.people.fit`.
+"""Fits what each figure of a name counts: `python -m tuning.people.fit [relatives|introductions]`.
 
-A logistic regression over the names near such words in the archives whose questions may be looked at: of each question
-that nothing stated answers, whether a name is one that the answer has to have. Each weight is drawn to 0 (a prior
-of the width `reach`), since the questions are few. Prints the weights for `passage_candidates._WEIGHTS`.
+A logistic regression over the names near words for relatives (`passage_candidates`), or over whoever may have brought
+somebody and the owner together (`introduction_candidates`), in the archives whose questions may be looked at: whether a
+name is one that the answer has to have. Each weight is drawn to 0 (a prior of the width `reach`), since the questions
+are few. Prints what `_WEIGHTS` of that module has to be, and of the names above a score how many are right.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
 
-from relrag_query.people import passage_candidates
-from relrag_query.people.kin_words import KinWord
-from relrag_query.people.passage_candidates import NameNear
+from relrag_pipelines.text.fact_phrases import INTRODUCER
+from relrag_query.people import introduction_candidates, passage_candidates
 from relrag_query.people.people import People
-from relrag_query.retrieval.context import QueryContext
+from relrag_query.people.relations import Relation
 from tuning.people.measure import NOBODY, Question, opened, questions
 
 Rows = npt.NDArray[np.float64]
 _STEPS = 50
+_SCORES: dict[str, tuple[ModuleType, str, tuple[str, ...]]] = {
+    "relatives": (passage_candidates, "every_name", ("kin_owner", "kin_third", "role")),
+    "introductions": (introduction_candidates, "introducers", ("introduction",)),
+}
+"""module, its function that finds the names, and the kinds of questions"""
 
 
-def rows(asked: list[Question], work: Path) -> Iterator[tuple[dict[str, float], float]]:
-    """The figures of each name near a word that a question is about, and 1 where it is right, else 0."""
-    seen: list[NameNear] = []
-    every = passage_candidates.every_name
+def rows(asked: list[Question], work: Path, module: ModuleType, name: str) -> Iterator[tuple[dict[str, float], bool]]:
+    """The figures of each name that a question is about, and whether it is right."""
+    seen: list[tuple[str, dict[str, float]]] = []
+    every = getattr(module, name)
 
-    def listen(of: int, word: KinWord, people: People, context: QueryContext) -> Iterator[NameNear]:
-        for one in every(of, word, people, context):
-            called = people.by_id([one.person_id])[one.person_id].name if one.person_id is not None else ""
-            seen.append(one._replace(name=f"{one.name} {called}"))
+    def listen(*given: Any) -> Iterator[Any]:
+        people = next(one for one in given if isinstance(one, People))
+        for one in every(*given):
+            person_id = getattr(one, "person_id", None)
+            called = people.by_id([person_id])[person_id].name if person_id is not None else ""
+            seen.append((f"{one.name} {called}".casefold(), one.figures))
             yield one
 
     for archive in sorted({one.archive for one in asked}):
-        with opened(archive, work) as found, mock.patch.object(passage_candidates, "every_name", listen):
+        with opened(archive, work) as found, mock.patch.object(module, name, listen):
             for one in (one for one in asked if one.archive == archive):
                 seen.clear()
                 found.ask(one.question)
                 right = [name.casefold() for some in one.right if some != NOBODY for name in some.split("|")]
-                for near in seen:
-                    yield near.figures, float(any(name in near.name.casefold() for name in right))
+                yield from ((figures, any(name in said for name in right)) for said, figures in seen)
+
+
+def _unstated(people: People, ids: Collection[int], types: Collection[str] | None = None) -> list[Relation]:
+    """Relationships without introductions, so that passages are read for those that are stated too."""
+    return [one for one in _RELATIONSHIPS(people, ids, types) if one.type != INTRODUCER]
+
+
+_RELATIONSHIPS = People.relationships
 
 
 def fit(table: Rows, right: Rows, reach: float) -> Rows:
@@ -62,19 +78,20 @@ def fit(table: Rows, right: Rows, reach: float) -> Rows:
 def main() -> None:
     """Prints the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("score", choices=_SCORES, nargs="?", default="relatives")
     parser.add_argument("--reach", type=float, default=1.0)
     parser.add_argument("--work", type=Path)
     given = parser.parse_args()
-    asked = [one for one in questions() if one.half == "looked_at" and one.kind in ("kin_owner", "kin_third", "role")]
-    with tempfile.TemporaryDirectory() as folder:
-        made = [*rows(asked, given.work or Path(folder))]
-    names = [*passage_candidates._WEIGHTS]
-    table = np.asarray([[figures.get(name, 0.0) for name in names] for figures, _ in made])
-    right = np.asarray([one for _, one in made])
+    module, name, kinds = _SCORES[given.score]
+    asked = [one for one in questions() if one.half == "looked_at" and one.kind in kinds]
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(People, "relationships", _unstated):
+        made = [*rows(asked, given.work or Path(folder), module, name)]
+    table = np.asarray([[figures.get(one, 0.0) for one in module._WEIGHTS] for figures, _ in made])
+    right = np.asarray([float(one) for _, one in made])
     weights = fit(table, right, given.reach)
     print(f"{len(made)} names, {int(right.sum())} right")
-    for name, weight in zip(names, weights, strict=True):
-        print(f'    "{name}": {weight:.2f},')
+    for one, weight in zip(module._WEIGHTS, weights, strict=True):
+        print(f'    "{one}": {weight:.2f},')
     chance = 1 / (1 + np.exp(-table @ weights))
     for least in (0.1, 0.15, 0.2, 0.25, 0.3, 0.4):
         print(f"from {least}: {int((chance >= least).sum())} names, {int(right[chance >= least].sum())} right")
