@@ -77,7 +77,7 @@ def ask(
     told = None
     if people and asked and (likely or not unknown):
         told = _ask_people(asked, context, generation, people, limit)
-    if told and not likely:
+    if told and told.people and not likely:  # of nobody: a passage says it, others may too
         return told
     context.people_hits = ()  # passages are read too, as if nobody were known
     others = asked is not None or (people is not None and questions.asks_for_somebody(context.question, people))

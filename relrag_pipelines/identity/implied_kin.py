@@ -125,13 +125,13 @@ def _phrases(text: str, mentions: Sequence[Mention]) -> Iterator[KinPhrase]:
     """The words for one relative that are neither quoted nor of somebody who is `his` or `hers`."""
     for phrase in kin_phrases(text, mentions):
         begin = sentence_begin(text, phrase.start)
-        others = phrase.owner in ("his", "her") or (not phrase.owner and _is_of_stranger(text, phrase))
+        others = phrase.owner in ("his", "her") or (not phrase.owner and is_of_stranger(text, phrase))
         aside = (not phrase.owner and called(text, phrase)) or is_quoted(text, begin, phrase.end)
         if not (phrase.is_plural or others or aside):
             yield phrase
 
 
-def _is_of_stranger(text: str, phrase: KinPhrase) -> bool:
+def is_of_stranger(text: str, phrase: KinPhrase) -> bool:
     """Whether a possessive stands before a word for a relative, of somebody whom nobody knows: `Milenin syn`."""
     before = re.search(r"(?<!\w)(?=\w)(\w+(?:['’]s)?) $", text[max(0, phrase.start - LONGEST) : phrase.start])
     if before is None or not before[1][0].isupper():

@@ -59,7 +59,10 @@ def read(question: str, people: People) -> PeopleQuestion | None:
     introduction = load_phrases().people.introduction
     if introduction.search(bare(question)):
         return _of_introduction(question, introduction, people)
-    return next((found for one in references(question, people) if (found := _read(question, one, people))), None)
+    every = [*references(question, people)]
+    if load_phrases().people.age.search(bare(question)):  # `how old is grandma?`
+        every += references(question, people, implied=True)
+    return next((found for one in every if (found := _read(question, one, people))), None)
 
 
 def _of_introduction(question: str, introduction: re.Pattern[str], people: People) -> PeopleQuestion | None:
@@ -137,7 +140,8 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
         return PeopleQuestion("fact", [], predicate=predicate, name=name) if asks == "fact" else None
     if reference.relative_facts and not reference.people:
         if asks == "fact":  # what a passage says may be of somebody else
-            name = reference.relative_facts[0].value if kin_words(name) else name
+            (told, *_) = reference.relative_facts
+            name = told.value if kin_words(name) and told.confidence > IMPLIED_CONFIDENCE else name
             return PeopleQuestion("fact", [], predicate=predicate, name=name)
         if asks != "who":
             return None
@@ -149,6 +153,8 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
     said = PeopleQuestion(
         asks, reference.people, reference.relations, predicate, reference.ambiguous, reference.unknown
     )
+    if asks == "fact":  # of a relative whom no record knows, passages may tell it
+        return replace(said, name="" if reference.people else name)
     if asks != "who":
         return said
     return replace(said, relative_facts=reference.relative_facts, lacking=reference.lacking)

@@ -96,7 +96,11 @@ def test_a_hebrew_name_that_is_a_word_too_is_one_with_a_doubt() -> None:
     [
         ("Lenka Pokorná", "phone", "Lenka's number is 777 909 010", "777 909 010"),
         ("Ido", "birthday", "Ido's birthday is 19 June, he will be 18.", "06-19"),
-        ("Itamar", "age", "איתמר כבר בן 7 את מאמינה", "7 or 8 years old"),
+        ("Itamar", "age", "איתמר כבר בן 7 את מאמינה?", "7 or 8 years old"),
+        ("my grandfather", "age", "סבא בן 90 ב-8 בפברואר", "90 or 91 years old"),
+        ("babičce", "age", "Babička má dnes 91. Zavolejte jí.", "91 years old"),
+        ("my grandmother", "age", "סבא בן 90 ב-8 בפברואר", None),
+        ("my grandmother", "age", "Petrova babička má dnes 91.", None),
         ("Lenka", "phone", "Milena's number is 777 909 010", None),
         ("Ido", "birthday", "If Ido's birthday is 19 June, we stay.", None),
     ],
@@ -104,6 +108,18 @@ def test_a_hebrew_name_that_is_a_word_too_is_one_with_a_doubt() -> None:
 def test_what_a_passage_says_of_whom_no_record_knows(name: str, predicate: str, text: str, value: str | None) -> None:
     said = [one for one, _ in _values(name, predicate, text, date(2026, 6, 3), date(2026, 7, 20))]
     assert said == ([value] if value else [])
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [("How old is Itamar?", 'Itamar, perhaps: 7 or 8 years old: "איתמר כבר בן 7"'), ("kolik je Tomášovi let?", "")],
+)
+def test_the_age_of_a_stranger_is_found_in_another_script(
+    question: str, line: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with measure.opened("berger", tmp_path_factory.mktemp("berger")) as berger:
+        quotes = berger.ask(question).quotes
+    assert quotes[0].text.startswith(line) and ("perhaps" in quotes[0].text) is bool(line)
 
 
 def test_a_name_is_found_with_its_family_name_and_in_another_script() -> None:
