@@ -34,6 +34,8 @@ from relrag_query.retrieval.context import QueryContext
 
 _MESSAGES = 3
 """messages before and behind one with such a word in which names are looked for"""
+_FAR = 200
+"""characters of a text within which a name is near a word"""
 _SOON = 6 * 3600
 """seconds within which these follow one another"""
 _FEWEST = 3
@@ -43,23 +45,23 @@ _ONE_NAME = frozenset({"spouse", "sibling", "parent", "child"})
 _MOST = 3
 """people who are offered"""
 _WEIGHTS = {
-    "bias": -0.10,
-    "of_whom": 1.18,
-    "same_sentence": 0.91,
-    "same_text": -0.69,
-    "messages_away": -0.54,
-    "behind": 0.44,
-    "begins": 0.58,
-    "beside": 0.10,
-    "fits": -0.17,
-    "stranger": -0.26,
-    "speaks": -0.23,
-    "is_word": 0.16,
-    "unlisted": -0.46,
-    "others": -0.95,
-    "times": -0.25,
-    "not_own": -0.49,
-    "by_way_of": -0.18,
+    "bias": -0.18,
+    "of_whom": 1.17,
+    "same_sentence": 0.89,
+    "same_text": -0.77,
+    "messages_away": -0.56,
+    "behind": 0.38,
+    "begins": 0.63,
+    "beside": 0.11,
+    "fits": -0.18,
+    "stranger": -0.25,
+    "speaks": -0.26,
+    "is_word": 0.18,
+    "unlisted": -0.43,
+    "others": -0.79,
+    "times": -0.27,
+    "not_own": -0.51,
+    "by_way_of": -0.15,
 }
 """what each figure of a name counts: `python -m tuning.people.fit`, from the questions that may be looked at"""
 _WHOSE = ("of_whom", "not_own")
@@ -214,8 +216,8 @@ def _near(
             continue
         for name, doubt in named[said.text]:
             person = certain_person(name._replace(is_word=False), said.present)
-            inside = number == place and name.start < phrase.end and name.end > phrase.start
-            if inside or person == of:
+            away = max(phrase.start - name.end, name.start - phrase.end) if number == place else 0
+            if not 0 <= away <= _FAR or person == of:
                 continue
             base = implied_kin.base_name(said.text, name)
             sex, asked = gender_of(base.split(" ")[0]), _sex(word, phrase, here.text)

@@ -60,9 +60,19 @@ def read(question: str, people: People) -> PeopleQuestion | None:
     if introduction.search(bare(question)):
         return _of_introduction(question, introduction, people)
     every = [*references(question, people)]
-    if load_phrases().people.age.search(bare(question)):  # `how old is grandma?`
+    if _asks_of_owners(question):
         every += references(question, people, implied=True)
     return next((found for one in every if (found := _read(question, one, people))), None)
+
+
+def _asks_of_owners(question: str) -> bool:
+    """Whether a question asks of a relative without saying whose: `how old is grandma?`, `who is the landlord?`."""
+    said, plain = load_phrases().people, bare(question)
+    if said.age.search(plain):
+        return True
+    words = kin_words(question)
+    left = said.who.sub(" ", f"{plain[: words[0].start]} {plain[words[0].end :]}") if len(words) == 1 else plain
+    return set(re.findall(r"\w+", left.casefold())) <= {"the"}  # not the new one, or another's
 
 
 def _of_introduction(question: str, introduction: re.Pattern[str], people: People) -> PeopleQuestion | None:
@@ -81,14 +91,14 @@ def _of_introduction(question: str, introduction: re.Pattern[str], people: Peopl
 
 
 def asks_for_somebody(question: str, people: People) -> bool:
-    """Whether a question asks for a person or an age by names and words for relatives alone.
+    """Whether a question asks for a person or a fact of one by names and words for relatives alone.
 
     Where nothing that is known of people answers it, what a passage says may be of another who is called so.
     """
     said, plain = load_phrases().people, bare(question)
-    asking = next(
-        (one for one in (said.introduction, said.others_introduction, said.age, said.who) if one.search(plain)), None
-    )
+    facts = (getattr(said, one) for one in _PREDICATES)
+    phrases = (said.introduction, said.others_introduction, *facts, said.who)
+    asking = next((one for one in phrases if one.search(plain)), None)
     relatives = kin_words(question)
     if asking is None or (asking is said.who and not relatives):
         return False

@@ -67,7 +67,7 @@ def test_a_relative_by_marriage_is_looked_for_by_way_of_who_may_be_the_wife(
     ("question", "confidence"),
     [
         ("who told me about Alasdair?", "unsure"),
-        ("who is the landlord?", "unsure"),
+        ("who is the new landlord?", "unsure"),
         ("and what's her son called? Imogen's", "unsure"),
         ("who said Biscuit needs his teeth done?", "sure"),
     ],
@@ -76,6 +76,17 @@ def test_a_passage_alone_never_says_for_certain_who_somebody_is(
     whitfield: Archive, question: str, confidence: str
 ) -> None:
     assert whitfield.ask(question).confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("who is the landlord?", "Graham Tuckett, landlord of Eleanor Whitfield"),
+        ("who is the husband?", "Marcus"),
+    ],
+)
+def test_a_relative_without_whose_is_the_owner_s(whitfield: Archive, question: str, line: str) -> None:
+    assert whitfield.ask(question).quotes[0].text.startswith(line)
 
 
 def test_a_name_that_is_near_counts_more_than_one_that_is_far_or_in_no_list() -> None:
