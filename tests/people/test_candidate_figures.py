@@ -70,6 +70,7 @@ def test_a_name_of_the_other_sex_or_far_away_is_none() -> None:
         ("a sister is here", _PAUL, "open"),
         ("> my sister is here", _OWNER, ""),
         ("my brother is here", _OWNER, ""),
+        ("my cousin is here", _OWNER, ""),
         ("Paul Hart's sister is here", _OWNER, ""),
     ],
 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.text import fact_phrases
 from relrag_query.archive import Archive
+from relrag_query.people import introduction_candidates
 from relrag_query.people.conversations import Said
-from relrag_query.people.introduction_candidates import Introduced, _is_about, score
+from relrag_query.people.introduction_candidates import Introduced, Introducer, _is_about, score
 from tuning.people import measure
 
 
@@ -41,6 +43,23 @@ def test_somebody_without_a_name_is_looked_for_by_what_he_does(whitfield: Archiv
 def test_how_somebody_knows_the_owner_asks_for_it_too(whitfield: Archive) -> None:
     answer = whitfield.ask("how does Nadia Rahman know about me?")
     assert answer.quotes[0].text.startswith("Imogen Hart, perhaps introducer of Nadia Rahman")
+
+
+def test_the_figures_of_who_may_have_introduced_somebody(rosen: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    every, seen = introduction_candidates.introducers, []
+
+    def listen(*given: Any) -> Iterator[Introducer]:
+        seen.extend(found := [*every(*given)])
+        yield from found
+
+    monkeypatch.setattr(introduction_candidates, "introducers", listen)
+    rosen.ask("kdo mi dal kontakt na Vadima?")
+    told = {(one.name, one.quote[:11]): one.figures for one in seen}
+    shira = told["Shira Peretz", "Call Vadim,"]
+    assert {name for name, value in shira.items() if value} == {"bias", "from", "others"}
+    dana = told["Dana Rosen", "Call Vadim,"]
+    assert {name for name, value in dana.items() if value} == {"bias", "writes", "others"}
+    assert next(value for (name, _), value in told.items() if name == "Hello Tamar")["unlisted"] == 1
 
 
 @pytest.mark.parametrize("figure", ["writes", "first", "from"])

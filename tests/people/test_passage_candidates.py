@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from typing import Any
 
 import pytest
 
 from relrag_pipelines.identity.mentions import Mention
 from relrag_query.archive import Archive
-from relrag_query.people.passage_candidates import names_in, score
+from relrag_query.people import passage_candidates
+from relrag_query.people.passage_candidates import NameNear, names_in, score
 from relrag_query.people.passage_facts import _bearers, _values
 from tuning.people import measure
 
@@ -63,6 +65,24 @@ def test_a_relative_by_marriage_is_looked_for_by_way_of_who_may_be_the_wife(
     assert any(one.text.startswith(line) for one in answer.quotes)
 
 
+def test_figures_that_depend_on_other_names_and_on_the_way(katz: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    every, seen = passage_candidates.every_name, []
+
+    def listen(*given: Any) -> Iterator[NameNear]:
+        seen.extend(found := [*every(*given)])
+        yield from found
+
+    monkeypatch.setattr(passage_candidates, "every_name", listen)
+    katz.ask("jak se jmenuje moje tchyně")
+    told = next(one.figures for one in seen if one.name == "Milena")
+    assert (told["by_way_of"], told["times"], told["others"]) == (1.0, 0.0, 0.0)
+    seen.clear()
+    katz.ask("what are Simon's kids called?")
+    ben = next(one.figures for one in seen if one.name == "Ben")
+    assert ben["others"] > 0
+    assert "by_way_of" not in ben
+
+
 @pytest.mark.parametrize(
     ("question", "confidence"),
     [
@@ -113,6 +133,7 @@ def test_a_hebrew_name_that_is_a_word_too_is_one_with_a_doubt() -> None:
         ("my grandmother", "age", "סבא בן 90 ב-8 בפברואר", None),
         ("my grandmother", "age", "Petrova babička má dnes 91.", None),
         ("Lenka", "phone", "Milena's number is 777 909 010", None),
+        ("Lenka", "birthday", "Lenka's number is 777 909 010", None),
         ("Ido", "birthday", "If Ido's birthday is 19 June, we stay.", None),
     ],
 )
