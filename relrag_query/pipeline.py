@@ -73,14 +73,15 @@ def ask(
     # what is known of people is of all sources and times
     asked = _people_question(context, people) if people and context.limits == ChunkFilter() else None
     unknown = asked.unknown if asked and asked.asks == "who" else ""
-    likely = asked is not None and (asked.lacking is not None or bool(asked.name))
+    likely = asked is not None and bool(asked.lacking or asked.name or asked.introduced)
     told = None
     if people and asked and (likely or not unknown):
         told = _ask_people(asked, context, generation, people, limit)
-    if told and not likely:
+    if told and told.people and not likely:  # of nobody: a passage says it, others may too
         return told
     context.people_hits = ()  # passages are read too, as if nobody were known
-    found = _ask_records(context, generation, limit, on_text, unknown, people, may_be_others=asked is not None)
+    others = asked is not None or (people is not None and questions.asks_for_somebody(context.question, people))
+    found = _ask_records(context, generation, limit, on_text, unknown, people, may_be_others=others)
     return join_answers(told, found) if told and not found.written else found
 
 

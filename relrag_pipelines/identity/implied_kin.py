@@ -125,13 +125,13 @@ def _phrases(text: str, mentions: Sequence[Mention]) -> Iterator[KinPhrase]:
     """The words for one relative that are neither quoted nor of somebody who is `his` or `hers`."""
     for phrase in kin_phrases(text, mentions):
         begin = sentence_begin(text, phrase.start)
-        others = phrase.owner in ("his", "her") or (not phrase.owner and _is_of_stranger(text, phrase))
+        others = phrase.owner in ("his", "her") or (not phrase.owner and is_of_stranger(text, phrase))
         aside = (not phrase.owner and called(text, phrase)) or is_quoted(text, begin, phrase.end)
         if not (phrase.is_plural or others or aside):
             yield phrase
 
 
-def _is_of_stranger(text: str, phrase: KinPhrase) -> bool:
+def is_of_stranger(text: str, phrase: KinPhrase) -> bool:
     """Whether a possessive stands before a word for a relative, of somebody whom nobody knows: `Milenin syn`."""
     before = re.search(r"(?<!\w)(?=\w)(\w+(?:['’]s)?) $", text[max(0, phrase.start - LONGEST) : phrase.start])
     if before is None or not before[1][0].isupper():
@@ -145,12 +145,17 @@ def _owners(phrase: KinPhrase, text: str, *, named: bool, by_parent: bool) -> It
         yield phrase.owner if isinstance(phrase.owner, Mention) else "reader"
     elif phrase.owner == "writer":
         yield "writer"
-    elif text[phrase.start].isupper() or named or not text[phrase.start].isascii() or phrase.is_subject is not None:
+    elif named or means_own(phrase, text):
         by_reader = phrase.type in (_ELDERS if by_parent else _TITLES if named else ())
         if not (by_parent and by_reader):
             yield "writer"
         if by_reader:
             yield "reader"
+
+
+def means_own(phrase: KinPhrase, text: str) -> bool:
+    """Whether who writes such words, without saying whose, mostly means his own: `Mum rang`, `máma volala`, `אמא`."""
+    return text[phrase.start].isupper() or not text[phrase.start].isascii() or phrase.is_subject is not None
 
 
 def people_named(text: str, mentions: Sequence[Mention]) -> list[Mention]:

@@ -14,7 +14,7 @@ from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
-from relrag_query.people import identifier_owner, passage_candidates, passage_facts
+from relrag_query.people import identifier_owner, introduction_candidates, passage_candidates, passage_facts
 from relrag_query.people.ages import possible_ages
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
@@ -78,7 +78,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
         hits = {one: person_hit(known[one], facts, [], people) for one in namesakes}
         lines = [(text, hit) for one, hit in hits.items() if (text := describe(one))]
     if not lines:
-        return None
+        return _said_of(asked, known, context, today)
     named, told_of = (", ".join(map(str, some)) for some in (asked.people, hits))
     context.note("people", f"{asked.asks} of {named}, answered by {told_of}")
     scoped = _related_passages(asked, [*hits], known, people, context)
@@ -99,12 +99,24 @@ def _of_nobody_known(asked: PeopleQuestion, people: People, context: QueryContex
     return PeopleAnswer(lines, whose, [], sure=stated and not asked.ambiguous) if lines else None
 
 
+def _said_of(
+    asked: PeopleQuestion, known: Mapping[int, IndexedPerson], context: QueryContext, today: date
+) -> PeopleAnswer | None:
+    """What passages say of somebody of whom nothing is stated; None where they do not, or more than facts is asked."""
+    names = dict.fromkeys(known[one].name for one in asked.people if one in known and asked.asks == "fact")
+    told = [line for name in names for line in passage_facts.said_in_passages(name, asked.predicate, context, today)]
+    return PeopleAnswer(told, [], [], sure=False) if told else None
+
+
 def _possible(asked: PeopleQuestion, people: People, context: QueryContext) -> list[PersonFact]:
     """Who may be a relative whom nothing states, by the passages that speak of such a one."""
-    if asked.lacking is None:
+    if asked.introduced is not None:
+        found = introduction_candidates.possible_introducers(asked.introduced, people, context)
+    elif asked.lacking is not None:
+        found = passage_candidates.possible_relatives(*asked.lacking, people, context)
+    else:
         return []
-    found = passage_candidates.possible_relatives(*asked.lacking, people, context)
-    context.note("people", f"nobody is stated to be the {asked.lacking[1].type}; {len(found)} may be")
+    context.note("people", f"nobody is stated to be the {asked.unknown}; {len(found)} may be")
     return found
 
 
@@ -201,9 +213,7 @@ def _line(
     through = [one for one in asked.relations if one.other_id == person.person_id]
     if asked.asks == "family":
         through = [one for one in _ties(asked, relations) if one.other_id == person.person_id]
-    told = [
-        f"{one.type.replace('_', ' ')} of {_name(one.person_id, known)}" for one in through if one.person_id in known
-    ]
+    told = [f"{one.type.replace('_', ' ')} of {known[one.person_id].name}" for one in through if one.person_id in known]
     told = told or [one.type.replace("_", " ") for one in through]
     described = [one.row.description for one in through if one.row.description]
     about = [
@@ -219,10 +229,6 @@ def _ties(asked: PeopleQuestion, relations: list[Relation]) -> list[Relation]:
     if asked.asks != "family":
         return []
     return [one for one in relations if one.person_id in asked.people and one.type in FAMILY]
-
-
-def _name(person_id: int, known: dict[int, IndexedPerson]) -> str:
-    return known[person_id].name if person_id in known else ""
 
 
 def _fact(predicate: str, person: IndexedPerson, facts: list[PersonFact], today: date) -> str:

@@ -70,6 +70,14 @@ def type_words(type_: str) -> str:
     return " ".join(word for table in tables for word, kind in table.items() if kind == type_)
 
 
+def type_forms(type_: str) -> str:
+    """These words in all their cases and with their plurals, as texts have them."""
+    found = {*kinship.words_for({type_})}
+    for language in ("en", "cs", "he"):
+        found |= {form for form, word in kinship.question_forms(language).items() if word in found}
+    return " ".join(sorted(found))
+
+
 @functools.cache
 def _words() -> dict[str, dict[str, tuple[str, str]]]:
     """Group of the pattern -> form -> type and base form."""

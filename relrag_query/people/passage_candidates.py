@@ -18,20 +18,24 @@ from relrag_pipelines.identity.kin_phrases import KinPhrase, kin_phrases
 from relrag_pipelines.identity.kinship import is_quoted, sentence_begin
 from relrag_pipelines.identity.mentions import Mention, certain_person
 from relrag_pipelines.identity.strangers import name_at
+from relrag_pipelines.people.implied_statements import IMPLIED_CONFIDENCE
 from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import gender_of
 from relrag_pipelines.text.names.likeness import masculine
-from relrag_query.people.kin_words import KinWord
+from relrag_query.people.conversations import Said, conversations
+from relrag_query.people.indexed_person import IndexedPerson
+from relrag_query.people.kin_words import KinWord, type_forms
 from relrag_query.people.people import People
-from relrag_query.retrieval import catalog_reader
+from relrag_query.people.relations import KIN_PATHS
+from relrag_query.people.relatives import ways
 from relrag_query.retrieval.context import QueryContext
 
-_PASSAGES = 40
-"""passages with such a word that are read"""
 _MESSAGES = 3
 """messages before and behind one with such a word in which names are looked for"""
+_FAR = 200
+"""characters of a text within which a name is near a word"""
 _SOON = 6 * 3600
 """seconds within which these follow one another"""
 _FEWEST = 3
@@ -41,39 +45,29 @@ _ONE_NAME = frozenset({"spouse", "sibling", "parent", "child"})
 _MOST = 3
 """people who are offered"""
 _WEIGHTS = {
-    "bias": -0.25,
-    "of_whom": 0.75,
-    "same_sentence": 1.1,
-    "same_text": -1.0,
-    "messages_away": -0.6,
-    "behind": 0.55,
-    "begins": 0.65,
-    "beside": 1.25,
-    "fits": 0.2,
-    "stranger": -0.5,
-    "speaks": 0.5,
-    "is_word": -0.6,
-    "unlisted": -1.2,
-    "others": -0.85,
-    "times": 1.1,
+    "bias": -0.18,
+    "of_whom": 1.17,
+    "same_sentence": 0.89,
+    "same_text": -0.77,
+    "messages_away": -0.56,
+    "behind": 0.38,
+    "begins": 0.63,
+    "beside": 0.11,
+    "fits": -0.18,
+    "stranger": -0.25,
+    "speaks": -0.26,
+    "is_word": 0.18,
+    "unlisted": -0.43,
+    "others": -0.79,
+    "times": -0.27,
+    "not_own": -0.51,
+    "by_way_of": -0.15,
 }
-"""what each figure of a name counts, from the half of `tuning/people` that may be looked at"""
-_LEAST = 0.3
-"""score below which no name is offered: of those above it at least about as many are right
-
-With .12 the questions that may be looked at were 85.6 % right instead of 84.2, those held back 81.6 either way.
-"""
-
-
-class Said(NamedTuple):
-    """A message, or a passage of something longer."""
-
-    ref: str
-    text: str
-    ts: int
-    writer: int | None
-    reader: int | None
-    present: frozenset[int]
+"""what each figure of a name counts: `python -m tuning.people.fit`, from the questions that may be looked at"""
+_WHOSE = ("of_whom", "not_own")
+"""figures of whose relative a word speaks"""
+_LEAST = 0.2
+"""score below which no name is offered: of those above it a third are right"""
 
 
 class NameNear(NamedTuple):
@@ -89,20 +83,24 @@ class NameNear(NamedTuple):
 def possible_relatives(of: int, word: KinWord, people: People, context: QueryContext) -> list[PersonFact]:
     """Who may be that to a person, the likeliest first, as facts with a score as confidence; mostly nobody."""
     best: dict[str, PersonFact] = {}
-    for one in names_near(of, word, people, context):
+    for one in every_name(of, word, people, context):
         chance = score(one.figures)
         name = people.by_id([one.person_id])[one.person_id].name if one.person_id is not None else one.name
         if chance >= _LEAST and (name not in best or best[name].confidence < chance):
             best[name] = PersonFact(of, word.type, name, chance, one.ref, one.quote)
     found = sorted(best.values(), key=lambda one: -one.confidence)[:_MOST]
-    return [*found, *(one for one in _of_one_family(of, word, people) if one.value not in best)]
+    found = [replace(one, confidence=min(one.confidence, IMPLIED_CONFIDENCE)) for one in found]  # never certain
+    alike = [one.name for one in _of_one_family(of, word, people)]
+    for via, second, surely in _steps(of, word, people) if not alike else ():
+        alike += [one.name for one in _of_one_family(via, second, people) if surely and one.person_id != of]
+    return [*found, *(PersonFact(of, word.type, name, _LEAST, "") for name in dict.fromkeys(alike) if name not in best)]
 
 
-def _of_one_family(of: int, word: KinWord, people: People) -> Iterator[PersonFact]:
+def _of_one_family(of: int, word: KinWord, people: People) -> list[IndexedPerson]:
     """Who bears the family name of a person and may be called by that word, where they are few."""
     names = [name for name in people.by_id([of])[of].resolved_person.names if len(name.words) > 1]
     if word.type not in _ONE_NAME or not names:
-        return
+        return []
     families = {name.words[-1] for name in names}
     forms = {form for one in families for form in (one, f"{one}ova", f"{one[:-1]}a", f"{one[:-1]}ova", *masculine(one))}
     known = people.name_bearers(" ".join(forms), sounds=False)
@@ -114,9 +112,7 @@ def _of_one_family(of: int, word: KinWord, people: People) -> Iterator[PersonFac
         sexes = {gender_of(name.words[0]) for name in borne} - {""}
         if one != of and one not in stated and alike and (not asked or not sexes or asked in sexes):
             found.append(person)
-    if len(found) <= _MOST:
-        for person in found:
-            yield PersonFact(of, word.type, person.name, _LEAST, "")
+    return found if len({person.name for person in found}) <= _MOST else []
 
 
 def score(figures: dict[str, float]) -> float:
@@ -124,16 +120,35 @@ def score(figures: dict[str, float]) -> float:
     return 1 / (1 + math.exp(-sum(_WEIGHTS[name] * value for name, value in figures.items())))
 
 
+def every_name(of: int, word: KinWord, people: People, context: QueryContext) -> Iterator[NameNear]:
+    """The names near words for such a relative, and near those for who is one by way of somebody else."""
+    yield from names_near(of, word, people, context)
+    for via, second, _ in _steps(of, word, people):
+        for near in names_near(via, second, people, context):
+            if near.person_id != of:
+                yield near._replace(figures=near.figures | {"by_way_of": 1.0})
+
+
+def _steps(of: int, word: KinWord, people: People) -> Iterator[tuple[int, KinWord, bool]]:
+    """By way of whom somebody may be such a relative, as what of that one, and whether that one is known to be it."""
+    for first, second in KIN_PATHS.get(word.type, ()):
+        known = [person_id for person_id, _ in ways(of, first, people)]
+        for via in known or [one.person_id for one in _of_one_family(of, KinWord(0, 0, first, ""), people)]:
+            yield via, word._replace(type=second), bool(known)
+
+
 def names_near(of: int, word: KinWord, people: People, context: QueryContext) -> list[NameNear]:
     """Every name near such a word, that may be of the relative."""
-    conversations = _conversations(of, word, people, context)
-    every = [one for some in conversations for one in some]
+    asked = type_forms(word.type)
+    where = replace(context.limits, person_ids=tuple(people.ids_in_index([of])))
+    chats = conversations(asked, where, people, context)
+    every = [one for some in chats for one in some]
     if not every:
         return []
     finder = people.finder("\n".join(one.text for one in every))
-    named = {one.text: [*_names(one.text, finder.find(one.text))] for one in every}
+    named = {one.text: [*names_in(one.text, finder.find(one.text))] for one in every}
     found = []
-    for some in conversations:
+    for some in chats:
         for place, one in enumerate(some):
             for phrase in kin_phrases(one.text, finder.find(one.text)):
                 if whose := _whose(phrase, word, one, of):
@@ -146,7 +161,10 @@ def names_near(of: int, word: KinWord, people: People, context: QueryContext) ->
 
 
 def _whose(phrase: KinPhrase, word: KinWord, said: Said, of: int) -> str:
-    """`of_whom` where a phrase is of that person's relative, `open` where it does not say; else empty."""
+    """`of_whom` where a phrase is of that person's relative; else empty, or, where it does not say whose:
+
+    `not_own` where somebody else writes it and would mean his own, else `open`.
+    """
     written = said.text[phrase.start : phrase.end]
     sexes = {kinship.gender(one) for one in re.findall(r"[\w-]+", written)} - {""}
     asked = kinship.gender(word.word)
@@ -161,10 +179,11 @@ def _whose(phrase: KinPhrase, word: KinWord, said: Said, of: int) -> str:
         both = any(one in kinship.shared() for one in re.findall(r"[^\W\d_]+", written.lower()))
         whom = {said.writer, said.reader} if both else {said.writer if owner == "writer" else said.reader}
         return "of_whom" if of in whom else "open" if whom == {None} else ""
-    return "open"
+    others = not owner and said.writer not in (None, of) and implied_kin.means_own(phrase, said.text)
+    return "not_own" if others else "open"
 
 
-def _names(text: str, mentions: Sequence[Mention]) -> Iterator[tuple[Mention, str]]:
+def names_in(text: str, mentions: Sequence[Mention]) -> Iterator[tuple[Mention, str]]:
     """The names in a text, each with what speaks against its being one: `is_word`, `unlisted`, or nothing."""
     taken = []
     for one in implied_kin.people_named(text, mentions):
@@ -197,8 +216,8 @@ def _near(
             continue
         for name, doubt in named[said.text]:
             person = certain_person(name._replace(is_word=False), said.present)
-            inside = number == place and name.start < phrase.end and name.end > phrase.start
-            if inside or person == of:
+            away = max(phrase.start - name.end, name.start - phrase.end) if number == place else 0
+            if not 0 <= away <= _FAR or person == of:
                 continue
             base = implied_kin.base_name(said.text, name)
             sex, asked = gender_of(base.split(" ")[0]), _sex(word, phrase, here.text)
@@ -231,65 +250,17 @@ def _sex(word: KinWord, phrase: KinPhrase, text: str) -> str:
 def _quote(here: Said, phrase: KinPhrase, said: Said) -> str:
     """The words for the relative and those that name somebody."""
     if here.ref == said.ref and here.text == said.text:
-        return _shorten(here.text)
+        return shorten(here.text)
     both = [here, said] if here.ts <= said.ts else [said, here]
-    return " ... ".join(_shorten(one.text) for one in both)
+    return " ... ".join(shorten(one.text) for one in both)
 
 
-def _shorten(text: str) -> str:
+def shorten(text: str) -> str:
+    """The beginning of a text, in one line."""
     line = " ".join(text.split())
     return line if len(line) <= 160 else f"{line[:160]}…"
 
 
 def _with_figures(one: NameNear, whose: str, others: int) -> NameNear:
-    return one._replace(figures=one.figures | {"of_whom": float(whose == "of_whom"), "others": math.log(others)})
-
-
-def _conversations(of: int, word: KinWord, people: People, context: QueryContext) -> list[list[Said]]:
-    """The passages with a word for such a relative that have to do with a person: messages in order, or one text."""
-    asked = " ".join(sorted(kinship.words_for({word.type})))
-    where = replace(context.limits, person_ids=tuple(people.ids_in_index([of])))
-    hits = context.vectors.search(asked, _PASSAGES, where, None)
-    chunks = [*catalog_reader.chunks(context.connection, [one.chunk_id for one in hits]).values()]
-    members = list(dict.fromkeys(ref for one in chunks for ref in one.members))
-    messages = catalog_reader.messages(context.connection, members) if members else {}
-    roles = _roles([*members, *(one.asset_id for one in chunks)], people, context)
-    threads: dict[str, dict[str, Said]] = {}
-    for chunk in chunks:
-        if not chunk.members:
-            threads[chunk.chunk_id] = {chunk.chunk_id: _said(chunk.asset_id, chunk.text, chunk.ts, roles)}
-            continue
-        inside = threads.setdefault(chunk.thread_id or chunk.chunk_id, {})
-        for ref in chunk.members:
-            if ref in messages:
-                inside[ref] = _said(ref, messages[ref].text, messages[ref].ts, roles)
-    return [_with_readers(sorted(one.values(), key=lambda said: said.ts)) for one in threads.values()]
-
-
-def _roles(refs: Sequence[str], people: People, context: QueryContext) -> dict[str, list[tuple[int, str]]]:
-    """Who has to do with each record, and how: sender, recipient, participant, owner, mentioned."""
-    rows = context.connection.execute(
-        "SELECT asset_ref, person_id, role FROM person_assets WHERE asset_ref IN (SELECT unnest($refs)) ORDER BY ALL",
-        {"refs": list(refs)},
-    ).fetchall()
-    found: dict[str, list[tuple[int, str]]] = {}
-    for ref, person_id, role in rows:
-        found.setdefault(ref, []).append((people.survivor(person_id), role))
-    return found
-
-
-def _said(ref: str, text: str, ts: int | None, roles: dict[str, list[tuple[int, str]]]) -> Said:
-    here = roles.get(ref, [])
-    writers = [person for person, role in here if role == "sender"]
-    others = {person for person, role in here if role in ("recipient", "participant")} - {*writers}
-    reader = next(iter(others)) if len(others) == 1 else None
-    present = frozenset(person for person, role in here if role != "mentioned")
-    return Said(ref, text, ts or 0, writers[0] if len(writers) == 1 else None, reader, present)
-
-
-def _with_readers(some: list[Said]) -> list[Said]:
-    """In a chat of two whoever does not write reads."""
-    writers = {one.writer for one in some if one.writer is not None}
-    if len(writers) != 2:
-        return some
-    return [one._replace(reader=next(iter(writers - {one.writer}))) if one.writer else one for one in some]
+    said = {verdict: float(whose == verdict) for verdict in _WHOSE}
+    return one._replace(figures=one.figures | said | {"others": math.log(others)})

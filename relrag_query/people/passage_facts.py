@@ -10,13 +10,18 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines.identity.implied_kin import is_of_stranger
+from relrag_pipelines.identity.kin_phrases import kin_phrases
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.identity.text_facts import stated_facts
 from relrag_pipelines.records import Chunk
+from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import may_call
 from relrag_pipelines.text.names.spelling import same
+from relrag_pipelines.text.names.transliteration import other_scripts
 from relrag_query.people.ages import possible_ages
+from relrag_query.people.kin_words import kin_words, type_forms
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import hybrid_search
@@ -37,7 +42,8 @@ def said_in_passages(name: str, predicate: str, context: QueryContext, today: da
     """What passages say of whoever bears a name, the likeliest first, each with its passage; mostly nothing."""
     found: dict[str, tuple[str, Hit]] = {}
     zone = ZoneInfo(context.settings.timezone)
-    hits = hybrid_search(context.vectors, name, None, _PASSAGES, context.limits, context.translated)
+    words = [type_forms(one.type) for one in kin_words(name)[-1:]] or [name, *other_scripts(name.split(" ")[0])]
+    hits = hybrid_search(context.vectors, " ".join(words), None, _PASSAGES, context.limits, context.translated)
     chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in hits])
     for one in hits:
         if (chunk := chunks.get(one.chunk_id)) is None:
@@ -63,11 +69,12 @@ def _texts(chunk: Chunk, context: QueryContext) -> Iterator[tuple[str, int | Non
 
 def _values(name: str, predicate: str, text: str, day: date | None, today: date) -> Iterator[tuple[str, str]]:
     """What a text says of that name, and the words that say so."""
-    mentions = _bearers(name, text)
+    mentions = _relatives(name, text) if kin_words(name) else _bearers(name, text)
     if not mentions:
         return
     wanted = ("birthday", "born") if predicate == "age" else (predicate,)
-    for fact in stated_facts(text, mentions, day):
+    # `Itamar is 7 already, can you believe it?`: what is only asked is no more than offered either
+    for fact in stated_facts(text.replace("?", "!"), mentions, day):
         if fact.owner in mentions and fact.predicate in wanted:
             value = fact.value
             if predicate == "age":
@@ -75,6 +82,20 @@ def _values(name: str, predicate: str, text: str, day: date | None, today: date)
                 value = f"{years} years old" if years else ""
             if value:
                 yield value, " ".join(text[fact.start : fact.end].split())
+
+
+def _relatives(name: str, text: str) -> Sequence[Mention]:
+    """Where a text speaks of such a relative as the owner has, without saying whose: `Babička má dnes 91`."""
+    asked = kin_words(name)[-1]
+    sex = kinship.gender(asked.word)
+    return [
+        Mention(one.start, one.end, (), False)
+        for one in kin_phrases(text, [])
+        if one.type == asked.type
+        and one.owner in ("", "writer", "reader")
+        and not is_of_stranger(text, one)
+        and {sex, *(kinship.gender(word) for word in _WORD.findall(text[one.start : one.end]))} - {""} in ({sex}, set())
+    ]
 
 
 def _bearers(name: str, text: str) -> Sequence[Mention]:

@@ -15,9 +15,10 @@ from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names.personal_name import parse
+from relrag_query.people.introduction_candidates import Introduced
 from relrag_query.people.kin_words import KinWord, kin_words
 from relrag_query.people.people import People
-from relrag_query.people.references import references
+from relrag_query.people.references import names, references
 from relrag_query.people.relations import Relation
 from relrag_query.people.relatives import Reference
 from relrag_query.understanding.phrases import bare, load_phrases
@@ -47,23 +48,64 @@ class PeopleQuestion:
     """whose relative by what word nobody is known to be"""
     name: str = ""
     """of `fact`: the name of somebody whom no record knows"""
+    introduced: Introduced | None = None
+    """who brought whom and the owner together, where nobody is known to have"""
 
 
 def read(question: str, people: People) -> PeopleQuestion | None:
     """What a question asks of people; None where it asks something else."""
     if found := _of_whom(question, people):
         return found
-    introduction = load_phrases().people.introduction.search(bare(question))
-    for reference in references(question, people, implied=introduction is not None):
-        if introduction:
-            rest = f"{bare(question)[: reference.start]} {bare(question)[reference.end :]}"
-            left = load_phrases().people.introduction.sub(" ", rest)
-            found = _introducers(reference, people) if has_only_fillers(left) else None
-        else:
-            found = _read(question, reference, people)
-        if found:
-            return found
-    return None
+    introduction = load_phrases().people.introduction
+    if introduction.search(bare(question)):
+        return _of_introduction(question, introduction, people)
+    every = [*references(question, people)]
+    if _asks_of_owners(question):
+        every += references(question, people, implied=True)
+    return next((found for one in every if (found := _read(question, one, people))), None)
+
+
+def _asks_of_owners(question: str) -> bool:
+    """Whether a question asks of a relative without saying whose: `how old is grandma?`, `who is the landlord?`."""
+    said, plain = load_phrases().people, bare(question)
+    if said.age.search(plain):
+        return True
+    words = kin_words(question)
+    left = said.who.sub(" ", f"{plain[: words[0].start]} {plain[words[0].end :]}") if len(words) == 1 else plain
+    return set(re.findall(r"\w+", left.casefold())) <= {"the"}  # not the new one, or another's
+
+
+def _of_introduction(question: str, introduction: re.Pattern[str], people: People) -> PeopleQuestion | None:
+    """Who brought somebody and the owner together."""
+    plain = bare(question)
+    for reference in references(question, people, implied=True):
+        left = introduction.sub(" ", f"{plain[: reference.start]} {plain[reference.end :]}")
+        words = question[reference.start : reference.end]
+        if has_only_fillers(left):
+            return _introducers(reference, words, people)
+    left = introduction.sub(" ", plain)
+    words = " ".join(one for one in re.findall(r"[^\W_]+", left) if not has_only_fillers(one))
+    if not words or not load_phrases().people.somebody.search(words):
+        return None
+    return PeopleQuestion("who", [], unknown=INTRODUCER, introduced=Introduced((), words))
+
+
+def asks_for_somebody(question: str, people: People) -> bool:
+    """Whether a question asks for a person or a fact of one by names and words for relatives alone.
+
+    Where nothing that is known of people answers it, what a passage says may be of another who is called so.
+    """
+    said, plain = load_phrases().people, bare(question)
+    facts = (getattr(said, one) for one in _PREDICATES)
+    phrases = (said.introduction, said.others_introduction, *facts, said.who)
+    asking = next((one for one in phrases if one.search(plain)), None)
+    relatives = kin_words(question)
+    if asking is None or (asking is said.who and not relatives):
+        return False
+    told = [one[:2] for one in (*relatives, *names(question, people))] + [one.span() for one in asking.finditer(plain)]
+    return has_only_fillers(
+        "".join(" " if any(start <= at < end for start, end in told) else one for at, one in enumerate(plain))
+    )
 
 
 def _of_whom(question: str, people: People) -> PeopleQuestion | None:
@@ -108,7 +150,8 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
         return PeopleQuestion("fact", [], predicate=predicate, name=name) if asks == "fact" else None
     if reference.relative_facts and not reference.people:
         if asks == "fact":  # what a passage says may be of somebody else
-            name = reference.relative_facts[0].value if kin_words(name) else name
+            (told, *_) = reference.relative_facts
+            name = told.value if kin_words(name) and told.confidence > IMPLIED_CONFIDENCE else name
             return PeopleQuestion("fact", [], predicate=predicate, name=name)
         if asks != "who":
             return None
@@ -120,6 +163,8 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
     said = PeopleQuestion(
         asks, reference.people, reference.relations, predicate, reference.ambiguous, reference.unknown
     )
+    if asks == "fact":  # of a relative whom no record knows, passages may tell it
+        return replace(said, name="" if reference.people else name)
     if asks != "who":
         return said
     return replace(said, relative_facts=reference.relative_facts, lacking=reference.lacking)
@@ -143,16 +188,17 @@ def _question_type(rest: str, reference: Reference) -> tuple[QuestionType, str] 
     return ("who", "") if (asks or by_kin) and has_only_fillers(said.people.who.sub(" ", plain)) else None
 
 
-def _introducers(reference: Reference, people: People) -> PeopleQuestion | None:
-    """Who brought the one who is meant and the owner together; None where nobody is known to have."""
+def _introducers(reference: Reference, words: str, people: People) -> PeopleQuestion:
+    """Who brought the one who is meant, by those words of the question, and the owner together."""
     if not reference.people:
-        return None
+        return PeopleQuestion("who", [], unknown=INTRODUCER, introduced=Introduced((), words))
     relations = people.relationships(reference.people, {INTRODUCER})
     found = [one for one in relations if one.type == INTRODUCER and one.other_id != people.owner]
     ids = list(dict.fromkeys(one.other_id for one in found))
     if len({one.person_id for one in found}) > 1:  # one of several who bear the name
         return PeopleQuestion("who", ids, found, ambiguous=True)
-    return PeopleQuestion("who", ids, found, unknown="" if ids else INTRODUCER)
+    whom = None if ids else Introduced(tuple(reference.people), "")
+    return PeopleQuestion("who", ids, found, unknown="" if ids else INTRODUCER, introduced=whom)
 
 
 def has_only_fillers(left: str) -> bool:

@@ -176,6 +176,17 @@ def _own_family(question: str, people: People) -> Iterator[Reference]:
             yield Reference(match.end(), match.end() + behind.end(), [owner])
 
 
+def names(question: str, people: People) -> Iterator[Mention]:
+    """The names in a question, of people who are known and of others."""
+    known = _mentions(question, people)
+    yield from known
+    for start, end in _names(question):
+        stranger = Reference(start, end, [])
+        apart = all(end <= one.start or start >= one.end for one in known)
+        if " " not in question[start:end] and apart and _is_name(question, stranger):
+            yield Mention(start, end, (), False)
+
+
 def named_ids(question: str, people: People) -> list[int]:
     """The people whom a question may name, in its order."""
     return list(dict.fromkeys(one for mention in _mentions(question, people) for one in mention.person_ids))

@@ -103,11 +103,12 @@ def _relative_of_stranger(facts: list[PersonFact], start: int, end: int, word: K
         for one, type_ in back.items()
         if type_ == word.type and _sex(known[one]) in ("", kinship.gender(word.word) or _sex(known[one]))
     ]
-    return (
-        Reference(start, end, ids, ambiguous=len(ids) > 1)
-        if ids
-        else _relative_by_role(start, end, word, people, surely=False)
-    )
+    if ids:
+        return Reference(start, end, ids, ambiguous=len(ids) > 1)
+    bearers = {found[0].person_id for fact in facts if len(found := people.find(fact.value)) == 1}
+    if len(bearers) == 1:  # who alone bears that name is likely she
+        return replace(relative_of(bearers.pop(), start, end, word, people), ambiguous=True)
+    return _relative_by_role(start, end, word, people, surely=False)
 
 
 def relative_of(person_id: int | None, start: int, end: int, word: KinWord, people: People) -> Reference:
@@ -125,10 +126,10 @@ def relative_of(person_id: int | None, start: int, end: int, word: KinWord, peop
 
 def _indirect_relative(person_id: int, start: int, end: int, word: KinWord, people: People) -> Reference | None:
     """Who it is by way of others: the father of his wife, who is known, is his father-in-law."""
-    ways = [
+    found_by = [
         (via, _stated_relative(other_id, start, end, word._replace(type=second), people))
         for first, second in KIN_PATHS.get(word.type, ())
-        for other_id, via in _ways(person_id, first, people)
+        for other_id, via in ways(person_id, first, people)
     ]
     found = [
         replace(
@@ -137,7 +138,7 @@ def _indirect_relative(person_id: int, start: int, end: int, word: KinWord, peop
             relations=[*via, *one.relations],
             ambiguous=one.ambiguous or not via,
         )
-        for via, one in ways
+        for via, one in found_by
         if one.people or one.relative_facts
     ]
     found = [one for one in found if one.people or one.relative_facts]
@@ -154,7 +155,7 @@ def _indirect_relative(person_id: int, start: int, end: int, word: KinWord, peop
     )
 
 
-def _ways(person_id: int, type_: str, people: People) -> list[tuple[int, list[Relation]]]:
+def ways(person_id: int, type_: str, people: People) -> list[tuple[int, list[Relation]]]:
     """Who is that to a person, each with the relationship that says so.
 
     Where there is none, who alone bears the name of such a relative, without one: he may be it.

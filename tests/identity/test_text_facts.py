@@ -132,6 +132,24 @@ def test_who_reports_to_whom(text: str, said: list[tuple[object, object]]) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("Imogen Hart suggested I write to you.", 1),
+        ("Dana told me so much about you.", 2),
+        ("Dobrý den, Fiala. Posílá mě pan Bartoš.", 3),
+        ("תודה. אורלי סיפרה לי עליך הרבה.", 4),
+        ("Imogen Hart suggested I write a book.", None),
+        ("Did Dana suggest I write to you?", None),
+    ],
+)
+def test_who_sent_the_writer(text: str, other: int | None) -> None:
+    finder = MentionFinder({1: ["Imogen Hart"], 2: ["Dana"], 3: ["Miloš Bartoš"], 4: ["אורלי"]})
+    found = [(one.owner, one.relationship_type, one.other) for one in stated_roles(text, finder.find(text))]
+    assert [(owner, type_) for owner, type_, _ in found] == ([("writer", "introducer")] if other else [])
+    assert all(isinstance(one, Mention) and one.person_ids == (other,) for _, _, one in found)
+
+
+@pytest.mark.parametrize(
     ("text", "owner", "type_", "value"),
     [
         ("Dobrý den, jsem maminka Kubíka.", "writer", "child", "Kubík"),

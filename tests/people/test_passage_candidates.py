@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from typing import Any
 
 import pytest
 
 from relrag_pipelines.identity.mentions import Mention
 from relrag_query.archive import Archive
-from relrag_query.people.passage_candidates import _names, score
+from relrag_query.people import passage_candidates
+from relrag_query.people.passage_candidates import NameNear, names_in, score
 from relrag_query.people.passage_facts import _bearers, _values
 from tuning.people import measure
 
@@ -42,6 +44,71 @@ def test_who_is_named_near_a_word_for_a_relative_is_offered_and_never_sure(
     assert all(set(one.sources) <= {*shown} for one in answer.quotes)
 
 
+@pytest.fixture(scope="module")
+def katz(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
+    with measure.opened("katz", tmp_path_factory.mktemp("katz")) as archive:
+        yield archive
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("jak se jmenuje moje tchyně", "Milena, perhaps parent in law of Daniel Katz"),
+        ("who is my father in law?", "Jaroslav, perhaps parent in law of Daniel Katz"),
+    ],
+)
+def test_a_relative_by_marriage_is_looked_for_by_way_of_who_may_be_the_wife(
+    katz: Archive, question: str, line: str
+) -> None:
+    answer = katz.ask(question)
+    assert answer.confidence == "unsure"
+    assert any(one.text.startswith(line) for one in answer.quotes)
+
+
+def test_figures_that_depend_on_other_names_and_on_the_way(katz: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    every, seen = passage_candidates.every_name, []
+
+    def listen(*given: Any) -> Iterator[NameNear]:
+        seen.extend(found := [*every(*given)])
+        yield from found
+
+    monkeypatch.setattr(passage_candidates, "every_name", listen)
+    katz.ask("jak se jmenuje moje tchyně")
+    told = next(one.figures for one in seen if one.name == "Milena")
+    assert (told["by_way_of"], told["times"], told["others"]) == (1.0, 0.0, 0.0)
+    seen.clear()
+    katz.ask("what are Simon's kids called?")
+    ben = next(one.figures for one in seen if one.name == "Ben")
+    assert ben["others"] > 0
+    assert "by_way_of" not in ben
+
+
+@pytest.mark.parametrize(
+    ("question", "confidence"),
+    [
+        ("who told me about Alasdair?", "unsure"),
+        ("who is the new landlord?", "unsure"),
+        ("and what's her son called? Imogen's", "unsure"),
+        ("who said Biscuit needs his teeth done?", "sure"),
+    ],
+)
+def test_a_passage_alone_never_says_for_certain_who_somebody_is(
+    whitfield: Archive, question: str, confidence: str
+) -> None:
+    assert whitfield.ask(question).confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("who is the landlord?", "Graham Tuckett, landlord of Eleanor Whitfield"),
+        ("who is the husband?", "Marcus"),
+    ],
+)
+def test_a_relative_without_whose_is_the_owner_s(whitfield: Archive, question: str, line: str) -> None:
+    assert whitfield.ask(question).quotes[0].text.startswith(line)
+
+
 def test_a_name_that_is_near_counts_more_than_one_that_is_far_or_in_no_list() -> None:
     far = {"bias": 1.0, "of_whom": 1.0, "messages_away": 3.0}
     assert score(_NEAR) > score(_NEAR | {"unlisted": 1.0}) > score(far | {"unlisted": 1.0})
@@ -49,7 +116,7 @@ def test_a_name_that_is_near_counts_more_than_one_that_is_far_or_in_no_list() ->
 
 def test_a_hebrew_name_that_is_a_word_too_is_one_with_a_doubt() -> None:
     text = "כן, הדס באה, with Wren, who sings"
-    assert [(text[one.start : one.end], doubt) for one, doubt in _names(text, [])] == [
+    assert [(text[one.start : one.end], doubt) for one, doubt in names_in(text, [])] == [
         ("הדס", "is_word"),
         ("Wren", "unlisted"),
     ]
@@ -60,14 +127,31 @@ def test_a_hebrew_name_that_is_a_word_too_is_one_with_a_doubt() -> None:
     [
         ("Lenka Pokorná", "phone", "Lenka's number is 777 909 010", "777 909 010"),
         ("Ido", "birthday", "Ido's birthday is 19 June, he will be 18.", "06-19"),
-        ("Itamar", "age", "איתמר כבר בן 7 את מאמינה", "7 or 8 years old"),
+        ("Itamar", "age", "איתמר כבר בן 7 את מאמינה?", "7 or 8 years old"),
+        ("my grandfather", "age", "סבא בן 90 ב-8 בפברואר", "90 or 91 years old"),
+        ("babičce", "age", "Babička má dnes 91. Zavolejte jí.", "91 years old"),
+        ("my grandmother", "age", "סבא בן 90 ב-8 בפברואר", None),
+        ("my grandmother", "age", "Petrova babička má dnes 91.", None),
         ("Lenka", "phone", "Milena's number is 777 909 010", None),
+        ("Lenka", "birthday", "Lenka's number is 777 909 010", None),
         ("Ido", "birthday", "If Ido's birthday is 19 June, we stay.", None),
     ],
 )
 def test_what_a_passage_says_of_whom_no_record_knows(name: str, predicate: str, text: str, value: str | None) -> None:
     said = [one for one, _ in _values(name, predicate, text, date(2026, 6, 3), date(2026, 7, 20))]
     assert said == ([value] if value else [])
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [("How old is Itamar?", 'Itamar, perhaps: 7 or 8 years old: "איתמר כבר בן 7"'), ("kolik je Tomášovi let?", "")],
+)
+def test_the_age_of_a_stranger_is_found_in_another_script(
+    question: str, line: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with measure.opened("berger", tmp_path_factory.mktemp("berger")) as berger:
+        quotes = berger.ask(question).quotes
+    assert quotes[0].text.startswith(line) and ("perhaps" in quotes[0].text) is bool(line)
 
 
 def test_a_name_is_found_with_its_family_name_and_in_another_script() -> None:

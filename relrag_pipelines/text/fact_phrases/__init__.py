@@ -100,6 +100,17 @@ def months() -> dict[str, int]:
     return found
 
 
+def is_from(before: str) -> bool:
+    """Whether what stands before a name says that something came from whoever bears it: `I got him from `."""
+    return _from().search(before) is not None
+
+
+@functools.cache
+def _from() -> re.Pattern[str]:
+    said = "|".join(_table(language)[INTRODUCER]["from"] for language in LANGUAGES)
+    return re.compile(rf"(?<!\w)(?:{said})$", re.IGNORECASE)
+
+
 def years(age: str) -> int:
     """An age in figures or in words."""
     return _ages().get(age.lower()) or int(age)

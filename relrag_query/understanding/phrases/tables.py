@@ -68,6 +68,10 @@ class PeoplePhrases:
     email: Pattern
     introduction: Pattern
     """asks who brought somebody and the owner together"""
+    others_introduction: Pattern
+    """asks who brought two others together"""
+    somebody: Pattern
+    """is said of a person without a name, behind what he does: `the spice guy`"""
     said: Pattern
     """asks who said, wrote or told something"""
     reached: Pattern
