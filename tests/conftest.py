@@ -60,7 +60,7 @@ _LONG = (
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts long tests first, so that no process is left alone with them at the end."""
-    items.sort(key=lambda item: not item.nodeid.startswith(tuple(f"tests/{name}" for name in _LONG)))
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
 
 
 @pytest.fixture(scope="session", autouse=True)
