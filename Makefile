@@ -110,8 +110,8 @@ canaries: $(STAMP) ## Plant 500 values, delete and forget them, and look for the
 	@$(BIN)/python -m tests.proofs.canaries
 
 planted: $(STAMP) ## Plant 1,000 values of personal data, run every command, open every page, and look for them (minutes)
-	@$(BIN)/python -m tests.proofs.planted $(COUNT)
-	@$(BIN)/python -m tests.proofs.planted_pages
+	@$(BIN)/python -m tests.proofs.personal_data $(COUNT)
+	@$(BIN)/python -m tests.proofs.personal_data_pages
 
 callers: $(STAMP) ## Show that 1,000 asks by 32 callers are answered as those of one, within the same memory (minutes)
 	@$(BIN)/python -m tests.proofs.callers

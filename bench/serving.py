@@ -163,7 +163,7 @@ def _first_pieces(config: Path, questions: Sequence[str]) -> float:
     from relrag_query.service import Service
     from tests.answering import chat_service
 
-    with chat_service.serving() as chat:
+    with chat_service.serve() as chat:
         chat.pieces, chat.seconds = [*_PIECES], _BETWEEN
         named = {"RELRAG_ANSWERER": "openai", "RELRAG_ANSWER_URL": f"{chat.url}/v1", "OPENAI_API_KEY": "none"}
         with (

@@ -133,17 +133,17 @@ def _ask_records(
 
 
 def _confidence(evidence: ExtractiveAnswer, written: GeneratedAnswer | None, *, may_be_others: bool) -> Confidence:
-    sure: Confidence = ("sure" if written.found else "none") if written else evidence.confidence
+    sure: Confidence = ("sure" if written.has_answer else "none") if written else evidence.confidence
     return "unsure" if may_be_others and sure == "sure" else sure
 
 
 def _people_question(context: QueryContext, people: People) -> PeopleQuestion | None:
-    def keyed(kind: str, normalised: str) -> str:
+    def pseudonym(kind: str, normalised: str) -> str:
         # the keys are read only where a number or address is asked about: a keyring may ask its owner
         store = context.settings.key_store
         return store.load().pseudonym(kind, normalised) if store.exists() else ""
 
-    return identifier_owner.read(context.question, people, keyed) or questions.read(context.question, people)
+    return identifier_owner.read(context.question, people, pseudonym) or questions.read(context.question, people)
 
 
 def _ask_people(
@@ -237,14 +237,14 @@ def _sources(
 ) -> list[CitedSource]:
     """The sources that are listed: those that a written answer cites, else those that the sentences come from."""
     if written:
-        return _add_locations(context, cited_sources(written) if written.found else [])
+        return _add_locations(context, cited_sources(written) if written.has_answer else [])
     settings = context.settings.model_copy(update={"source_display_max_count": at_most})
     types = frozenset[str]() if _is_elsewhere(evidence, context) else context.channels
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
     if people is None:
         return _add_locations(context, displayed_sources(fitting, evidence, settings))
     quoted = [one.unit.asset_id for one in evidence.sentences]
-    named = writers.people_of(context.question, evidence.told, quoted, people, context.connection)
+    named = writers.people_of(context.question, evidence.text, quoted, people, context.connection)
     known = writers.with_writers(fitting, people, context.connection)
     return _add_locations(context, displayed_sources(known, evidence, settings, named))
 

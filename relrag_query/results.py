@@ -157,7 +157,7 @@ def make_quotes(
         numbers = list(dict.fromkeys(source.number for source, _ in told if source))
         unit = sentence.unit
         newer = sentence.superseded
-        known = newer is not None and newer.ts is not None and not newer.hit.undated
+        known = newer is not None and newer.ts is not None and not newer.hit.is_undated
         day = str(datetime.fromtimestamp(newer.ts, zone).date()) if newer and newer.ts and known else ""
         quote = Quote(unit.quote, unit.sender, unit.ts, numbers, told[0][1], newer, day)
         if not any((one.text, one.sources) == (quote.text, quote.sources) for one in quotes):
@@ -197,7 +197,7 @@ def displayed_sources(
         # what falls far behind the best source does not matter, however well it fits by itself
         least = max(settings.source_display_min_score, min(evidence.least, 1.0))
         settings = settings.model_copy(update={"source_display_min_score": least})
-    chosen = apply_source_filter(judged, evidence.told, settings, people)
+    chosen = apply_source_filter(judged, evidence.text, settings, people)
     if settings.source_display_filter_enabled:
         spare = iter(range(_UNCITED))
         chosen = [hit for hit in chosen if hit.promoted or next(spare, None) is not None]

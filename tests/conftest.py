@@ -86,7 +86,7 @@ def keys() -> Keys:
 
 
 @pytest.fixture
-def direct(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_dagster(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets the commands `sync` and `forget` do without Dagster, which most of their time goes into.
 
     So no check of Dagster's is made, and an error is raised, not told.

@@ -25,7 +25,7 @@ class Posted(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(handler: type[Posted]) -> Iterator[str]:
+def serve(handler: type[Posted]) -> Iterator[str]:
     """The address of a server with that handler, while it runs."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True

@@ -42,7 +42,7 @@ def commit(folder: Path, message: str, files: dict[str, str] | None = None, when
     return git(folder, "rev-parse", "HEAD")
 
 
-def found(kind: str, root: Path) -> list[Unit]:
+def units_of(kind: str, root: Path) -> list[Unit]:
     """The units of a source of that kind."""
     units = KINDS[kind].units
     assert units

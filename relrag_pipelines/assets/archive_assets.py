@@ -34,7 +34,7 @@ def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinit
     first = stage.tables[0]
 
     @seal_errors
-    def made() -> tuple[Any, Any]:
+    def build() -> tuple[Any, Any]:
         with writing(workspace.home, stage.name, _WAIT_SECONDS):
             return whole_archive.run(workspace, stage)
 
@@ -44,7 +44,7 @@ def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinit
     )
     def _assets() -> Iterator[dg.MaterializeResult[Any]]:
         started = time.monotonic()
-        entries, counts = made()
+        entries, counts = build()
         for table, entry in entries.items():
             told = table_metadata(entry, time.monotonic() - started)
             yield dg.MaterializeResult(asset_key=table, metadata={**told, **counts})
@@ -84,7 +84,7 @@ def tables_true(workspace: Workspace) -> dg.AssetChecksDefinition:
     told = "The table's file is as its manifest says."
 
     @seal_errors
-    def damaged() -> Counter[str]:
+    def count_damage() -> Counter[str]:
         return Counter(path.split("/")[1] for path, _ in archive_tables.damage(workspace.home))
 
     @dg.multi_asset_check(
@@ -93,7 +93,7 @@ def tables_true(workspace: Workspace) -> dg.AssetChecksDefinition:
         can_subset=True,
     )
     def _checks(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
-        wrong = damaged()
+        wrong = count_damage()
         for key in sorted(context.selected_asset_check_keys):
             files = wrong[key.asset_key.path[0]]
             yield dg.AssetCheckResult(

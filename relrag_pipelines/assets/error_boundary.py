@@ -27,7 +27,7 @@ def seal_errors(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
     """
 
     @functools.wraps(function)
-    def shielded(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
+    def call_sealed(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
         interrupt: type[BaseException] | None = None
         try:
             with suppress_library_output(), redirect_stdout(_Nowhere()), redirect_stderr(_Nowhere()):
@@ -52,7 +52,7 @@ def seal_errors(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
             raise interrupt
         raise dg.Failure(said)
 
-    return shielded
+    return call_sealed
 
 
 class _Nowhere(io.TextIOBase):

@@ -28,7 +28,7 @@ def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
     tables = graph_index_plan.tables(workspace.settings.graphrag)
 
     @seal_errors
-    def made() -> IndexInfo:
+    def build() -> IndexInfo:
         with writing(workspace.home, f"graphrag {collection}", _WAIT_SECONDS):
             return graph_build.run(workspace, collection)
 
@@ -50,7 +50,7 @@ def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
     )
     def _assets() -> Iterator[dg.MaterializeResult[Any]]:
         started = time.monotonic()
-        known = made()
+        known = build()
         told = {**known.figures, "seconds": round(time.monotonic() - started, 3), "index": known.number}
         for table in tables:
             rows, output = known.counts[table.name], known.files[f"{table.name}.parquet"]

@@ -147,13 +147,13 @@ def _names_that_stay(workspace: Workspace, asset_ids: AbstractSet[str]) -> set[s
 def _forget_names(workspace: Workspace, kept: AbstractSet[str]) -> None:
     """Takes out of merges the names of then that no record has any more."""
 
-    def without(said: object) -> object:
+    def drop_names(said: object) -> object:
         if not isinstance(said, Merge) or kept >= {*said.names}:
             return said
         return replace(said, names=tuple(name if name in kept else "" for name in said.names))
 
     if any(isinstance(entry.statement, Merge) for entry in journal.entries(workspace.home)):
-        journal.rewrite(workspace.home, without)
+        journal.rewrite(workspace.home, drop_names)
 
 
 def _is_about(said: object, people: AbstractSet[int]) -> bool:

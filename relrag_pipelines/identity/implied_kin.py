@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from relrag_pipelines.identity.kin_phrases import End, KinPhrase, is_possessive, kin_phrases
-from relrag_pipelines.identity.kinship import APPOSITION, COPULA, called, is_quoted, sentence_begin
+from relrag_pipelines.identity.kinship import APPOSITION, COPULA, is_quoted, sentence_begin, vocative
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.identity.strangers import name_at
 from relrag_pipelines.text import kinship
@@ -112,7 +112,7 @@ def shared_child(text: str, mentions: Sequence[Mention]) -> str | None:
 
 
 def _is_shared(said: str) -> bool:
-    return any(word in kinship.shared() for word in _WORD.findall(said.lower()))
+    return any(word in kinship.shared_words() for word in _WORD.findall(said.lower()))
 
 
 def base_name(text: str, mention: Mention) -> str:
@@ -126,7 +126,7 @@ def _phrases(text: str, mentions: Sequence[Mention]) -> Iterator[KinPhrase]:
     for phrase in kin_phrases(text, mentions):
         begin = sentence_begin(text, phrase.start)
         others = phrase.owner in ("his", "her") or (not phrase.owner and is_of_stranger(text, phrase))
-        aside = (not phrase.owner and called(text, phrase)) or is_quoted(text, begin, phrase.end)
+        aside = (not phrase.owner and vocative(text, phrase)) or is_quoted(text, begin, phrase.end)
         if not (phrase.is_plural or others or aside):
             yield phrase
 

@@ -144,7 +144,7 @@ def _name_before_phrase(
 
 def _salutation(text: str, phrase: KinPhrase) -> Iterator[StatedRelation]:
     """`Mum, can you come?`, `ahoj ségra,`: what a text calls whom it is written to."""
-    match = called(text, phrase)
+    match = vocative(text, phrase)
     if match is None or phrase.type not in _CALLED or phrase.is_plural or phrase.owner:
         return
     behind = re.match(r"\W*([^\W\d_]+)", text[match.end() : match.end() + _LONGEST])
@@ -152,7 +152,7 @@ def _salutation(text: str, phrase: KinPhrase) -> Iterator[StatedRelation]:
         yield StatedRelation("writer", phrase.type, "reader", phrase.start, match.end())
 
 
-def called(text: str, phrase: KinPhrase) -> re.Match[str] | None:
+def vocative(text: str, phrase: KinPhrase) -> re.Match[str] | None:
     """What sets a word for a relative apart with which a text begins: it calls whom it is written to."""
     greeting = _GREETING.match(text)
     return _CALL.match(text, phrase.end) if greeting and greeting.end() == phrase.start else None

@@ -158,7 +158,7 @@ def _write_months(
     if not source.retain:
         quarantine.drop_units(home, source.name, workspace.keys, found.missing_units)
     else:
-        merge.drop_superseded(
+        merge.drop_replaced(
             home, source, change, found.known_units.keys() - found.units.keys(), newly=bool(found.missing_units)
         )
     threads = KINDS[source.kind].threads

@@ -91,7 +91,7 @@ def rewrites_for_removed(source: Source, known: dict[str, UnitState], gone: tupl
     return MonthRewrites({**known, **settled}, months=months)
 
 
-def drop_superseded(home: Path, source: Source, change: MonthRewrites, gone: set[str], *, newly: bool) -> None:
+def drop_replaced(home: Path, source: Source, change: MonthRewrites, gone: set[str], *, newly: bool) -> None:
     """Drops records of retained files that an existing file holds, too: that one is newer."""
     new = change.tables.ids()
     if not gone or not (newly or len(new)):

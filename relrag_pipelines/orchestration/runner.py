@@ -189,8 +189,8 @@ def follow_up(workspace: Workspace) -> RunOutcome:
 def _follow_up(workspace: Workspace, session: "_Session") -> RunOutcome:
     workspace = replace(workspace, listings=workspace.listings or {})  # no source is read from here on
     if _is_long_embedding(workspace):
-        _make_stale(session, lambda: plans.build_plan(workspace).without("embeddings"))
-        if not plans.build_plan(workspace).without("embeddings").lake_is_stale:
+        _make_stale(session, lambda: plans.build_plan(workspace).drop_stage("embeddings"))
+        if not plans.build_plan(workspace).drop_stage("embeddings").lake_is_stale:
             session.materialize("publish", [dg.AssetKey(name) for name in PUBLISHING])
             _report_lexical_generation(workspace)
     _make_stale(session, lambda: plans.build_plan(workspace))

@@ -44,13 +44,13 @@ def read(
     ordered = sorted(texts, key=lambda one: (one.thread_id or "", one.ts or 0))
 
     @functools.cache
-    def said(place: int) -> Said:
+    def speech(place: int) -> Said:
         one = ordered[place]
         return Said(one, speakers_of(one), finder.find(one.text))
 
     # few texts speak of a relative; of the others only those beside them are looked at
     for place in [place for place, one in enumerate(ordered) if kinship.may_name(one.text)]:
-        one = said(place)
+        one = speech(place)
         for implied in implied_kin.in_text(
             one.text.text, one.mentions, by_parent=_is_by_parent(one, owner), is_chat=one.text.type.chat
         ):
@@ -58,10 +58,10 @@ def read(
         words = implied_kin.shared_child(one.text.text, one.mentions) if one.text.type.chat else None
         if words and one.speakers.reader is not None:
             yield from _parents(lake_month, one, words, found)
-        if place and _is_reply(before := said(place - 1), one):
+        if place and _is_reply(before := speech(place - 1), one):
             for implied in implied_kin.in_answer(before.text.text, before.mentions, one.text.text, one.mentions):
                 yield from _fact(lake_month, implied, one, before, found)
-        if place + 1 < len(ordered) and _is_reply(one, behind := said(place + 1)):
+        if place + 1 < len(ordered) and _is_reply(one, behind := speech(place + 1)):
             texts_of_both = (one.text.text, one.mentions, behind.text.text, behind.mentions)
             for implied in implied_kin.in_reply(*texts_of_both, by_parent=_is_by_parent(one, owner)):
                 yield from _fact(lake_month, implied, one, behind, found)

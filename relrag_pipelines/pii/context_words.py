@@ -88,11 +88,11 @@ def lookbehind(pattern: str, reach: int = REACH, flags: re.RegexFlag = re.IGNORE
 
     _REMEMBERING.append(says.cache_clear)
 
-    def found(text: str, start: int) -> bool:
+    def stands_before(text: str, start: int) -> bool:
         first = max(0, start - reach - 1)
         return says(text[first:start], min(1, max(0, start - reach)))
 
-    return found
+    return stands_before
 
 
 def forget() -> None:

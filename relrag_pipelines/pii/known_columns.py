@@ -33,7 +33,7 @@ def rows_that_hold(table: pa.Table | pa.RecordBatch, known: KnownValues) -> Iter
     """The number of each row that holds values, and these."""
     rows = rows_that_may_hold(table, known)
     for number, row in zip(rows.tolist(), table.take(pa.array(rows)).to_pylist() if len(rows) else (), strict=True):
-        if held := known.held(APART.join(nested_text.texts(row))):
+        if held := known.values_in(APART.join(nested_text.texts(row))):
             yield number, held
 
 

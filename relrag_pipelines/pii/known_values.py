@@ -94,7 +94,7 @@ class KnownValues:
                 words.setdefault(word, set()).add(HeldValue(entity, word))
         return cls(*({one: frozenset(held) for one, held in found.items()} for found in (numbers, words)))
 
-    def only(self, entities: Set[str]) -> KnownValues:
+    def restrict(self, entities: Set[str]) -> KnownValues:
         """Those of the values that are of one of these entities."""
 
         def some(known: Mapping[str, frozenset[HeldValue]]) -> dict[str, frozenset[HeldValue]]:
@@ -123,9 +123,9 @@ class KnownValues:
 
     def entities(self, text: str) -> set[str]:
         """The entities of the values that the text holds."""
-        return {one.entity for one in self.held(text)}
+        return {one.entity for one in self.values_in(text)}
 
-    def held(self, text: str) -> set[HeldValue]:
+    def values_in(self, text: str) -> set[HeldValue]:
         """The values that the text holds, outside of pseudonyms and hashes."""
         return {one for some, _, _ in self._places(text) for one in some}
 

@@ -24,7 +24,7 @@ def find(rows: pa.Table, known: KnownValues, redactor: PIIRedactor, default_chan
     """
     found: dict[int, set[str]] = {}
     for kind in pc.unique(rows["rag_source_type"]).to_pylist():
-        hidden = known.only(redactor.hidden(redact_tables.channel_of(kind, default_channel)))
+        hidden = known.restrict(redactor.hidden_entities(redact_tables.channel_of(kind, default_channel)))
         places = pc.indices_nonzero(pc.equal(rows["rag_source_type"], kind)).to_pylist() if hidden else []
         some = rows if len(places) == rows.num_rows else rows.take(pa.array(places, pa.int64()))
         for number, held in known_columns.rows_that_hold(some, hidden):

@@ -65,14 +65,14 @@ def normalize(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
     """The finder, made to look at what is seen of a text as well."""
 
     @functools.wraps(find)
-    def found(text: str) -> list[Span]:
+    def find_in_both(text: str) -> list[Span]:
         spans = find(text)
         if (view := normalize_text(text)) is None:
             return spans
         more = [Span(view.place(start), view.place(end - 1) + 1, score) for start, end, score in find(view.text)]
         return resolve_overlaps([*more, *(one for one in spans if not _is_part(one, more))], text)
 
-    return found
+    return find_in_both
 
 
 def _is_part(one: Span, spans: list[Span]) -> bool:

@@ -160,7 +160,7 @@ class PIIRedactor:
         masked = pseudonyms.mask_pseudonyms(text)
         return self._engine.analyze(masked, names, self.allowed, explain=True) if names else []
 
-    def hidden(self, channel: str) -> frozenset[str]:
+    def hidden_entities(self, channel: str) -> frozenset[str]:
         """The entities that the channel's policy lets through nowhere."""
         return frozenset(entity.name for entity in self._rule_of(channel).entities) if self.enabled else frozenset()
 
@@ -189,7 +189,7 @@ class PIIRedactor:
         `values` that the channel hides are found wherever the text holds them, as `phones` are.
         """
         rule = self._rule_of(channel)
-        further = values.finders(self.hidden(channel)) if values else []
+        further = values.finders(self.hidden_entities(channel)) if values else []
         if phones and self.looks_for_phones(channel):
             further.append((PHONE, functools.partial(value_search.find, values=tuple(phones))))
         yield from self._passes(text, rule, further)

@@ -23,7 +23,7 @@ def suppress_library_output() -> Iterator[None]:
     """Within it no warning and no log record of a library carries its text."""
     factory = logging.getLogRecordFactory()
 
-    def withheld(*args: Any, **options: Any) -> logging.LogRecord:
+    def make_record(*args: Any, **options: Any) -> logging.LogRecord:
         record = factory(*args, **options)
         if record.name and not record.name.startswith(_OURS):  # one without a name is a copy, to be filled
             record.msg, record.args = (
@@ -35,7 +35,7 @@ def suppress_library_output() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.showwarning = _show
-        logging.setLogRecordFactory(withheld)
+        logging.setLogRecordFactory(make_record)
         try:
             yield
         finally:

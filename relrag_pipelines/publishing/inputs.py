@@ -51,14 +51,14 @@ def month_files(
 def _redacted_failures(workspace: Workspace, source: Source, known: KnownValues) -> list[Failure]:
     """What could not be read in a source, its paths redacted."""
     channel, redactor = workspace.channel(source), workspace.redactor
-    hidden = known.only(redactor.hidden(channel))
+    hidden = known.restrict(redactor.hidden_entities(channel))
 
-    def redacted(text: str) -> str:
+    def redact(text: str) -> str:
         text = redactor.redact(text, channel)
         return f"h{workspace.keys.id_hash(text)}" if hidden.entities(text) else text
 
     return [
-        replace(one, location=redacted(one.location), message=redacted(one.message), unit=redacted(one.unit))
+        replace(one, location=redact(one.location), message=redact(one.message), unit=redact(one.unit))
         for one in unit_state.load_failures(workspace.home, source.name)
     ]
 

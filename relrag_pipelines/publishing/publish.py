@@ -70,7 +70,7 @@ def build(workspace: Workspace, search: LeakSearch | None = None) -> dict[str, i
         "journal": journal.last_number(workspace.home),
         "scanned": search.marks() if search else {},
     }
-    known = search.known if search else KnownValues({}, {})
+    known = search.known_values if search else KnownValues({}, {})
     counts = _build_incremental(workspace, about, known)
     if not counts:
         about["means"] = centred_vectors.language_means(workspace, model) if model else {}
@@ -87,7 +87,7 @@ def _require_up_to_date(workspace: Workspace, surveys: Sequence[SourceState]) ->
     months = plans.stale_months(surveys)
     todo = Plan(stale=months, archive=plans.stale_stages(plans.inspect_archive(workspace), surveys, months))
     if generations.current_number(workspace.home) is None:
-        todo = todo.without("embeddings")
+        todo = todo.drop_stage("embeddings")
     if todo.stale:
         first = todo.stale[0]
         raise GenerationError(

@@ -112,7 +112,7 @@ class LeakSearch:
         return self._workspace.settings.dagster_storage == "postgres"
 
     @property
-    def known(self) -> KnownValues:
+    def known_values(self) -> KnownValues:
         """The values that are looked for."""
         return self._rules.known
 

@@ -63,7 +63,7 @@ def run(workspace: Workspace, collection: str) -> IndexInfo:
     stamp = expected_fingerprint(workspace, collection, chunk_months(workspace))
     workspace.report(f"GraphRAG index {collection}", 0, 1)
     chunks, named = _inputs(workspace, collection)
-    before = graph_indexes.current(workspace.home, collection)
+    before = graph_indexes.current_folder(workspace.home, collection)
     drafts = parquet.read(before, "report_drafts") if before else None
     tables, told = _build(workspace, chunks, named, drafts)
     if wrong := violations(tables):
@@ -147,7 +147,7 @@ def _tables(workspace: Workspace, collection: str) -> Tables:
     from relrag_pipelines.graphrag import parquet
     from relrag_pipelines.graphrag.schema import ALL
 
-    place = graph_indexes.current(workspace.home, collection)
+    place = graph_indexes.current_folder(workspace.home, collection)
     if place is None:
         raise GraphIndexError(f"there is no GraphRAG index {collection}; run `relrag sync`")
     read = {name: parquet.read(place, name) for name in ALL}

@@ -30,11 +30,11 @@ class LeakRules:
         self._workspace = workspace
         settings = workspace.settings
         self._sources = {one.name: one for one in settings.sources}
-        self._hidden = functools.cache(workspace.redactor.hidden)
+        self._hidden = functools.cache(workspace.redactor.hidden_entities)
         self.known = KnownValues({}, {})
         if settings.pii_redaction_enabled:
             self.known = reveal.known_values(workspace.home, workspace.keys, settings.pii_allow_list, names)
-        self._only = functools.cache(self.known.only)
+        self._restrict = functools.cache(self.known.restrict)
 
     def leaks(self, rows: pa.Table, source: str | None = None, *, thorough: bool = False) -> EntitiesByRow:
         """The rows that hold what they may not, of a table of that source, of one that names sources, or of neither.
@@ -58,7 +58,7 @@ class LeakRules:
 
     def hidden_everywhere(self, text: str) -> bool:
         """Whether the text holds a value of a kind that no record of the archive shows."""
-        return bool(self._only(self._hidden_in_all(frozenset(self._sources))).held(text))
+        return bool(self._restrict(self._hidden_in_all(frozenset(self._sources))).values_in(text))
 
     def _of_each_source(self, rows: pa.Table, thorough: bool) -> EntitiesByRow:
         found: EntitiesByRow = {}
@@ -72,7 +72,7 @@ class LeakRules:
 
     def _of_several(self, rows: pa.Table, sources: Iterable[str], thorough: bool) -> EntitiesByRow:
         everywhere = self._hidden_in_all(frozenset(sources))
-        found = _entities(rows, self._only(everywhere))
+        found = _entities(rows, self._restrict(everywhere))
         if thorough:
             for number, held in known_columns.rows_that_hold(rows, self.known):
                 apart = {
@@ -112,7 +112,7 @@ class LeakRules:
                 for kind in pc.unique(rows["rag_source_type"]).to_pylist():
                     hidden = self._hidden(redact_tables.channel_of(kind, self._workspace.channel(source)))
                     some = rows.filter(pc.equal(rows["rag_source_type"], kind))
-                    for _, held in known_columns.rows_that_hold(some, self._only(entities - hidden)):
+                    for _, held in known_columns.rows_that_hold(some, self._restrict(entities - hidden)):
                         shown.update(one.canonical for one in held)
         return frozenset(shown)
 

@@ -217,7 +217,7 @@ def run(
     # an embedder keeps all processors busy by itself, and what it embedded is written at once
     outputs = map(make, there) if stage.name == "embeddings" else workspace.each(make, there, given_up)
 
-    def made() -> Iterator[tuple[pa.Table, InputFingerprint | None]]:
+    def month_tables() -> Iterator[tuple[pa.Table, InputFingerprint | None]]:
         for done, month in enumerate(months):
             workspace.report(what, done, len(months))
             if any(month not in known for known in upstream):
@@ -233,7 +233,7 @@ def run(
             _keep_sealed(workspace, source, stage, month, output.sealed_originals)
             yield output.table, stamp
 
-    entries = lake.write(home, stage.table, source.name, months, made())
+    entries = lake.write(home, stage.table, source.name, months, month_tables())
     workspace.report(what, len(months), len(months))
     return entries, counts
 

@@ -157,7 +157,7 @@ def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:
     The first does not wait for vectors, which take long or may fail: until they are there it is searched by words.
     """
     first = generations.current_number(workspace.home) is None
-    return todo.without("embeddings") if first and embedders.model(workspace.settings) else todo
+    return todo.drop_stage("embeddings") if first and embedders.model(workspace.settings) else todo
 
 
 def embedding_model(workspace: Workspace, surveys: Iterable[SourceState]) -> embedders.ModelInfo | None:

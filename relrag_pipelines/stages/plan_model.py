@@ -142,7 +142,7 @@ class Plan:
         """The lake is not up to date with the private records, so nothing of it can be published."""
         return bool(self.stale or self.archive)
 
-    def without(self, stage: str) -> Plan:
+    def drop_stage(self, stage: str) -> Plan:
         """The plan without the months of one stage and all that depends on them."""
         (table,) = (one.table for one in STAGES if one.name == stage)
         return replace(

@@ -53,7 +53,7 @@ def collections(home: Path) -> list[str]:
     return sorted(one.name for one in place.iterdir() if one.is_dir()) if place.is_dir() else []
 
 
-def current(home: Path, collection: str) -> Path | None:
+def current_folder(home: Path, collection: str) -> Path | None:
     """The folder of the index that is to be read; None where none was made."""
     try:
         number = int((folder(home, collection) / CURRENT).read_bytes())
@@ -64,7 +64,7 @@ def current(home: Path, collection: str) -> Path | None:
 
 def current_info(home: Path, collection: str) -> IndexInfo | None:
     """What is known of the current index; None where none was made. LakeError where its manifest is damaged."""
-    place = current(home, collection)
+    place = current_folder(home, collection)
     if place is None:
         return None
     try:
@@ -79,7 +79,7 @@ def current_info(home: Path, collection: str) -> IndexInfo | None:
 
 def begin(home: Path, collection: str) -> Path:
     """An empty folder for the next index."""
-    before = current(home, collection)
+    before = current_folder(home, collection)
     place = folder(home, collection) / str(int(before.name) + 1 if before else 1)
     shutil.rmtree(place, ignore_errors=True)
     make_private(place)
@@ -120,7 +120,7 @@ def drop_damaged(home: Path) -> None:
 def damage(home: Path) -> Iterator[tuple[str, str]]:
     """(path within the home, what is wrong with it) of every file that is not as it was written."""
     for name in collections(home):
-        place = current(home, name)
+        place = current_folder(home, name)
         if place is None:
             continue
         within = f"{FOLDER}/{name}/{place.name}"
@@ -141,7 +141,7 @@ def damage(home: Path) -> Iterator[tuple[str, str]]:
 
 def _sweep(place: Path) -> None:
     """Removes all indexes of a collection but the current one."""
-    number = current(place.parent.parent, place.name)
+    number = current_folder(place.parent.parent, place.name)
     for one in place.iterdir():
         if one.is_dir() and one != number:
             shutil.rmtree(one)

@@ -151,12 +151,12 @@ class Guard:
             await (WebSocketClose(1008) if answer else self._app)(scope, receive, send)
             return
 
-        async def sealed(message: Message) -> None:
+        async def send_sealed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 _seal(MutableHeaders(scope=message), scope["path"], site, self._server)
             await send(message)
 
-        await (answer or self._app)(scope, receive, sealed)
+        await (answer or self._app)(scope, receive, send_sealed)
 
     def _answer(self, request: HTTPConnection, site: str | None) -> Response | None:
         """What is answered in place of the UI; None for a request that it may have."""

@@ -21,7 +21,7 @@ from relrag_query.answering.answer_types import PRESENT, asked_for
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.corrections import corrections, sorts_asked
 from relrag_query.answering.sentences import is_question
-from relrag_query.answering.word_match import Said, adjacency, missing, mistyped_share, said_by, unmatched_share
+from relrag_query.answering.word_match import Said, adjacency, missing_weight, mistyped_share, said_by, unmatched_share
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import (
@@ -131,7 +131,7 @@ def compare(rows: Vectors, places: Sequence[int], near: Vectors) -> Vectors:
 def _people(terms: Sequence[Term], found: Sequence[Candidate]) -> list[Term]:
     """The words of a question that name somebody who wrote, received or took part."""
     named = tokens("\n".join(part for one in found for part in _participants(one.unit.hit)))
-    return [term for term in terms if not term.light and term.found(named) > 0.5]
+    return [term for term in terms if not term.light and term.match(named) > 0.5]
 
 
 def _participants(hit: Hit) -> list[str]:
@@ -177,7 +177,7 @@ def _of_people(question: _Question, one: Candidate, said: Said) -> float:
     if not question.people:
         return 0.0
     held = said.own | tokens(one.unit.sender or one.unit.hit.chunk.from_ or "")
-    return 1.0 if any(term.found(held) > 0.5 for term in question.people) else -1.0
+    return 1.0 if any(term.match(held) > 0.5 for term in question.people) else -1.0
 
 
 def _same_language(question: _Question, one: Candidate, said: Said) -> float:
@@ -227,8 +227,8 @@ def _where_same(figure: Figure) -> Figure:
 
 _FIGURES: dict[str, Figure] = {
     "same_language": _same_language,
-    "same_missing": _where_same(lambda question, one, said: missing(question.terms, said.near)),
-    "same_missing_around": _where_same(lambda question, one, said: missing(question.terms, said.around)),
+    "same_missing": _where_same(lambda question, one, said: missing_weight(question.terms, said.near)),
+    "same_missing_around": _where_same(lambda question, one, said: missing_weight(question.terms, said.around)),
     "same_said": _where_same(lambda question, one, said: term_coverage(question.terms, said.near)),
     "same_said_own": _where_same(lambda question, one, said: term_coverage(question.terms, said.own)),
     "same_unmatched": _where_same(lambda question, one, said: unmatched_share(question.terms, said.near)),
@@ -243,9 +243,9 @@ _FIGURES: dict[str, Figure] = {
     "said_around": lambda question, one, said: term_coverage(question.terms, said.around),
     "fuzzy": lambda question, one, said: mistyped_share(question.terms, said),
     "adjacency": lambda question, one, said: adjacency(question.terms, said.near),
-    "missing": lambda question, one, said: missing(question.terms, said.known),
-    "missing_near": lambda question, one, said: missing(question.terms, said.near),
-    "missing_around": lambda question, one, said: missing(question.terms, said.around),
+    "missing": lambda question, one, said: missing_weight(question.terms, said.known),
+    "missing_near": lambda question, one, said: missing_weight(question.terms, said.near),
+    "missing_around": lambda question, one, said: missing_weight(question.terms, said.around),
     "words": lambda question, one, said: math.log1p(sum(not term.light for term in question.terms)),
     "meaning_known": lambda question, one, said: float(one.unit.hit.similarity is not None),
     "passage_similarity": _similarity,

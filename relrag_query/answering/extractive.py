@@ -94,7 +94,7 @@ class ExtractiveAnswer:
     """chunk_ids -> display scores of the hits as far as answering tells them"""
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """What is quoted, each with who says it."""
         return "\n".join(f"{one.unit.sender or ''}: {one.unit.text}" for one in self.sentences)
 
@@ -204,7 +204,7 @@ def _is_signature(unit: QuotableSpan, terms: Sequence[Term]) -> bool:
         return False
     known = tokens("\n".join(part for part in (unit.hit.chunk.from_, unit.hit.chunk.subject) if part))
     said = tokens(unit.text)
-    return all(term.found(known) for term in terms if term.found(said))
+    return all(term.match(known) for term in terms if term.match(said))
 
 
 def _attach_reply(sentence: Sentence, terms: Sequence[Term]) -> Sentence:
@@ -236,7 +236,7 @@ def _score_sentence(unit: QuotableSpan, terms: Sequence[Term]) -> tuple[float, S
     said = tokens(unit.text)
     known = metadata_tokens(unit.hit.chunk) if not unit.hit.messages else tokens(unit.sender or "")
     total = sum(term.weight for term in terms) or 1.0
-    gained = sum(term.weight * max(term.found(said), _KNOWN * term.found(known)) for term in terms) / total
+    gained = sum(term.weight * max(term.match(said), _KNOWN * term.match(known)) for term in terms) / total
     credit = unit.hit.weight * gained * (1.0 if len(unit.text) >= _FULL else _KNOWN)
     return term_coverage(terms, said), Sentence(unit, credit)
 

@@ -53,7 +53,7 @@ class GeneratedAnswer:
     usage: Usage = field(default_factory=Usage)
 
     @property
-    def found(self) -> bool:
+    def has_answer(self) -> bool:
         """The passages hold an answer."""
         return bool(self.text.strip()) and not self.text.strip().startswith(NO_ANSWER)
 
@@ -90,7 +90,7 @@ def generate(
             unsaid = ""
     if not answer.text.strip():
         raise AnswerError(f"{writer.host} gave an empty answer")
-    if answer.found and unsaid:
+    if answer.has_answer and unsaid:
         on_text(unsaid)
     return answer
 

@@ -181,7 +181,7 @@ def _is_said_with(before: str, term: Term, plain: str) -> bool:
 
 def _name_matches(term: Term, name: str) -> bool:
     """Whether a name holds the word, or in Czech begins with all of it but for an ending: Jana, Petrovi."""
-    if term.found(tokens(name)) > _SURE:
+    if term.match(tokens(name)) > _SURE:
         return True
     said = bare(term.word).casefold()
     return any(len(part) > 2 and said.startswith(part) and len(said) - len(part) <= 3 for part in _parts(name))

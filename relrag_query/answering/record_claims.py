@@ -25,7 +25,7 @@ def is_newer(new: Hit, old: Hit, new_ts: int | None, old_ts: int | None) -> bool
     The time of a file does not tell, nor does one in no month of the archive, nor a year beside a day of it: then only
     what one of the two says of itself does.
     """
-    undated = new.undated or old.undated
+    undated = new.is_undated or old.is_undated
     if undated or ("year" in (new.date_quality, old.date_quality) and _year(new) == _year(old)):
         return bool(claim(new, old)) and not claim(old, new)
     return (new_ts or 0) > (old_ts or 0) > 0

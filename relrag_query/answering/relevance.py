@@ -21,14 +21,14 @@ def named_people(terms: Sequence[Term], hits: Sequence[Hit]) -> list[Term]:
     """
     named = tokens("\n".join(one for hit in hits for one in _participants(hit)))
     alike = [term for term in terms if term.word.istitle() and not term.light]
-    known = [term for term in terms if term.found(named) and not term.light]
+    known = [term for term in terms if term.match(named) and not term.light]
     return [term for term in alike if term in known] or alike or known
 
 
 def is_about(hit: Hit, people: Sequence[Term]) -> bool:
     """Whether one of these wrote a passage, received it, took part or is named in it; True where nobody is meant."""
     held = passage_tokens(hit.chunk) | tokens("\n".join(_participants(hit)))
-    return not people or any(term.found(held) for term in people)
+    return not people or any(term.match(held) for term in people)
 
 
 def _participants(hit: Hit) -> list[str]:
@@ -58,9 +58,9 @@ def _relevance(
     everything = known.union(*said)
     gained = 0.0
     for term, beside in zip(terms, _neighbours(terms), strict=True):
-        found = term.found(everything)
-        apart = beside and not any(term.found(one) and other.found(one) for one in said for other in beside)
-        gained += term.weight * max(found * (_APART if apart else 1.0), _AROUND * term.found(around))
+        found = term.match(everything)
+        apart = beside and not any(term.match(one) and other.match(one) for one in said for other in beside)
+        gained += term.weight * max(found * (_APART if apart else 1.0), _AROUND * term.match(around))
     return gained / (sum(term.weight for term in terms) or 1.0)
 
 

@@ -42,9 +42,9 @@ def said_by(one: Candidate) -> Said:
     return Said(own, own | known, near, near | tokens(chunk.text), re.findall(r"\w+", one.text.lower()))
 
 
-def missing(terms: Sequence[Term], held: frozenset[str]) -> float:
+def missing_weight(terms: Sequence[Term], held: frozenset[str]) -> float:
     """Weight of the heaviest word that is not held, as a share of the heaviest."""
-    weights = [(term.weight, 1 - term.found(held)) for term in terms if not term.light]
+    weights = [(term.weight, 1 - term.match(held)) for term in terms if not term.light]
     heaviest = max((weight for weight, _ in weights), default=1.0)
     return max((weight * gone for weight, gone in weights), default=0.0) / heaviest
 
@@ -52,7 +52,7 @@ def missing(terms: Sequence[Term], held: frozenset[str]) -> float:
 def adjacency(terms: Sequence[Term], held: frozenset[str]) -> float:
     """Share of the words that stand side by side in the question of which a text holds both; .5 where none do."""
     pairs = [(one, other) for one, other in itertools.pairwise(terms) if other.adjacent and not one.light]
-    together = [one.found(held) > 0.4 and other.found(held) > 0.4 for one, other in pairs]
+    together = [one.match(held) > 0.4 and other.match(held) > 0.4 for one, other in pairs]
     return sum(together) / len(together) if together else 0.5
 
 
@@ -60,7 +60,7 @@ def mistyped_share(terms: Sequence[Term], said: Said) -> float:
     """Share of the weight of words that are only there mistyped."""
     total = sum(term.weight for term in terms) or 1.0
     lacking = [(bare(term.word).lower(), term) for term in terms if not term.light]
-    lacking = [(word, term) for word, term in lacking if len(word) >= _TYPED and term.found(said.near) <= 0.4]
+    lacking = [(word, term) for word, term in lacking if len(word) >= _TYPED and term.match(said.near) <= 0.4]
     words = [bare(other) for other in said.words] if lacking else []
     return (
         sum(
@@ -74,4 +74,4 @@ def mistyped_share(terms: Sequence[Term], said: Said) -> float:
 
 def unmatched_share(terms: Sequence[Term], held: frozenset[str]) -> float:
     """How many words of the question are not held, up to 4, as a share of that."""
-    return min(4, sum(term.found(held) < 0.4 for term in terms if not term.light)) / 4
+    return min(4, sum(term.match(held) < 0.4 for term in terms if not term.light)) / 4

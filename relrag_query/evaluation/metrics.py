@@ -180,16 +180,16 @@ def is_source(source: CitedSource, wanted: Mapping[str, str]) -> bool:
 
 
 def _judged(one: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
-    def shown(wanted: Iterable[Mapping[str, str]]) -> list[bool]:
+    def are_shown(wanted: Iterable[Mapping[str, str]]) -> list[bool]:
         return [any(is_source(source, each) for source in answer.sources) for each in wanted]
 
     fine = [*one["sources"], *one.get("allowed", [])]
     fitting = [any(is_source(source, each) for each in fine) for source in answer.sources]
     return {
         "name": str(one.get("name", one["question"])),
-        "source_recall": _share(shown(one["sources"])),
+        "source_recall": _share(are_shown(one["sources"])),
         "source_precision": _share(fitting),
-        "wrong_sources_shown": sum(shown(one.get("not_shown", []))),
+        "wrong_sources_shown": sum(are_shown(one.get("not_shown", []))),
         "answer_has": _share([text in answer.text for text in one.get("answer_has", [])]),
     }
 

@@ -38,7 +38,7 @@ def list_indexes(settings: Settings) -> list[NamedIndex]:
     own = dict.fromkeys([*settings.graphrag.own_collections, *graph_indexes.collections(home)])
     registered = registered_indexes.load(home).items()
     return [
-        *(NamedIndex(name, graph_indexes.current(home, name), own=True) for name in own),
+        *(NamedIndex(name, graph_indexes.current_folder(home, name), own=True) for name in own),
         *(NamedIndex(name, Path(folder), own=False) for name, folder in registered if name not in own),
     ]
 

@@ -67,7 +67,7 @@ def scope_of(
 ) -> Scope:
     """The scope of a question; `related` are text units that a search by meaning finds, best first."""
     time = time_range(question, now, zone)
-    rest = time.without(question) if time else question
+    rest = time.remove_from(question) if time else question
     within = [unit for unit in range(len(corpus.texts)) if time is None or time.holds(*corpus.times[unit])]
     words = words_of(rest)
     if not words:

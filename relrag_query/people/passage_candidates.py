@@ -176,7 +176,7 @@ def _whose(phrase: KinPhrase, word: KinWord, said: Said, of: int) -> str:
     if isinstance(owner, Mention):
         return "of_whom" if certain_person(owner, said.present) == of else ""
     if owner in ("writer", "reader"):
-        both = any(one in kinship.shared() for one in re.findall(r"[^\W\d_]+", written.lower()))
+        both = any(one in kinship.shared_words() for one in re.findall(r"[^\W\d_]+", written.lower()))
         whom = {said.writer, said.reader} if both else {said.writer if owner == "writer" else said.reader}
         return "of_whom" if of in whom else "open" if whom == {None} else ""
     others = not owner and said.writer not in (None, of) and implied_kin.means_own(phrase, said.text)

@@ -87,7 +87,7 @@ class Hit:
         return self.date_quality == "modified"
 
     @property
-    def undated(self) -> bool:
+    def is_undated(self) -> bool:
         """Whether its time says nothing of when it was written: that of its file, or one in no month of the archive."""
         return self.date_quality in ("modified", "outside")
 

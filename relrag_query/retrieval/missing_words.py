@@ -34,7 +34,7 @@ def unmatched_terms(context: QueryContext, hits: list[Hit]) -> list[Term]:
     if any(one.is_time for one in rare) and context.vectors.count(context.limits_in_time):
         rare = [one for one in rare if not one.is_time]
     held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in drop_context(hits))) if rare else frozenset()
-    return [one for one in rare if one.found(held) <= PART]
+    return [one for one in rare if one.match(held) <= PART]
 
 
 def _occurs(term: Term, context: QueryContext) -> bool:
@@ -43,4 +43,4 @@ def _occurs(term: Term, context: QueryContext) -> bool:
     written = " ".join([term.word, *(token for token, sure in term.tokens.items() if sure > PART)])
     found = context.vectors.search(written, _CANDIDATES, context.limits)
     chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
-    return any(term.found(passage_tokens(chunk)) > PART for chunk in chunks.values())
+    return any(term.match(passage_tokens(chunk)) > PART for chunk in chunks.values())

@@ -21,7 +21,7 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.named_assets import named_assets
-from relrag_query.retrieval.spelling import correct, held, respell, spellings
+from relrag_query.retrieval.spelling import correct, respell, spellings, spellings_in_use
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
 from relrag_query.retrieval.translation import translate, translation_tokens, translations
 from relrag_query.understanding.intent import QueryIntent, asks_for_latest, classify_query_intent, named_channel
@@ -81,7 +81,7 @@ def read_question(
     times, topics, latest = _times(questions, intents, where, zone, connection)
     redacted = [redact_question(one, settings) for one in topics]
     terms = _terms(topics, redacted, times, frequencies)
-    worded = held([term for term in terms if not term.light], wordings, store, connection)
+    worded = spellings_in_use([term for term in terms if not term.light], wordings, store, connection)
     terms = respell(terms, worded)
     near = spellings(terms, frequencies, store, connection)
     foreign = translations(terms, topics[0])
@@ -170,7 +170,7 @@ def _date(second: int, zone: ZoneInfo) -> tuple[int, int]:
 
 
 def _topic(question: str, when: TimeRange | None) -> str:
-    return when.without(question) if when and when.relative else question
+    return when.remove_from(question) if when and when.relative else question
 
 
 def _channels(questions: Sequence[str]) -> frozenset[str]:

@@ -47,10 +47,10 @@ def spellings(
 ) -> Spellings:
     """What the words of a question may mean of which no passage holds any form."""
     unknown = [term for term in terms if _is_unknown(term, frequencies, store)]
-    return held(unknown, lambda word: _edits(fold(word)), store, connection)
+    return spellings_in_use(unknown, lambda word: _edits(fold(word)), store, connection)
 
 
-def held(
+def spellings_in_use(
     terms: Sequence[Term],
     spell: Callable[[str], Collection[str]],
     store: VectorStore,

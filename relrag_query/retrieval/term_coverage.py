@@ -78,7 +78,7 @@ class Term:
     translations: Mapping[str, float] = field(default_factory=dict)
     """what a passage in another language may hold of it -> how sure that is, 0 to 1"""
 
-    def found(self, held: frozenset[str]) -> float:
+    def match(self, held: frozenset[str]) -> float:
         """How surely these tokens hold the word, 0 to 1."""
         return next((sure for token, sure in self._surest if token in held), 0.0)
 
@@ -180,7 +180,7 @@ def term_coverage(words: Sequence[Term], held: frozenset[str]) -> float:
     total = said = 0.0
     for word in words:
         total += word.weight
-        said += word.weight * word.found(held)
+        said += word.weight * word.match(held)
     return said / total if total else 0.0
 
 

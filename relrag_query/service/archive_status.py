@@ -129,13 +129,13 @@ def _redaction(settings: Settings) -> Callable[[str], str]:
         return lambda text: WITHHELD if text else ""
     redactor = Workspace(settings).redactor
 
-    def redacted(text: str) -> str:
+    def redact(text: str) -> str:
         try:
             return redactor.redact(text, DEFAULT)
         except RedactionError:
             return WITHHELD
 
-    return redacted
+    return redact
 
 
 def collect(settings: Settings) -> Status:

@@ -113,7 +113,7 @@ class GraphIndexes:
             raise NotServed(
                 "no GraphRAG index is served; start it with --index FOLDER, or write [graphrag] into its toml"
             )
-        index = self._open(collection or ARCHIVE).index if collection or not self.traced else self.traced.current()
+        index = self._open(collection or ARCHIVE).index if collection or not self.traced else self.traced.index()
         return trace_reply(trace(answer, index, question), index)
 
     def own_corpus(self) -> Corpus | None:

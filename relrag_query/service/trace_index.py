@@ -22,7 +22,7 @@ class TraceIndex:
         self._lock = threading.Lock()
         self._open: tuple[Settings, State, Index] | None = None
 
-    def current(self) -> Index:
+    def index(self) -> Index:
         """The index; NotServed where there is none any more."""
         with self._lock:
             settings = self._settings()

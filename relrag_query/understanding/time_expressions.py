@@ -44,7 +44,7 @@ class TimeRange:
             return False
         return (self.until is None or first < self.until) and (self.since is None or (last or first) >= self.since)
 
-    def without(self, question: str) -> str:
+    def remove_from(self, question: str) -> str:
         """The question without the words that say the time."""
         return re.sub(re.escape(self.phrase) + r"(?:['’]s)?", " ", unicodedata.normalize("NFC", question))
 

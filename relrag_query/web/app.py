@@ -71,7 +71,7 @@ def app_of(
 
     shown, nothing = pages.routes(service, turns, reveals=reveals)
 
-    async def missing(request: Request, _: Exception) -> Response:
+    async def not_found(request: Request, _: Exception) -> Response:
         return await nothing(request)
 
     routes: list[BaseRoute] = [
@@ -82,7 +82,7 @@ def app_of(
         *protocol.routes,
         *shown,
     ]
-    faults: dict[Any, Any] = {Exception: answer_error, 404: missing}
+    faults: dict[Any, Any] = {Exception: answer_error, 404: not_found}
     return Starlette(routes=routes, middleware=list(middleware), lifespan=lifespan, exception_handlers=faults)
 
 

@@ -16,7 +16,7 @@ _EVALUATIONS = 40
 """the newest that are shown"""
 
 
-def shown(service: Service) -> dict[str, Any]:
+def template_context(service: Service) -> dict[str, Any]:
     """What the template shows. Raises NotServed to those who see a part of the archive."""
     settings = service.settings
     status = service.status()

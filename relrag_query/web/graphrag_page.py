@@ -22,7 +22,7 @@ _CITED = 3
 """sources that a sentence shows at most"""
 
 
-def shown(service: Service, request: Request) -> dict[str, Any]:
+def template_context(service: Service, request: Request) -> dict[str, Any]:
     """What the template shows: an answer where something was asked, else the reports of an index."""
     asked = request.query_params
     known = service.graphs.collections().collections

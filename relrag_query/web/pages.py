@@ -66,11 +66,11 @@ def routes(service: Service, turns: Turns, *, reveals: bool = False) -> tuple[li
     if service.clients:
         every = {path: endpoint for path, endpoint in every.items() if path in FOR_CLIENTS}
     pages.served = frozenset(every)
-    found = [Route(path, pages.guarded(endpoint)) for path, endpoint in every.items()]
+    found = [Route(path, pages.guard(endpoint)) for path, endpoint in every.items()]
     if reveals:
         revealed = reveal_page.endpoint(service.settings, turns, pages.templates)
-        found.append(Route("/reveal", pages.guarded(revealed), methods=["POST"]))
-    return found, pages.guarded(pages.nothing)
+        found.append(Route("/reveal", pages.guard(revealed), methods=["POST"]))
+    return found, pages.guard(pages.nothing)
 
 
 class Pages:
@@ -82,7 +82,7 @@ class Pages:
         self.served: frozenset[str] = frozenset()
         """paths that the menu may name"""
 
-    def guarded(self, endpoint: Endpoint) -> Endpoint:
+    def guard(self, endpoint: Endpoint) -> Endpoint:
         """The endpoint with its errors as a page that says nothing private."""
 
         async def answer(request: Request) -> Response:
@@ -132,7 +132,7 @@ class Pages:
         shown = await self._turns.run(self._service.show, ref)
         if shown.record is None and not shown.passages:
             return self._page("related.html", shown=shown)
-        more = record_parts.shown(shown.record, request.query_params.get("part", ""))
+        more = record_parts.template_context(shown.record, request.query_params.get("part", ""))
         return self._page("record.html", shown=shown, groups=_groups(shown.related), revealed=self._reveals, **more)
 
     async def thread(self, request: Request) -> Response:
@@ -193,12 +193,12 @@ class Pages:
 
     async def graphrag(self, request: Request) -> Response:
         """What is talked about: themes, reports, and the passages behind them."""
-        found = await self._turns.run(graphrag_page.shown, self._service, request)
+        found = await self._turns.run(graphrag_page.template_context, self._service, request)
         return self._page("graphrag.html", **found)
 
     async def archive(self, request: Request) -> Response:
         """What is indexed, how fresh it is, what failed, and how well it has answered."""
-        return self._page("archive.html", **await self._turns.run(archive_page.shown, self._service))
+        return self._page("archive.html", **await self._turns.run(archive_page.template_context, self._service))
 
     async def nothing(self, _: Request) -> Response:
         """What is served under no other address."""

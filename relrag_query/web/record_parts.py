@@ -31,7 +31,7 @@ def parts(record: RecordReply) -> list[list[Stretch]]:
     return found
 
 
-def shown(record: RecordReply | None, asked: str) -> dict[str, Any]:
+def template_context(record: RecordReply | None, asked: str) -> dict[str, Any]:
     """`texts`, the parts of a record, and `part`, the number of the one that is asked for; else of the first, 1."""
     texts = parts(record) if record else []
     number = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 9 else 1

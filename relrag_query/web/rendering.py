@@ -101,7 +101,7 @@ def noun(rag_source_type: str) -> str:
     return record_type(rag_source_type).noun or rag_source_type.replace("_", " ") or "record"
 
 
-def counted(rag_source_type: str, count: int) -> str:
+def count_records(rag_source_type: str, count: int) -> str:
     """So many records: 3 mails."""
     return record_type(rag_source_type).count_text(count)
 
@@ -121,7 +121,7 @@ def web_address(uri: str | None) -> str:
         return ""
 
 
-def cited(text: str) -> list[tuple[str, int]]:
+def split_at_citations(text: str) -> list[tuple[str, int]]:
     """A written answer as its texts, each with the number cited behind it, or 0."""
     found, start = [], 0
     for match in _CITED.finditer(text):
@@ -140,7 +140,7 @@ def direction(text: str, around: str = "ltr") -> str:
     return "rtl" if backward > forward else "ltr" if forward else around
 
 
-def marked(text: str, quote: str) -> list[tuple[str, bool]]:
+def split_at_quote(text: str, quote: str) -> list[tuple[str, bool]]:
     """A text in parts, of which those that a quote repeats are to be marked; spaces and line ends count as one.
 
     No mark goes on over the end of a line: an empty line has nothing to mark.
@@ -195,11 +195,11 @@ def templates() -> Environment:
         "by_clock": by_clock,
         "commands": commands,
         "noun": noun,
-        "counted": counted,
+        "count_records": count_records,
         "family": family,
         "web_address": web_address,
-        "cited": cited,
-        "marked": marked,
+        "split_at_citations": split_at_citations,
+        "split_at_quote": split_at_quote,
         "direction": direction,
         "attitude": lambda number: _in_words(relationship_text.DEFAULT.attitude, number),
         "proximity": lambda number: _in_words(relationship_text.DEFAULT.proximity, number),

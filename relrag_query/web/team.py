@@ -51,12 +51,12 @@ def team_app(settings: Settings, services: Services, waiting: int = WAITING) -> 
                     await running.enter_async_context(app.router.lifespan_context(app))
                 yield
 
-        def known(request: HTTPConnection) -> bool | None:
+        def is_known(request: HTTPConnection) -> bool | None:
             named = request.headers.getlist(header)
             return (named[0].casefold() in users) if len(named) == 1 and named[0] else None
 
         named = public_sites(settings.web_public_url)
-        guard = Middleware(Guard, sites=named, login=Login(b""), port=0, server=SERVER, identity=known)
+        guard = Middleware(Guard, sites=named, login=Login(b""), port=0, server=SERVER, identity=is_known)
         dispatch = Mount("/", app=_Dispatch(apps, users, header))
         yield Starlette(routes=[dispatch], middleware=[guard], lifespan=lifespan)
 

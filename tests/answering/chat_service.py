@@ -31,7 +31,7 @@ class ChatService:
 
 
 @contextmanager
-def serving() -> Iterator[ChatService]:
+def serve() -> Iterator[ChatService]:
     """A server on a port of this machine."""
 
     class Handler(http_server.Posted):
@@ -56,7 +56,7 @@ def serving() -> Iterator[ChatService]:
                 return
 
     service = ChatService("")
-    with http_server.serving(Handler) as service.url:
+    with http_server.serve(Handler) as service.url:
         yield service
 
 

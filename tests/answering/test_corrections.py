@@ -37,7 +37,7 @@ def mails(*said: str) -> list[Record]:
     ]  # fmt: skip
 
 
-def told(folder: Path, records: Sequence[Record], question: str, *, whole: bool = False) -> list[tuple[str, str]]:
+def quotes(folder: Path, records: Sequence[Record], question: str, *, whole: bool = False) -> list[tuple[str, str]]:
     """What is quoted, and when it was superseded; a chat is one window if `whole`, else each message is one."""
     chats = [one for one in records if one.rag_source_type == "whatsapp"]
     threads = dict.fromkeys(one.thread_id for one in chats)
@@ -77,7 +77,7 @@ def told(folder: Path, records: Sequence[Record], question: str, *, whole: bool 
     ],
 )
 def test_what_a_chat_says_later_stands_first(tmp_path: Path, question: str, old: str, new: str, *, whole: bool) -> None:
-    quoted = told(tmp_path, chat(old, "🙂", new), question, whole=whole)
+    quoted = quotes(tmp_path, chat(old, "🙂", new), question, whole=whole)
     assert quoted[:2] == [(new, ""), (old, "2025-03-03")]
 
 
@@ -91,7 +91,7 @@ def test_what_a_chat_says_later_stands_first(tmp_path: Path, question: str, old:
 )
 def test_of_a_thread_the_mail_that_agrees_stands_first(tmp_path: Path, question: str, old: str, new: str) -> None:
     records = mails(old, f"{question} {new}")
-    quoted = told(tmp_path, records, question)
+    quoted = quotes(tmp_path, records, question)
     assert "35" in quoted[0][0]
     assert quoted[1] == (old, "2025-03-02")
 
@@ -123,7 +123,7 @@ GATE = "The gate code is 1480."
     ],
 )
 def test_what_only_looks_like_it_marks_nothing(tmp_path: Path, records: list[Record]) -> None:
-    assert {superseded for _, superseded in told(tmp_path, records, "What is the gate code?")} == {""}
+    assert {superseded for _, superseded in quotes(tmp_path, records, "What is the gate code?")} == {""}
 
 
 @pytest.mark.parametrize(
@@ -135,24 +135,24 @@ def test_what_only_looks_like_it_marks_nothing(tmp_path: Path, records: list[Rec
     ],
 )
 def test_nor_does_it_in_other_languages(tmp_path: Path, question: str, old: str, new: str) -> None:
-    assert {superseded for _, superseded in told(tmp_path, chat(old, new), question)} == {""}
+    assert {superseded for _, superseded in quotes(tmp_path, chat(old, new), question)} == {""}
 
 
 def test_what_is_agreed_on_much_later_is_another_matter(tmp_path: Path) -> None:
     summer, winter = "Tábor bude v Jedovnicích, cena 4 900.", "Na zimní tábor bereme myslivnu za 7 200."
     later = [replace(one, ts=one.ts + 200 * 86_400) for one in chat("", winter)[1:] if one.ts]
-    assert {superseded for _, superseded in told(tmp_path, [*chat(summer), *later], "cena tábora")} == {""}
+    assert {superseded for _, superseded in quotes(tmp_path, [*chat(summer), *later], "cena tábora")} == {""}
     (tmp_path / "soon").mkdir()
-    assert dict(told(tmp_path / "soon", chat(summer, winter), "cena tábora"))[summer] == "2025-03-02"
+    assert dict(quotes(tmp_path / "soon", chat(summer, winter), "cena tábora"))[summer] == "2025-03-02"
 
 
 def test_a_hope_agrees_on_nothing(tmp_path: Path) -> None:
     old, new = "הפגישה עם הבנק ב-10:00.", "הפגישה עם הבנק: מקווה שיהיה נעים, נתראה אחריה ב-18:30."
-    assert old in dict(told(tmp_path, mails(old, new), "מתי הפגישה עם הבנק?"))
+    assert old in dict(quotes(tmp_path, mails(old, new), "מתי הפגישה עם הבנק?"))
 
 
 def test_the_last_of_several_stands_first(tmp_path: Path) -> None:
-    quoted = told(tmp_path, chat(GATE, "New gate code 2906.", "The gate code changed again: 7713."), "the gate code")
+    quoted = quotes(tmp_path, chat(GATE, "New gate code 2906.", "The gate code changed again: 7713."), "the gate code")
     assert quoted == [
         ("The gate code changed again: 7713.", ""),
         (GATE, "2025-03-02"),
@@ -165,7 +165,7 @@ def test_what_a_newer_record_says_too_still_holds(tmp_path: Path) -> None:
     asked = "On the invoice my company number is wrong, the right company number is 74129036."
     invoice = "Corrected invoice 2026 for company number 74129036.\n\nIt replaces the invoice 20187 of Monday."
     first = "Invoice 20187, company number 74120936."
-    found = dict(told(tmp_path, mails(first, asked, invoice), "What is the right company number on the invoice?"))
+    found = dict(quotes(tmp_path, mails(first, asked, invoice), "What is the right company number on the invoice?"))
     assert {text: day for text, day in found.items() if "right" in text} == {asked: ""}
 
 
@@ -182,7 +182,7 @@ def test_what_a_newer_record_says_too_still_holds(tmp_path: Path) -> None:
     ],
 )
 def test_a_value_that_a_mail_takes_back_does_not_hold(tmp_path: Path, question: str, old: str, new: str) -> None:
-    assert told(tmp_path, mails(old, new), question) == [(new, ""), (old, "2025-03-02")]
+    assert quotes(tmp_path, mails(old, new), question) == [(new, ""), (old, "2025-03-02")]
 
 
 MAIL = {"source": "mail", "rag_source_type": "email", "from_": "Petra <petra@example.org>"}
@@ -273,7 +273,7 @@ def test_what_names_both_values_replaces_the_old_one_half_a_year_later(
 ) -> None:
     first, second = chat(old, new)
     later = replace(second, ts=(second.ts or 0) + 180 * 86_400)
-    quoted = told(tmp_path, [first, later], question)
+    quoted = quotes(tmp_path, [first, later], question)
     assert quoted[0] == (new, "")
     assert dict(quoted)[old]
 

@@ -12,7 +12,7 @@ from relrag_query.answering import intent_model, llm
 from relrag_query.archive import Archive
 from relrag_query.understanding.intent import QueryIntent
 from tests import query_hits
-from tests.answering.chat_service import ChatService, serving
+from tests.answering.chat_service import ChatService, serve
 
 USED = "1,200 tokens read and 50 written"
 
@@ -21,7 +21,7 @@ USED = "1,200 tokens read and 50 written"
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatService]:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     monkeypatch.setattr(llm, "RETRIES", 0)
-    with serving() as running:
+    with serve() as running:
         yield running
 
 

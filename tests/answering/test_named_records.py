@@ -42,7 +42,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
         yield opened
 
 
-def shown(archive: Archive, question: str, **only: Any) -> list[str]:
+def asset_ids(archive: Archive, question: str, **only: Any) -> list[str]:
     return [source.hit.chunk.asset_id for source in archive.ask(question, **only).sources]
 
 
@@ -57,7 +57,7 @@ def test_the_commit_that_the_answer_names_is_a_source(archive: Archive) -> None:
 
 @pytest.mark.requirement("S3-24")
 def test_the_file_that_the_answer_names_is_a_source(archive: Archive) -> None:
-    assert shown(archive, "Co jsme rozhodli ohledně architektury?") == ["gmail:2", "meeting:1"]
+    assert asset_ids(archive, "Co jsme rozhodli ohledně architektury?") == ["gmail:2", "meeting:1"]
 
 
 @pytest.mark.parametrize(
@@ -71,25 +71,25 @@ def test_the_file_that_the_answer_names_is_a_source(archive: Archive) -> None:
 def test_what_a_filter_leaves_out_is_not_added_because_it_is_named(
     archive: Archive, only: dict[str, Any], ids: list[str]
 ) -> None:
-    assert shown(archive, "Kdo změnil autorizaci a kdy?", **only) == ids
+    assert asset_ids(archive, "Kdo změnil autorizaci a kdy?", **only) == ids
 
 
 def test_a_time_leaves_out_what_is_named_and_was_said_before(archive: Archive) -> None:
     """The mail is of the afternoon of the 8th, the minutes of its midnight."""
     question = "Co jsme rozhodli ohledně architektury?"
-    assert shown(archive, question, since=datetime(2025, 1, 8, 1, tzinfo=UTC)) == ["gmail:2"]
+    assert asset_ids(archive, question, since=datetime(2025, 1, 8, 1, tzinfo=UTC)) == ["gmail:2"]
 
 
 def test_a_record_that_was_found_but_says_too_little_is_shown_where_the_answer_names_it(archive: Archive) -> None:
     question = "V jakém souboru je zápis, kde jsme rozhodli o architektuře a microservices?"
     assert archive.search(question, sources=["meetings"]).hits[0].chunk.asset_id == "meeting:1"
-    assert shown(archive, question)[:2] == ["gmail:2", "meeting:1"]
+    assert asset_ids(archive, question)[:2] == ["gmail:2", "meeting:1"]
 
 
 def test_a_name_that_several_records_have_names_none(archive: Archive) -> None:
-    assert shown(archive, "Je kotel opravený?") == ["gmail:3"]
+    assert asset_ids(archive, "Je kotel opravený?") == ["gmail:3"]
 
 
 def test_what_was_said_at_a_meeting_is_quoted_from_meetings(archive: Archive) -> None:
-    assert "gmail:4" in shown(archive, "Kdy bude porada o lyžích?")
-    assert shown(archive, "Co jsme říkali na poradě o lyžích?") == ["meeting:2"]
+    assert "gmail:4" in asset_ids(archive, "Kdy bude porada o lyžích?")
+    assert asset_ids(archive, "Co jsme říkali na poradě o lyžích?") == ["meeting:2"]

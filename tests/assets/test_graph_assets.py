@@ -76,7 +76,7 @@ def test_the_sensor_asks_for_an_index_once_a_generation_is_published(config: Pat
 def test_the_checks_fail_when_what_they_check_is_wrong(config: Path) -> None:
     made = archive.sync(config)
     assert generations.current_number(made.home) == 1
-    place = graph_indexes.current(made.home, "archive")
+    place = graph_indexes.current_folder(made.home, "archive")
     assert place
     checks = dict.fromkeys(("nothing_dangling", "no_unredacted_value", "manifest_true"), True)
     assert _checked(made.settings.folder / "relrag.toml") == checks

@@ -55,7 +55,7 @@ def vector(text: str, dimension: int) -> Vectors:
 
 
 @contextmanager
-def serving() -> Iterator[Service]:
+def serve() -> Iterator[Service]:
     """A server on a port of this machine."""
 
     class Handler(http_server.Posted):
@@ -84,7 +84,7 @@ def serving() -> Iterator[Service]:
             self.close_connection |= fault.broken
 
     service = Service("")
-    with http_server.serving(Handler) as service.url:
+    with http_server.serve(Handler) as service.url:
         yield service
 
 

@@ -104,7 +104,7 @@ def peer(weights: Weights) -> Tokenizer:
     return made
 
 
-def told(peer: Tokenizer, weights: Weights, text: str) -> list[int]:
+def reference_ids(peer: Tokenizer, weights: Weights, text: str) -> list[int]:
     """What the library says of a text, given as SentencePiece would clean it."""
     words = unicodedata.normalize("NFC", text).translate(weights.characters).split(" ")
     return peer.encode(" ".join(filter(None, words)), add_special_tokens=False).ids if any(words) else []
@@ -131,12 +131,12 @@ def encoded(model: E5, text: str) -> list[int]:
     ],
 )
 def test_a_text_is_cut_as_the_library_does(model: E5, peer: Tokenizer, weights: Weights, text: str) -> None:
-    assert encoded(model, text) == told(peer, weights, text)
+    assert encoded(model, text) == reference_ids(peer, weights, text)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<"), max_size=40))
 def test_any_text_is_cut_as_the_library_does(model: E5, peer: Tokenizer, weights: Weights, text: str) -> None:
-    assert encoded(model, text) == told(peer, weights, text)
+    assert encoded(model, text) == reference_ids(peer, weights, text)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from relrag_query.cli.commands import plan
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands.forget import ForgetRequest, forget
 from tests import archive
-from tests.embedders.service import Fault, Service, serving, vector
+from tests.embedders.service import Fault, Service, serve, vector
 
 MODEL = ModelInfo("test:4", 4, 100, languages=("en",), usd_per_million=1000.0, batch_texts=2)
 
@@ -192,7 +192,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     monkeypatch.delenv("RELRAG_CONFIG", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never-shown")
     monkeypatch.setattr(remote, "RETRIES", 0)
-    with serving() as running:
+    with serve() as running:
         yield running
 
 
@@ -265,7 +265,7 @@ def test_what_embedding_took_is_metadata(config: Path, service: Service) -> None
     assert (told["texts"], told["tokens"], told["usd"]) == (1, len(lease.split()), 0.0)
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_the_vectors_of_what_is_deleted_go(config: Path, service: Service) -> None:
     assert commands.sync(config) == 0
     home = archive.workspace(config).home
@@ -303,7 +303,7 @@ def test_the_vectors_of_what_is_forgotten_go_even_if_it_was_never_published(
     assert len(service.asked) == asked
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_a_damaged_cache_is_found_and_removed(config: Path, service: Service) -> None:
     assert commands.sync(config) == 0
     workspace = archive.workspace(config)

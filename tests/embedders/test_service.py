@@ -15,7 +15,7 @@ from relrag_pipelines import embedders
 from relrag_pipelines.embedders import EmbeddingError, cohere, openai
 from relrag_pipelines.embedders import service as remote
 from relrag_pipelines.settings import Settings, SettingsError
-from tests.embedders.service import Fault, Service, serving, vector
+from tests.embedders.service import Fault, Service, serve, vector
 
 SECRET = "sk-secret-never-shown"
 PRIVATE = "a private matter"
@@ -30,7 +30,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setenv("COHERE_API_KEY", SECRET)
     monkeypatch.setattr(remote, "PAUSES", (0.01, 0.01))
-    with serving() as running:
+    with serve() as running:
         yield running
 
 

@@ -12,7 +12,7 @@ from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands import sync as commands
 from relrag_query.cli.commands.forget import ForgetRequest
 from tests import archive, canaries
-from tests.graphrag.json_service import serving
+from tests.graphrag.json_service import serve
 from tests.graphrag.test_llm import entity, relation
 
 
@@ -28,12 +28,12 @@ def test_nothing_that_was_deleted_or_forgotten_is_left(tmp_path: Path, capsys: p
 CLAIMED = "zqplumtree9"
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_what_a_model_made_of_a_record_goes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In entities, claims, reports and vectors of a GraphRAG index, and among the answers that were paid for."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
-    with serving() as service:
+    with serve() as service:
         claim = {"subject": CLAIMED, "object": "NONE", "type": "debt", "status": "TRUE"}
         claim |= {"start_date": "NONE", "end_date": "NONE", "description": CLAIMED, "source_text": f"owes {CLAIMED}"}
         service.says = {
@@ -63,12 +63,12 @@ def test_what_a_model_made_of_a_record_goes_with_it(tmp_path: Path, monkeypatch:
         assert _cached(home), "other passages keep theirs"
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_what_a_model_found_of_people_goes_with_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From facts, relationships and their vectors, and from the answers that were paid for."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
-    with serving() as service:
+    with serve() as service:
         told = {"confidence": 0.9, "valid_from": "NONE", "valid_to": "NONE", "quote": f"calls it {CLAIMED}"}
         service.says = {
             CLAIMED: {
@@ -94,7 +94,7 @@ def test_what_a_model_found_of_people_goes_with_the_record(tmp_path: Path, monke
 
 
 def _table(home: Path, name: str) -> pd.DataFrame:
-    folder = graph_indexes.current(home, "archive")
+    folder = graph_indexes.current_folder(home, "archive")
     assert folder
     return pd.read_parquet(folder / f"{name}.parquet")
 

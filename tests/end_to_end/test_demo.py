@@ -55,7 +55,7 @@ def is_of(source: CitedSource, wanted: dict[str, Any]) -> bool:
     return any(wanted["file"] in place for place in [*source.locations, chunk.source_uri or ""])
 
 
-def shown(answer: Answer, wanted: dict[str, Any]) -> bool:
+def has_source(answer: Answer, wanted: dict[str, Any]) -> bool:
     return any(is_of(source, wanted) for source in answer.sources)
 
 
@@ -66,7 +66,7 @@ def test_a_question_is_answered_from_its_sources_and_no_others(archive: Archive,
     answer = archive.ask(question["question"])
     assert answer.found
     for wanted in question["sources"]:
-        assert shown(answer, wanted), wanted
+        assert has_source(answer, wanted), wanted
     known = [*question["sources"], *question["allowed"]]
     assert [
         source.hit.chunk.asset_id for source in answer.sources if not any(is_of(source, one) for one in known)
@@ -78,14 +78,14 @@ def test_a_question_is_answered_from_its_sources_and_no_others(archive: Archive,
 @pytest.mark.parametrize("name", sorted(QUESTIONS))
 def test_no_decoy_is_shown(archive: Archive, name: str) -> None:
     answer = archive.ask(QUESTIONS[name]["question"])
-    assert [decoy for decoy in QUESTIONS[name]["not_shown"] if shown(answer, decoy)] == []
+    assert [decoy for decoy in QUESTIONS[name]["not_shown"] if has_source(answer, decoy)] == []
 
 
 @pytest.mark.parametrize("name", sorted(QUESTIONS))
 def test_no_decoy_is_shown_where_words_alone_are_searched(archive: Archive, name: str) -> None:
     with Archive.of(archive.settings.model_copy(update={"embedder": "none"})) as by_words:
         answer = by_words.ask(QUESTIONS[name]["question"])
-    assert [decoy for decoy in QUESTIONS[name]["not_shown"] if shown(answer, decoy)] == []
+    assert [decoy for decoy in QUESTIONS[name]["not_shown"] if has_source(answer, decoy)] == []
 
 
 def test_the_set_of_the_demo_is_measured_by_eval(archive: Archive) -> None:
@@ -159,7 +159,7 @@ ACROSS = [
 """later record, earlier record, confidence and reason"""
 
 
-def held(archive: Archive, named: str) -> str:
+def record_named(archive: Archive, named: str) -> str:
     """The one record that is named: by the id of its original, or source and what its id, file or text holds."""
     source, colon, wanted = named.partition(": ")
     if not colon:
@@ -173,9 +173,9 @@ def held(archive: Archive, named: str) -> str:
 @pytest.mark.requirement("S0-16", "S0-107")
 @pytest.mark.parametrize(("later", "earlier", "why"), ACROSS)
 def test_what_channels_share_is_related(archive: Archive, later: str, earlier: str, why: tuple[float, str]) -> None:
-    found = archive.neighbors(held(archive, later), ["references"], direction="out")
+    found = archive.neighbors(record_named(archive, later), ["references"], direction="out")
     told = {one.asset_ref: (one.confidence, one.provenance) for one in found}
-    assert told.get(held(archive, earlier)) == why
+    assert told.get(record_named(archive, earlier)) == why
 
 
 OWNER = {"name Jonah Pickel", "email jonah@pickel.example"}
@@ -208,7 +208,7 @@ WHO = [
 def test_who_appears_in_the_records_of_a_question(archive: Archive, named: str, who: dict[str, set[str]]) -> None:
     query = "SELECT role, kind || ' ' || value FROM identifiers WHERE asset_id = $ref"
     found: dict[str, set[str]] = {}
-    for role, told in archive._catalog.execute(query, {"ref": held(archive, named)}).fetchall():
+    for role, told in archive._catalog.execute(query, {"ref": record_named(archive, named)}).fetchall():
         found.setdefault(role, set()).add(told)
     assert found == who
 
@@ -268,7 +268,7 @@ def test_a_question_about_people_is_answered_by_what_is_known_of_them(archive: A
     for words in question["answer_has"]:
         assert words in answer.text
     others = [one for one in question["sources"] if one["source"] in ("mail", "calls", "whatsapp")]
-    assert [one for one in others if not shown(answer, one)] == []
+    assert [one for one in others if not has_source(answer, one)] == []
     scores = {(one.hit.source == "entity_store", one.hit.display_score) for one in answer.sources}
     assert scores <= {(True, 1.0), (False, 0.85)}
 
@@ -303,7 +303,7 @@ WHOLE = [
 
 @pytest.mark.parametrize(("whole", "part", "how"), WHOLE)
 def test_mails_of_the_questions_hold_together(archive: Archive, whole: str, part: str, how: str) -> None:
-    whole, part = held(archive, whole), held(archive, part)
+    whole, part = record_named(archive, whole), record_named(archive, part)
     assert whole in {one.asset_ref for one in archive.neighbors(part, [how], direction="out")}
     threads = [
         {one.asset_ref for one in archive.neighbors(ref, ["thread_member"], direction="out")} for ref in (whole, part)
@@ -312,10 +312,10 @@ def test_mails_of_the_questions_hold_together(archive: Archive, whole: str, part
 
 
 def test_the_thread_of_the_contract_has_its_three_mails_and_the_attachment_and_not_the_draft(archive: Archive) -> None:
-    (thread,) = archive.neighbors(held(archive, "mail-contract-v2"), ["thread_member"], direction="out")
+    (thread,) = archive.neighbors(record_named(archive, "mail-contract-v2"), ["thread_member"], direction="out")
     members = {one.asset_ref for one in archive.thread(thread.asset_ref.removeprefix("thread:"))}
     names = ("mail-contract-points", "mail-contract-v2", "att-contract-v2", "mail-contract-reply")
-    assert members == {held(archive, name) for name in names}
+    assert members == {record_named(archive, name) for name in names}
 
 
 def test_what_only_looks_alike_is_not_related(archive: Archive) -> None:

@@ -40,7 +40,7 @@ VALUES = [f"{MARK}{number:04}" for number in range(1000)]
 
 
 @pytest.fixture(scope="module")
-def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def archive_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = archive.make(tmp_path_factory.mktemp("errors"), '[graphrag]\nmethod = "fast"\n')
     archive.sync(config)
     return config
@@ -125,14 +125,14 @@ SHARES = [VALUES[number::21] for number in range(21)]
 
 @pytest.mark.parametrize(("place", "name", "key"), POINTS, ids=lambda part: part if isinstance(part, str) else "")
 def test_an_error_in_an_asset_tells_nothing(
-    synced: Path,
+    archive_config: Path,
     place: Any,
     name: str,
     key: list[str],
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    workspace, share = archive.workspace(synced), iter(SHARES)
+    workspace, share = archive.workspace(archive_config), iter(SHARES)
     values = next(one for one, point in zip(share, POINTS, strict=False) if point[:2] == (place, name))
     defs = build_defs(workspace)
     assets: list[Any] = [*(defs.assets or []), *(defs.asset_checks or [])]
@@ -176,10 +176,10 @@ def test_an_error_in_an_asset_tells_nothing(
 
 @pytest.mark.parametrize("name", ["source_folders", "follow_up"])
 def test_an_error_in_a_sensor_tells_nothing(
-    synced: Path, name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    archive_config: Path, name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(plans, "inspect_source", lambda *_: misbehave(SHARES[len(POINTS)]))
-    found = build_defs(archive.workspace(synced)).get_repository_def()
+    found = build_defs(archive.workspace(archive_config)).get_repository_def()
     with dg.build_sensor_context(repository_def=found) as context, pytest.raises(Exception) as caught:
         found.get_sensor_def(name).evaluate_tick(context)
     assert "Silent in test_error_leaks.py" in (told := "".join(traceback.format_exception(caught.value)))
@@ -239,7 +239,11 @@ def test_an_error_in_a_command_tells_nothing(
 
 @pytest.mark.parametrize("command", ["ask", "search", "show", "plan", "sync", "status", "verify", "doctor", "backup"])
 def test_an_error_below_a_command_tells_nothing(
-    synced: Path, tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    archive_config: Path,
+    tmp_path: Path,
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     values = SHARES[len(POINTS) + 2]
     for place, name, kind in (
@@ -250,7 +254,7 @@ def test_an_error_below_a_command_tells_nothing(
         given = [command, *([str(tmp_path / name)] if command == "backup" else arguments(command)[1:])]
         with monkeypatch.context() as patch:
             patch.setattr(place, name, lambda *_, kind=kind, **__: misbehave(values, kind, prints=False))
-            run(patch, *given, "--config", str(synced))
+            run(patch, *given, "--config", str(archive_config))
     assert MARK not in "".join(capfd.readouterr())
 
 

@@ -57,7 +57,7 @@ def archive(config: Path) -> Iterator[Archive]:
         yield opened
 
 
-def found(archive: Archive, question: str) -> list[str]:
+def search(archive: Archive, question: str) -> list[str]:
     return [hit.chunk.source_id or "" for hit in archive.search(question).hits]
 
 
@@ -69,7 +69,7 @@ def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(archive: 
 
 
 def test_a_code_is_found_by_its_letters(archive: Archive) -> None:
-    assert found(archive, "INV-1187")[0] == "code"
+    assert search(archive, "INV-1187")[0] == "code"
     assert "rank 1 by words" in archive.search("INV-1187").trace[1]
 
 
@@ -89,7 +89,7 @@ def test_until_another_embedder_has_embedded_the_built_in_one_serves(
     monkeypatch.setenv("RELRAG_EMBEDDER", "openai")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with Archive.open(config) as archive:
-        assert found(archive, "plumbing problem")[0] == "leak"
+        assert search(archive, "plumbing problem")[0] == "leak"
         # vectors of a service that is no longer named cannot be asked
         archive.generation.manifest["embedder"] = "embed-v4.0:1536"
         del archive._questions._query_settings
@@ -136,10 +136,10 @@ def test_a_first_generation_is_published_even_if_nothing_can_be_embedded(
     assert "is not the file that was checked; it is not loaded" in said
     assert "; generation 1 is served." in said
     with Archive.open(config) as archive:
-        assert found(archive, "INV-1187") == ["code"]
+        assert search(archive, "INV-1187") == ["code"]
     assert commands.sync(config) == 0
     with Archive.open(config) as archive:
-        assert (archive.generation.number, found(archive, "plumbing problem")[0]) == (2, "leak")
+        assert (archive.generation.number, search(archive, "plumbing problem")[0]) == (2, "leak")
 
 
 def test_a_long_first_sync_can_be_searched_by_words_before_it_is_embedded(
@@ -153,7 +153,7 @@ def test_a_long_first_sync_can_be_searched_by_words_before_it_is_embedded(
 
     def look(embedder: object, texts: list[str]) -> None:
         with Archive.open(config) as archive:
-            seen.append((archive.generation.number, found(archive, "INV-1187"), found(archive, "plumbing problem")))
+            seen.append((archive.generation.number, search(archive, "INV-1187"), search(archive, "plumbing problem")))
         raise EmbeddingError("out of order")
 
     with monkeypatch.context() as patch:
@@ -172,7 +172,7 @@ def test_a_long_first_sync_can_be_searched_by_words_before_it_is_embedded(
     assert status(config) == 0
     assert "searched by words and by meaning (all-MiniLM-L6-v2:8199be6f, on this machine)" in capsys.readouterr().out
     with Archive.open(config) as archive:
-        assert (archive.generation.number, found(archive, "plumbing problem")[0]) == (2, "leak")
+        assert (archive.generation.number, search(archive, "plumbing problem")[0]) == (2, "leak")
     assert commands.sync(config) == 0
     with Archive.open(config) as archive:
         assert archive.generation.number == 2

@@ -54,7 +54,7 @@ def pseudonyms(workspace: Workspace) -> set[str]:
     return {one for one in ("k1", "k2", "k3") if byte_search.search(workspace.home, [f":{one}:"]).holding}
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_all_is_written_again_and_everybody_stays(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = archive.workspace(config)
     old = before.keys

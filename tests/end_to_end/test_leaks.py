@@ -82,7 +82,7 @@ SHAPE = re.compile(rb"052-?\d{7}|planted\d+\.\d+@example\.org|4\d{15}|CZ\d{22}|7
 """what every personal value looks like"""
 
 
-def found(home: Path) -> list[str]:
+def leaks_in(home: Path) -> list[str]:
     """Where any value of that shape stands outside private/, in UTF-8 or UTF-16."""
     everything = list(contents(home))
     assert len(everything) > 100
@@ -98,7 +98,7 @@ def test_no_planted_value_is_found_after_a_sync(tmp_path: Path) -> None:
     assert commands.sync(config) == 0
     home = tmp_path / ".relrag"
     assert all(SHAPE.search(value.encode()) for value in personal(1000))
-    assert found(home) == []
+    assert leaks_in(home) == []
     # and they did go through: the private records hold them
     private = repr([pq.read_table(path).to_pylist() for path in (home / "private" / "records").rglob("*.parquet")])
     assert sum(value in private for value in personal(1000)) > 900

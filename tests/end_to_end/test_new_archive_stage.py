@@ -145,7 +145,7 @@ def do_without_dagster():
 
     archive.do_without_dagster(pytest.MonkeyPatch())
 
-def told(function, *args, **options):
+def output_of(function, *args, **options):
     with redirect_stdout(io.StringIO()) as out:
         code = function(*args, **options)
     return code, out.getvalue().splitlines()
@@ -223,14 +223,14 @@ def first_sync(project: Project, tmp_path_factory: pytest.TempPathFactory) -> tu
     archive.make(folder)
     archive.write_notes(folder, WRITER)
     script = """
-planned = told(plan.plan, config)[1]
-print(json.dumps([planned, told(sync.sync, config)[0], made(), counts(), published()]))
+planned = output_of(plan.plan, config)[1]
+print(json.dumps([planned, output_of(sync.sync, config)[0], made(), counts(), published()]))
 """
     return folder, ask(project, folder, script)
 
 
 @pytest.fixture
-def synced(first_sync: tuple[Path, Any], tmp_path: Path) -> Path:
+def archive_folder(first_sync: tuple[Path, Any], tmp_path: Path) -> Path:
     return archive.clone(first_sync[0], tmp_path / "synced")
 
 
@@ -247,14 +247,14 @@ def test_a_sync_makes_and_publishes_it(first_sync: tuple[Path, Any]) -> None:
     assert first == [0, ["sender_counts", "busiest"], ALL, [ALL, True, True]]
 
 
-def test_the_next_sync_makes_nothing(project: Project, synced: Path) -> None:
+def test_the_next_sync_makes_nothing(project: Project, archive_folder: Path) -> None:
     script = """
 before = archive.contents(home)
-second = told(sync.sync, config), made()
-seen = json.loads("\\n".join(told(status.status, config, as_json=True)[1]))["tables"]
-print(json.dumps([second, archive.changed(before, archive.contents(home)), seen, told(verify.verify, config)]))
+second = output_of(sync.sync, config), made()
+seen = json.loads("\\n".join(output_of(status.status, config, as_json=True)[1]))["tables"]
+print(json.dumps([second, archive.changed(before, archive.contents(home)), seen, output_of(verify.verify, config)]))
 """
-    second, changed, seen, verified = ask(project, synced, script)
+    second, changed, seen, verified = ask(project, archive_folder, script)
     assert second == [[0, ["Nothing to do: generation 1 is up to date."]], []]
     assert changed == []
     assert (seen["sender_counts"], seen["busiest"]) == (4, 1)
@@ -274,7 +274,7 @@ print(json.dumps([first, second, (home / "published/2" / catalog.BASE).exists()]
     assert ask(project, tmp_path, script) == [[0, {}], [0, {"Ota": 1}], True]
 
 
-def test_dagster_shows_it_with_lineage_group_and_metadata(project: Project, synced: Path) -> None:
+def test_dagster_shows_it_with_lineage_group_and_metadata(project: Project, archive_folder: Path) -> None:
     script = """
 import dagster as dg
 from relrag_pipelines.definitions import build_defs
@@ -290,7 +290,7 @@ print(json.dumps([parents, node.group_name, node.description, node.code_version,
     [column.name for column in node.metadata["dagster/column_schema"].columns], metadata,
     [check.name for check in graph.asset_check_keys if check.asset_key.path == ["sender_counts"]]]))
 """
-    parents, group, description, version, kinds, columns, metadata, checks = ask(project, synced, script)
+    parents, group, description, version, kinds, columns, metadata, checks = ask(project, archive_folder, script)
     assert parents["sender_counts"] == ["chat/redacted", "notes/redacted", "papers/redacted"]
     assert parents["busiest"] == ["sender_counts"]
     assert {"sender_counts", "busiest"} <= set(parents["duckdb_catalog"])
@@ -301,19 +301,19 @@ print(json.dumps([parents, node.group_name, node.description, node.code_version,
     assert checks == ["manifest_true"]
 
 
-def test_it_is_made_again_when_a_file_or_a_setting_of_its_own_changes(project: Project, synced: Path) -> None:
+def test_it_is_made_again_when_a_file_or_a_setting_of_its_own_changes(project: Project, archive_folder: Path) -> None:
     script = """
 do_without_dagster()
 archive.write_notes(config.parent)
-planned = told(plan.plan, config)[1]
+planned = output_of(plan.plan, config)[1]
 changed = sync.sync(config), made(), counts(), published()[0]
 archive.configure(config.parent, "search_limit = 7")
-asked = told(plan.plan, config)[1]
-seen = [line for line in told(status.status, config)[1] if line.startswith(("Of all sources", "A sync"))]
+asked = output_of(plan.plan, config)[1]
+seen = [line for line in output_of(status.status, config)[1] if line.startswith(("Of all sources", "A sync"))]
 after = sync.sync(config), made(), published()[0]
 print(json.dumps([planned, changed, asked, seen, after]))
 """
-    planned, changed, asked, seen, after = ask(project, synced, script)
+    planned, changed, asked, seen, after = ask(project, archive_folder, script)
     left = {name: count for name, count in ALL.items() if name != "Wilma Quist"}
     assert any(line.startswith("make senders, busiest_sender, ") for line in planned)
     assert changed == [0, ["sender_counts", "busiest"], left, left]
@@ -329,7 +329,7 @@ print(json.dumps([planned, changed, asked, seen, after]))
     assert after == [0, ["sender_counts", "busiest"], {"Dana Levi": 3, "Petr Kolar": 2}]
 
 
-def test_the_sensor_asks_for_it_once_the_months_are_there(project: Project, synced: Path) -> None:
+def test_the_sensor_asks_for_it_once_the_months_are_there(project: Project, archive_folder: Path) -> None:
     script = """
 from relrag_pipelines.definitions import follow_up
 def asked():
@@ -341,22 +341,24 @@ of_one = asked()
 archive.configure(config.parent, "chunk_tokens = 64\\nsearch_limit = 7")
 print(json.dumps([of_one, sorted({job for job, _ in asked()}), any("sender_counts" in keys for _, keys in asked())]))
 """
-    assert ask(project, synced, script) == [[["sync", ["busiest"]]], ["sync"], False]
+    assert ask(project, archive_folder, script) == [[["sync", ["busiest"]]], ["sync"], False]
 
 
-def test_what_is_forgotten_is_gone_from_it_even_where_it_cannot_be_made_again(project: Project, synced: Path) -> None:
-    other = archive.clone(synced, synced.with_name("other"))
+def test_what_is_forgotten_is_gone_from_it_even_where_it_cannot_be_made_again(
+    project: Project, archive_folder: Path
+) -> None:
+    other = archive.clone(archive_folder, archive_folder.with_name("other"))
     script = """
 if "FAIL" not in os.environ:
     do_without_dagster()
 wanted = forget.ForgetRequest(refs=("jsonl:notes:n3",))
-code, said = told(forget.forget, wanted, config, yes=True)
+code, said = output_of(forget.forget, wanted, config, yes=True)
 there = [path for path, (_, data) in archive.contents(home).items() if b"Wilma" in data]
 print(json.dumps([code, there, counts() if archive_tables.entry(home, "sender_counts") else None, made(),
     sorted(generations.numbers(home)), generations.current_number(home)]))
 """
     left = {name: count for name, count in ALL.items() if name != "Wilma Quist"}
-    assert ask(project, synced, script) == [0, [], left, ["sender_counts", "busiest"], [2], 2]
+    assert ask(project, archive_folder, script) == [0, [], left, ["sender_counts", "busiest"], [2], 2]
     code, _, held, made, *_ = ask(project, other, script, FAIL="1")
     assert (code, held, made) == (2, None, ["sender_counts"])
     tables = {path.parent.name for path in (other / ".relrag/lake").glob("*/archive.parquet")}
@@ -365,7 +367,7 @@ print(json.dumps([code, there, counts() if archive_tables.entry(home, "sender_co
 
 
 def test_a_damaged_table_is_named_and_made_again_and_only_a_whole_backup_holds_it(
-    project: Project, synced: Path
+    project: Project, archive_folder: Path
 ) -> None:
     script = """
 from relrag_pipelines.maintenance import backup
@@ -374,13 +376,13 @@ settings = archive.workspace(config).settings
 names = [[name for name in backup.files_to_back_up(settings, everything=every) if "archive.parquet" in name]
     for every in (True, False)]
 table.write_bytes(table.read_bytes()[:-1] + b"x")
-named = told(verify.verify, config)
-repaired = told(verify.verify, config, repair=True)[0], made(), counts()
+named = output_of(verify.verify, config)
+repaired = output_of(verify.verify, config, repair=True)[0], made(), counts()
 archive_tables.path(home, "busiest").with_name("MANIFEST.json").unlink()
-unlisted = told(sync.sync, config)[0], made(), told(verify.verify, config)[0]
+unlisted = output_of(sync.sync, config)[0], made(), output_of(verify.verify, config)[0]
 print(json.dumps([names, named, repaired, unlisted]))
 """
-    names, named, repaired, unlisted = ask(project, synced, script)
+    names, named, repaired, unlisted = ask(project, archive_folder, script)
     assert {"lake/busiest/archive.parquet", "lake/sender_counts/archive.parquet"} <= {*names[0]}
     assert names[1] == []
     assert named[0] != 0 and any("lake/sender_counts/archive.parquet differs" in line for line in named[1])

@@ -64,7 +64,7 @@ def collections(client: QdrantClient) -> list[str]:
     return sorted(one.name for one in client.get_collections().collections)
 
 
-def found(config: Path, question: str) -> list[str]:
+def search(config: Path, question: str) -> list[str]:
     with Archive.open(config) as opened:
         return [hit.chunk.asset_id for hit in opened.search(question, limit=5).hits]
 
@@ -89,7 +89,7 @@ def test_what_is_published_names_its_collection(config: Path, server: QdrantClie
     assert generations.current_manifest(home)["collection"] == name
     assert [path.name for path in (home / "published" / "1" / "vectors").iterdir()] == ["collection.json"]
     assert server.count(name).count == generations.current_manifest(home)["counts"]["chunks"]
-    assert found(config, "greenhouse pane 35")[0] == "jsonl:notes:n5"
+    assert search(config, "greenhouse pane 35")[0] == "jsonl:notes:n5"
     stored = json.dumps(list(vectors.payloads(home / "published" / "1" / "vectors")))
     assert "greenhouse" not in stored
     assert archive.workspace(config).settings.qdrant_url == URL
@@ -106,7 +106,7 @@ def test_a_new_note_goes_into_the_same_collection(config: Path, server: QdrantCl
         assert before.search("heron at the pond").hits == []
         assert before.search("greenhouse pane 35", limit=1).hits[0].chunk.asset_id == "jsonl:notes:n5"
     assert len(collections(server)) == 1
-    assert found(config, "heron at the pond")[0] == "jsonl:notes:late"
+    assert search(config, "heron at the pond")[0] == "jsonl:notes:late"
     assert verify.verify_home(home) == []
 
 
@@ -163,7 +163,7 @@ def test_a_missing_or_short_collection_is_named_and_made_again(config: Path, ser
     )
     archive.sync(config)
     assert verify.verify_home(home) == []
-    assert found(config, "greenhouse pane 35")[0] == "jsonl:notes:n5"
+    assert search(config, "greenhouse pane 35")[0] == "jsonl:notes:n5"
 
 
 def test_a_short_collection_is_not_built_upon(config: Path, server: QdrantClient) -> None:
@@ -208,7 +208,7 @@ def test_a_server_that_is_down_leaves_what_is_published(config: Path, server: Qd
             opened.search("greenhouse")
     assert generations.current_number(home) == 1
     archive.sync(config)
-    assert found(config, "heron at the pond")[0] == "jsonl:notes:late"
+    assert search(config, "heron at the pond")[0] == "jsonl:notes:late"
 
 
 def test_what_a_kill_left_on_the_server_is_removed(
@@ -258,15 +258,15 @@ def test_from_this_process_to_a_server_and_back(tmp_path: Path, empty_server: Qd
     config = archive.many_notes(tmp_path, NOTES)
     local = config.read_text()
     archive.sync(config)
-    hits = found(config, "pane 35")[:1]
+    hits = search(config, "pane 35")[:1]
     config.write_text(f'qdrant_url = "{URL}"\n{local}')
     archive.sync(config)
-    assert found(config, "pane 35")[:1] == hits == ["jsonl:notes:n5"]
+    assert search(config, "pane 35")[:1] == hits == ["jsonl:notes:n5"]
     assert len(collections(empty_server)) == 1
     config.write_text(local)
     archive.sync(config)
     generations.sweep(archive.home(tmp_path), 1)
-    assert found(config, "pane 35")[:1] == hits == ["jsonl:notes:n5"]
+    assert search(config, "pane 35")[:1] == hits == ["jsonl:notes:n5"]
     assert collections(empty_server) == []
 
 
@@ -299,7 +299,7 @@ def test_a_sync_without_its_server_begins_nothing(config: Path, monkeypatch: pyt
     assert generations.current_number(archive.home(config.parent)) == 1
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_what_is_forgotten_is_gone_from_the_server(
     config: Path, server: QdrantClient, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -134,7 +134,7 @@ def test_a_setting_redoes_exactly_what_depends_on_it(config: Path) -> None:
     assert {path.split("/")[0] for path in changed} <= {"chunks", "embeddings", "asset_asset_edges"}
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_what_was_refused_for_a_limit_is_read_when_it_is_raised(config: Path) -> None:
     archive.configure(config.parent, "unit_max_bytes = 60")
     assert sync(config) == 1
@@ -187,7 +187,7 @@ def test_what_is_found_otherwise_is_redacted_again(config: Path, monkeypatch: py
     assert [path.name for path in (home / "published").iterdir() if path.name.isdigit()] == ["2"]  # nothing older stays
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_a_bad_file_is_a_failure_and_the_rest_is_indexed(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (config.parent / "chats" / "WhatsApp Chat with Nobody.txt").write_bytes(b"")
     with (config.parent / "notes.jsonl").open("a") as file:
@@ -202,7 +202,7 @@ def test_a_bad_file_is_a_failure_and_the_rest_is_indexed(config: Path, capsys: p
     assert (failure.unit, failure.location) == ("notes.jsonl", "line 3")
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_failures_that_were_told_end_no_further_sync_with_1(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nobody = config.parent / "chats" / "WhatsApp Chat with Nobody.txt"
     nobody.write_bytes(b"")
@@ -237,7 +237,7 @@ def test_failures_that_were_told_end_no_further_sync_with_1(config: Path, capsys
     assert "notes" not in stored
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_a_chat_whose_order_of_dates_is_assumed_is_told_and_is_no_failure(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -319,7 +319,7 @@ def test_equal_documents_are_one_record_with_two_locations(config: Path) -> None
     assert record["locations"] == ["lease 2024-01-05.md"]
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_what_was_not_read_to_its_end_is_not_deleted(config: Path) -> None:
     archive.first_sync(config)
     chat = config.parent / "chats" / "WhatsApp Chat with Hiking.txt"
@@ -412,7 +412,7 @@ def test_a_later_first_month_moves_what_lies_before_it(config: Path) -> None:
         assert generation.manifest["counts"]["records"] == 8
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_a_source_that_is_no_longer_configured_is_named_and_removed_when_that_is_accepted(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -443,7 +443,7 @@ def test_a_refused_export_publishes_nothing(config: Path) -> None:
     assert generations.numbers(home) == [1]
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_a_copy_under_another_suffix_takes_nothing_away(config: Path) -> None:
     archive.first_sync(config)
     (config.parent / "papers" / "a.pdf").write_text(archive.LEASE)
@@ -500,12 +500,12 @@ def test_what_was_not_redacted_is_made_again_before_anything_of_it_is_published(
 def test_a_sync_that_is_told_to_end_publishes_nothing(
     config: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
-    def told(*_: object, **__: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         os.kill(os.getpid(), number)
         time.sleep(5)
 
     with monkeypatch.context() as patch:
-        patch.setattr("relrag_pipelines.ingest.merge.write", told)
+        patch.setattr("relrag_pipelines.ingest.merge.write", interrupt)
         with pytest.raises(KeyboardInterrupt):
             sync(config)
     assert generations.current_number(archive.workspace(config).home) is None

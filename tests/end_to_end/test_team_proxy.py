@@ -62,7 +62,7 @@ class Proxy(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(app: Starlette, listening: socket.socket) -> Iterator[None]:
+def serve(app: Starlette, listening: socket.socket) -> Iterator[None]:
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
@@ -82,7 +82,7 @@ def proxied(config: Path, folder: Path) -> Iterator[str]:
         app = held.enter_context(team.team_app(settings, lambda clients: Service(settings, None, config, clients)))
         listening = socket.socket(socket.AF_UNIX)
         listening.bind(str(path))
-        held.enter_context(serving(app, listening))
+        held.enter_context(serve(app, listening))
         before = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=before.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         held.callback(before.server_close)

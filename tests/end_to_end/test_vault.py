@@ -118,7 +118,7 @@ def test_an_answer_shows_originals_on_a_terminal_only(
     assert "to call" in (workspace.home / vault.REVEALS).read_text()
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_a_value_goes_with_the_last_record_that_holds_it(workspace: Workspace, tmp_path: Path) -> None:
     name, config = pseudonym(workspace), tmp_path / "relrag.toml"
     notes = tmp_path / "notes.jsonl"

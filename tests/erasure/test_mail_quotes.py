@@ -65,7 +65,7 @@ def fill(archive: Archive) -> None:
     write(archive, "passed", PASSED_ON, subject="Fwd: the clinic")
 
 
-def held(archive: Archive) -> set[str]:
+def remains(archive: Archive) -> set[str]:
     """What the home still says of the forgotten mail."""
     found = byte_search.search(archive.workspace.home, SAID).holding
     return {said for said in SAID if byte_search.search(archive.workspace.home, [said]).holding} if found else set()
@@ -84,10 +84,10 @@ def test_no_passage_holds_the_words_of_a_forgotten_mail_and_answers_keep_their_o
     fill(archive)
     archive.export()
     archive.stages()
-    assert held(archive) == set(SAID)
+    assert remains(archive) == set(SAID)
     forget(archive, "The clinic wrote")
     archive.stages()
-    assert held(archive) == set()
+    assert remains(archive) == set()
     said = {chunk["text"] for chunk in archive.rows("chunks")}
     assert {FIRST, "Of course, I will drive you there.", "Thank you so much.", "For your files."} <= said
     # what was quoted of others is still there, as the mail that is answered is no more
@@ -161,7 +161,7 @@ def test_it_stays_cut_whatever_the_export_becomes(archive: Archive, change: str)
         (archive.mails / "reply.eml").rename(archive.mails / "moved.eml")
     archive.export()
     archive.stages()
-    assert held(archive) == set()
+    assert remains(archive) == set()
     assert len(archive.rows()) == 5 if change == "another answer" else 4
 
 
@@ -187,10 +187,10 @@ def test_after_a_kill_the_next_sync_cuts_what_is_left(archive: Archive, gone: bo
     kept = rule_file.add_rule(rule_file.ErasureRules(), record_selection.complete_rule(rule, chosen, archive.workspace))
     if gone:  # but the quotations are there as they were
         purge.remove(archive.workspace, replace(kept, rules=[replace(kept.rules[0], said="")]), chosen)
-        assert held(archive) == set(SAID)
+        assert remains(archive) == set(SAID)
     rule_file.save(home, kept, keys)
     archive.export()
-    assert held(archive) == set()
+    assert remains(archive) == set()
     assert not rule_file.load(home).unfinished
 
 

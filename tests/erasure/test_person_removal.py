@@ -30,7 +30,7 @@ from relrag_query.people.indexed_person import PeopleError
 from tests import archive
 from tests.people.test_stage import ids, make, rows
 
-pytestmark = pytest.mark.usefixtures("direct")
+pytestmark = pytest.mark.usefixtures("without_dagster")
 
 
 def test_what_was_said_of_who_is_forgotten_goes_with_them(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_alike(one: str, two: str, same: bool) -> None:
     assert similar_names.names_match(two, one) is same
 
 
-def found(folder: Path, who: str, *notes: dict[str, object]) -> tuple[list[str], list[SimilarName]]:
+def judge_names(folder: Path, who: str, *notes: dict[str, object]) -> tuple[list[str], list[SimilarName]]:
     config = archive.make(folder)
     lines = [{"id": f"m{number}", "text": "x", **note} for number, note in enumerate(notes)]
     (folder / "notes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -53,7 +53,7 @@ def found(folder: Path, who: str, *notes: dict[str, object]) -> tuple[list[str],
 
 
 def test_other_spellings_are_counted_by_record(tmp_path: Path) -> None:
-    also, others = found(
+    also, others = judge_names(
         tmp_path,
         "Jana Nováková",
         {"from": "Jana Nováková", "text": "hello"},
@@ -71,7 +71,7 @@ def test_other_spellings_are_counted_by_record(tmp_path: Path) -> None:
 
 
 def test_what_stands_beside_the_name_is_told_and_not_taken(tmp_path: Path) -> None:
-    also, others = found(
+    also, others = judge_names(
         tmp_path,
         "Jan Hora",
         {"from": "Jan Hora <honza@host.example>"},
@@ -87,7 +87,7 @@ def test_what_the_sources_pin_to_one_person_is_taken(tmp_path: Path) -> None:
         return {"people": [{"role": "mentioned", "name": name, "person_id": number}]}
 
     notes = [person(name, 7) for name in ("Jan Hora", "honza@host.example", "Honza Hora", "Honza")]
-    also, others = found(tmp_path, "jan hora", *notes, person("Eva Malá", 8), {"from": "honza@host.example"})
+    also, others = judge_names(tmp_path, "jan hora", *notes, person("Eva Malá", 8), {"from": "honza@host.example"})
     assert also == ["Honza Hora", "honza@host.example"]
     assert others == []
 
@@ -105,7 +105,9 @@ def test_the_number_of_a_person_is_that_of_its_source(tmp_path: Path) -> None:
 
 def test_nothing_is_taken_where_two_people_have_the_name(tmp_path: Path) -> None:
     people = [{"role": "mentioned", "name": "Jan Hora", "person_id": number} for number in (7, 8)]
-    also, _ = found(tmp_path, "Jan Hora", {"people": people}, {"people": [{**people[0], "name": "j@host.example"}]})
+    also, _ = judge_names(
+        tmp_path, "Jan Hora", {"people": people}, {"people": [{**people[0], "name": "j@host.example"}]}
+    )
     assert also == []
 
 
@@ -116,11 +118,13 @@ def test_what_is_pinned_to_others_too_is_not_taken(tmp_path: Path) -> None:
         people = [{"role": "owner", "name": one, "person_id": number} for one in (name, "+420 543 210 123")]
         return {"text": name, "people": people}
 
-    also, others = found(tmp_path, "Jan Hora", card("Jan Hora", 7), card("Eva Malá", 8))
+    also, others = judge_names(tmp_path, "Jan Hora", card("Jan Hora", 7), card("Eva Malá", 8))
     assert also == []
     assert others == [SimilarName("+420 543 210 123", 1, True)]
 
 
 def test_a_single_word_is_alike_only_without_its_marks(tmp_path: Path) -> None:
-    _, others = found(tmp_path, "Jiri", {"text": "Ask Jiří or Jirka, Юрий too"}, {"from": "JIŘÍ"}, {"text": "jiří"})
+    _, others = judge_names(
+        tmp_path, "Jiri", {"text": "Ask Jiří or Jirka, Юрий too"}, {"from": "JIŘÍ"}, {"text": "jiří"}
+    )
     assert others == [SimilarName("JIŘÍ", 2, False)] or others == [SimilarName("Jiří", 2, False)]

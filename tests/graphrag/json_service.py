@@ -39,7 +39,7 @@ class Service:
 
 
 @contextmanager
-def serving() -> Iterator[Service]:
+def serve() -> Iterator[Service]:
     """A server on a port of this machine."""
 
     class Handler(http_server.Posted):
@@ -80,5 +80,5 @@ def serving() -> Iterator[Service]:
             }
 
     service = Service()
-    with http_server.serving(Handler) as service.url:
+    with http_server.serve(Handler) as service.url:
         yield service

@@ -114,7 +114,7 @@ def test_the_configured_service_writes_and_where_it_fails_the_answer_is_quoted(
     config = archive.make(tmp_path)
     config.write_text(config.read_text() + '\n[graphrag]\nmethod = "fast"\n')
     archive.sync(config)
-    with chat_service.serving() as chat:
+    with chat_service.serve() as chat:
         config.write_text(f'answerer = "openai"\nanswer_url = "{chat.url}"\n' + config.read_text())
         settings = archive.workspace(config).settings
         chat.pieces = ["The plumber quoted ", "7,980 [Data: Sources (0)]."]
@@ -136,7 +136,7 @@ def test_an_index_of_others_is_redacted_before_it_is_sent(tmp_path: Path, monkey
     units = pd.read_parquet(folder / "text_units.parquet")
     units.loc[0, "text"] = "Agile teams call 052-123-4567 about agile."
     units.to_parquet(folder / "text_units.parquet")
-    with chat_service.serving() as chat:
+    with chat_service.serve() as chat:
         config.write_text(f'answerer = "openai"\nanswer_url = "{chat.url}"\n' + config.read_text())
         settings = archive.workspace(config).settings
         collections.add(settings, "agile", folder)

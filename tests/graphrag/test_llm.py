@@ -12,7 +12,7 @@ from relrag_pipelines.graphrag.llm.extraction import CLAIMS, INSTRUCTIONS, drop_
 from relrag_pipelines.graphrag.llm.extraction_schema import Extraction
 from relrag_pipelines.language_models.model import JsonModel, ModelError, TextRefused, load
 from relrag_pipelines.language_models.reading import estimate
-from tests.graphrag.json_service import TOKENS, Service, serving
+from tests.graphrag.json_service import TOKENS, Service, serve
 from tests.passages import HOUSE, passage, table
 
 
@@ -29,7 +29,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     monkeypatch.setenv("COHERE_API_KEY", "secret")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
-    with serving() as found:
+    with serve() as found:
         yield found
 
 

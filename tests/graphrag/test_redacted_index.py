@@ -35,7 +35,7 @@ def hide(config: Path) -> Settings:
     return archive.workspace(config).settings
 
 
-def shown(settings: Settings, name: str = "archive") -> str:
+def index_text(settings: Settings, name: str = "archive") -> str:
     """All that an index says of itself."""
     _, index = collections.load(settings, name)
     return "".join(table.to_json() for key, table in index.tables.items() if key != "vocabulary")
@@ -43,9 +43,9 @@ def shown(settings: Settings, name: str = "archive") -> str:
 
 @pytest.mark.requirement("S0-76")
 def test_an_index_of_older_policies_is_redacted_as_it_is_opened(config: Path) -> None:
-    assert PHONE in shown(archive.workspace(config).settings)
+    assert PHONE in index_text(archive.workspace(config).settings)
     settings = hide(config)
-    assert PHONE not in shown(settings)
+    assert PHONE not in index_text(settings)
     found = service.query(settings, "archive", QUESTION, "basic")
     assert any("call me on <PHONE_NUMBER>" in one.quote for one in found.trace.sources)
     assert PHONE not in str(found)
@@ -56,7 +56,7 @@ def test_after_the_next_sync_it_is_read_as_it_stands(config: Path, monkeypatch: 
     archive.sync(config)
     monkeypatch.setattr(collections, "Workspace", lambda settings: archive.workspace(config))
     monkeypatch.setattr("relrag_query.graphrag.redacted_index.redact", lambda *_, **__: pytest.fail("once more"))
-    assert PHONE not in shown(settings)
+    assert PHONE not in index_text(settings)
 
 
 @pytest.mark.parametrize("redaction", [OFF, ON])
@@ -66,7 +66,7 @@ def test_one_from_elsewhere_is_redacted_where_redaction_is_on(config: Path, tmp_
     folder = agile_index.write(tmp_path / "agile")
     spoil(folder)
     collections.add(settings, "agile", folder)
-    assert (PHONE in shown(settings, "agile")) == (redaction == OFF)
+    assert (PHONE in index_text(settings, "agile")) == (redaction == OFF)
     with Service.open(config, folder) as opened:
         said = opened.graphs.trace("Call them. [Data: Sources (0)]").model_dump_json()
     assert (PHONE in said) == (redaction == OFF)

@@ -145,12 +145,12 @@ def test_an_answer_is_streamed_as_events(api: TestClient) -> None:
 
 
 def test_a_stream_ends_with_what_went_wrong(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def written(_: Service, question: str, filters: object, limit: object, tell: Any, follows: object) -> None:
+    def answer_in_pieces(_: Service, question: str, filters: object, limit: object, tell: Any, follows: object) -> None:
         tell("The boiler ")
         tell("is\nbroken")
         raise ValueError("Dana Levi")
 
-    monkeypatch.setattr(Service, "ask", written)
+    monkeypatch.setattr(Service, "ask", answer_in_pieces)
     with client(config) as api:
         answer = api.post("/api/v1/ask", json={"question": "?"}, headers={**BEARER, "accept": "text/event-stream"})
     assert [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: ")][1:3] == [

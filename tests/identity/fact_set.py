@@ -16,7 +16,7 @@ DAY = date(2024, 5, 10)
 Fact = tuple[tuple[int, ...] | str, str, tuple[int, ...] | str]
 
 
-def found(name: str) -> Judged:
+def judge(name: str) -> Judged:
     """Precision and recall of the facts in a file."""
     return judged(FOLDER / f"{name}.txt", _stated, _fact)
 

@@ -35,7 +35,7 @@ class Judged(NamedTuple):
     missed: list[tuple[str, Any]]
 
 
-def found(name: str) -> Judged:
+def judge(name: str) -> Judged:
     """Precision and recall of the relations in a file."""
     return judged(FOLDER / f"{name}.txt", _stated, _relation)
 

@@ -7,12 +7,12 @@ import pytest
 from relrag_pipelines.identity.kinship import stated_relations
 from relrag_pipelines.identity.mentions import Mention, MentionFinder
 from relrag_pipelines.text import kinship
-from tests.identity.kinship_set import found
+from tests.identity.kinship_set import judge
 
 
 @pytest.mark.parametrize(("name", "recall"), [("tuned", 0.95), ("held", 0.9), ("later", 0.75)])
 def test_what_is_found_is_said(name: str, recall: float) -> None:
-    judged = found(name)
+    judged = judge(name)
     assert judged.precision >= 0.95, judged.wrong
     assert judged.recall >= recall, judged.missed
 

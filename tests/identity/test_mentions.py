@@ -29,7 +29,7 @@ PEOPLE = {
 FINDER = MentionFinder(PEOPLE)
 
 
-def found(text: str) -> list[tuple[str, tuple[int, ...]]]:
+def mentions(text: str) -> list[tuple[str, tuple[int, ...]]]:
     return [(text[one.start : one.end], one.person_ids) for one in FINDER.find(text)]
 
 
@@ -62,7 +62,7 @@ def found(text: str) -> list[tuple[str, tuple[int, ...]]]:
     ],
 )
 def test_names_in_a_text(text: str, names: list[tuple[str, tuple[int, ...]]]) -> None:
-    assert found(text) == names
+    assert mentions(text) == names
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ ARCHIVE = {
 }
 
 
-def shown(found: Resolution) -> dict[int, list[tuple[str, str, int | None]]]:
+def entries_of(found: Resolution) -> dict[int, list[tuple[str, str, int | None]]]:
     return {
         person_id: sorted((one.source, one.entry, one.person_id or 0) for one in person.entries)
         for person_id, person in found.people.items()
@@ -203,7 +203,7 @@ def test_ids_are_given_once() -> None:
     first = resolution([])
     journal = number_statements([], first.allocations)
     again = resolution(journal)
-    assert shown(again) == shown(first)
+    assert entries_of(again) == entries_of(first)
     assert again.allocations == []
     assert min(set(first.people) - {7}) == FIRST_ID
     assert 7 in first.people
@@ -217,7 +217,7 @@ def test_a_merged_id_leads_to_who_it_is_now_and_undo_brings_it_back() -> None:
     assert merged.redirects == {one: other}
     assert len(merged.people[other].entries) == sum(len(before.people[each].entries) for each in (one, other))
     undone = resolution(number_statements(journal, [Merge(other, (one,)), Undo(len(journal) + 1)]))
-    assert (shown(undone), undone.redirects) == (shown(before), {})
+    assert (entries_of(undone), undone.redirects) == (entries_of(before), {})
 
 
 def test_whoever_survives_a_merge_keeps_the_name_unless_there_is_none() -> None:
@@ -257,7 +257,7 @@ def test_what_is_split_stays_apart_until_it_is_merged_again() -> None:
     journal = number_statements(number_statements(journal, [split]), apart.allocations)
     assert resolution(journal).allocations == []
     again = resolution(number_statements(journal, [Merge(dana.person_id, (new,))]))
-    assert shown(again) == shown(before)
+    assert entries_of(again) == entries_of(before)
     assert again.redirects == {new: dana.person_id}
 
 
@@ -267,7 +267,7 @@ def test_a_split_parts_what_was_merged_before() -> None:
     one, other = sorted(set(before.people) - {7})[:2]
     split = Split(tuple(before.people[other].anchors), tuple(before.people[one].anchors))
     parted = resolution(number_statements(journal, [Merge(one, (other,)), split]))
-    assert (shown(parted), parted.redirects) == (shown(before), {})
+    assert (entries_of(parted), parted.redirects) == (entries_of(before), {})
 
 
 @given(
@@ -303,12 +303,12 @@ def test_merge_undo_sync_and_rebuild_in_any_order_give_the_same_people(
         statements += len(said)
     last = resolution(journal)
     settled = number_statements(journal, last.allocations)
-    assert shown(resolution(settled)) == shown(last)
+    assert entries_of(resolution(settled)) == entries_of(last)
     assert resolution(settled).allocations == []
-    assert shown(resolution([from_lines(entry) for entry in reversed(settled)])) == shown(last)
+    assert entries_of(resolution([from_lines(entry) for entry in reversed(settled)])) == entries_of(last)
     active = [entry for entry in holding(settled) if not isinstance(entry.statement, Allocation)]
     undone = number_statements(settled, [Undo(entry.number) for entry in active])
-    assert shown(resolution(undone)) == shown(first)
+    assert entries_of(resolution(undone)) == entries_of(first)
 
 
 def from_lines(entry: Entry) -> Entry:

@@ -11,12 +11,12 @@ from relrag_pipelines.identity.mentions import Mention, MentionFinder
 from relrag_pipelines.identity.text_facts import stated_facts, stated_roles
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.personal_name import parse
-from tests.identity.fact_set import found
+from tests.identity.fact_set import judge
 
 
 @pytest.mark.parametrize(("name", "recall"), [("tuned", 0.95), ("held", 0.85)])
 def test_what_is_found_is_stated(name: str, recall: float) -> None:
-    judged = found(name)
+    judged = judge(name)
     assert judged.precision >= 0.95, judged.wrong
     assert judged.recall >= recall, judged.missed
 

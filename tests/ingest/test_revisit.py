@@ -21,7 +21,7 @@ def config(tmp_path: Path) -> Path:
     return archive.make(tmp_path)
 
 
-def held(config: Path, source: str, table: str = "records") -> dict[str, list[tuple[str, str, str]]]:
+def rows_by_month(config: Path, source: str, table: str = "records") -> dict[str, list[tuple[str, str, str]]]:
     """Month -> text's beginning, time and date_quality of what a table holds."""
     home = archive.home(config.parent)
     return {
@@ -39,13 +39,13 @@ def test_a_clock_that_was_slow_is_made_good_by_the_next_sync(config: Path, monke
     monkeypatch.setenv("RELRAG_NOW", "2024-01-20T12:00:00Z")
     archive.sync(config)
     february = ("The plumber quoted 7", "2024-02-15T08:00:00Z")
-    assert (*february, "outside") in held(config, "notes")["2000-01"]
+    assert (*february, "outside") in rows_by_month(config, "notes")["2000-01"]
     assert why(config) == {}, "nothing has come yet"
     monkeypatch.setenv("RELRAG_NOW", "2024-03-01T12:00:00Z")
     assert why(config) == {"chat": {DUE_RECORDS: 1}, "notes": {DUE_RECORDS: 1}}
     archive.sync(config)
-    assert (*february, "exact") in held(config, "notes")["2024-02"]
-    assert (held(config, "notes").keys(), held(config, "chat").keys()) == (
+    assert (*february, "exact") in rows_by_month(config, "notes")["2024-02"]
+    assert (rows_by_month(config, "notes").keys(), rows_by_month(config, "chat").keys()) == (
         {"2024-02"},
         {"2023-12", "2024-01", "2024-02"},
     )
@@ -63,10 +63,10 @@ def test_what_was_to_come_and_stands_in_no_file_any_more_is_not_read_for_ever(
     os.utime(chat, (1_704_100_100, 1_704_100_100))
     archive.sync(config)
     boiler = ("The boiler of the ca", "2024-02-14T20:40:00Z")
-    assert (*boiler, "outside") in held(config, "chat")["2000-01"]
+    assert (*boiler, "outside") in rows_by_month(config, "chat")["2000-01"]
     monkeypatch.setenv("RELRAG_NOW", "2024-03-01T12:00:00Z")
     archive.sync(config)
-    assert (*boiler, "exact") in held(config, "chat")["2000-01"]
+    assert (*boiler, "exact") in rows_by_month(config, "chat")["2000-01"]
     assert why(config) == {}
 
 
@@ -82,12 +82,15 @@ def test_a_time_that_only_the_file_has_is_followed(config: Path, name: str, text
     paper.write_text(text)
     os.utime(paper, (MAY, MAY))
     archive.sync(config)
-    before = held(config, "papers")
+    before = rows_by_month(config, "papers")
     os.utime(paper, (JUNE, JUNE))
     assert why(config) == {"papers": {"changed": 1}}
     archive.sync(config)
-    assert (held(config, "papers") != before) == follows
-    assert ("2024-06" in held(config, "papers"), "2024-05" in held(config, "papers")) == (follows, False)
+    assert (rows_by_month(config, "papers") != before) == follows
+    assert ("2024-06" in rows_by_month(config, "papers"), "2024-05" in rows_by_month(config, "papers")) == (
+        follows,
+        False,
+    )
 
 
 def test_a_time_of_a_file_that_lay_outside_of_all_months_is_followed_too(config: Path) -> None:
@@ -95,10 +98,10 @@ def test_a_time_of_a_file_that_lay_outside_of_all_months_is_followed_too(config:
     paper.write_text("# Unpacked\n\nThe time of the file is all there is.\n")
     os.utime(paper, (315_532_800, 315_532_800))  # 1980, which archives write that know no time
     archive.sync(config)
-    assert ("# Unpacked\n\nThe time", "1980-01-01T00:00:00Z", "outside") in held(config, "papers")["2000-01"]
+    assert ("# Unpacked\n\nThe time", "1980-01-01T00:00:00Z", "outside") in rows_by_month(config, "papers")["2000-01"]
     os.utime(paper, (MAY, MAY))
     archive.sync(config)
-    assert ("# Unpacked\n\nThe time", "2024-05-01T00:00:00Z", "modified") in held(config, "papers")["2024-05"]
+    assert ("# Unpacked\n\nThe time", "2024-05-01T00:00:00Z", "modified") in rows_by_month(config, "papers")["2024-05"]
 
 
 def retained(config: Path, **notes: list[dict[str, str]]) -> Path:
@@ -128,26 +131,30 @@ def test_a_retained_file_that_was_renamed_and_edited_gives_way(config: Path, mov
     (folder / "a.jsonl").unlink()
     write(folder, b=[{**NEW, "timestamp": moved}])
     archive.sync(config)
-    texts = sorted(text for rows in held(config, "more").values() for text, *_ in rows)
+    texts = sorted(text for rows in rows_by_month(config, "more").values() for text, *_ in rows)
     assert texts == ["Only the old one.", "The sled is blue."]
 
 
 def test_it_gives_way_too_where_it_vanishes_later(config: Path) -> None:
     folder = retained(config, a=[OLD, KEPT], b=[NEW])
-    assert held(config, "more")["2024-02"][0][0] == "The sled is red.", "of two that are there the first by path"
+    assert rows_by_month(config, "more")["2024-02"][0][0] == "The sled is red.", (
+        "of two that are there the first by path"
+    )
     (folder / "a.jsonl").unlink()
     assert why(config) == {"more": {"gone, its records stay": 1}}
     archive.sync(config)
-    assert [text for text, *_ in held(config, "more")["2024-02"]] == ["The sled is blue.", "Only the old one."]
+    assert [text for text, *_ in rows_by_month(config, "more")["2024-02"]] == ["The sled is blue.", "Only the old one."]
     assert why(config) == {}
     write(folder, a=[OLD, KEPT])
     assert why(config) == {"more": {"they are there again": 1}}
     archive.sync(config)
-    assert [text for text, *_ in held(config, "more")["2024-02"]] == ["The sled is red.", "Only the old one."]
+    assert [text for text, *_ in rows_by_month(config, "more")["2024-02"]] == ["The sled is red.", "Only the old one."]
 
 
 def dates_of(config: Path, text: str) -> list[str]:
-    return sorted(when[:10] for rows in held(config, "chat").values() for begin, when, _ in rows if begin == text)
+    return sorted(
+        when[:10] for rows in rows_by_month(config, "chat").values() for begin, when, _ in rows if begin == text
+    )
 
 
 def test_a_chat_whose_dates_do_not_tell_is_read_again_when_another_chat_comes_changes_or_goes(config: Path) -> None:

@@ -93,7 +93,7 @@ def test_a_folder_that_cannot_be_listed_is_no_deletion(tmp_path: Path) -> None:
 CALLS = KINDS["call_recording"]
 
 
-def beside(root: Path) -> dict[str, list[str]]:
+def companions(root: Path) -> dict[str, list[str]]:
     calls = source(kind="call_recording", path=root)
     found = scan_units(root, CALLS, calls, {}, "")
     return {path: [file.name for file in unit.companions] for path, unit in found.units.items()}
@@ -113,9 +113,9 @@ def beside(root: Path) -> dict[str, list[str]]:
 def test_files_that_belong_to_a_unit(tmp_path: Path, names: list[str], expected: dict[str, list[str]]) -> None:
     for name in names:
         (tmp_path / name).write_bytes(b"x")
-    assert beside(tmp_path) == expected
+    assert companions(tmp_path) == expected
     single = next(iter(expected))
-    assert beside(tmp_path / single) == {single: expected[single]}, "the same where the path is the file itself"
+    assert companions(tmp_path / single) == {single: expected[single]}, "the same where the path is the file itself"
 
 
 def test_a_unit_changes_with_the_files_beside_it(tmp_path: Path) -> None:

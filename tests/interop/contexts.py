@@ -79,11 +79,11 @@ def main(folder: Path) -> dict[str, Any]:
             "text_units": len(units),
             "claims": len(claims),
         },
-        "contexts": {name: shown(one.context_records) for name, one in found.items()},
+        "contexts": {name: ids_by_table(one.context_records) for name, one in found.items()},
     }
 
 
-def shown(records: dict[str, pd.DataFrame]) -> dict[str, list[int]]:
+def ids_by_table(records: dict[str, pd.DataFrame]) -> dict[str, list[int]]:
     """The numbers that a context prints, by table."""
     return {
         name.lower(): sorted({int(one) for one in frame["id"]})

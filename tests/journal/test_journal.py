@@ -29,19 +29,19 @@ from tests.make_home import DATA
 LINK = ManualLink("gmail:a", "document:b", "references", False, 0.5, "the same roof")
 
 
-def told(home: Path, after: int = 0) -> list[tuple[int, str, object]]:
+def entries_of(home: Path, after: int = 0) -> list[tuple[int, str, object]]:
     return [(entry.number, entry.kind, entry.statement) for entry in journal.entries(home, after)]
 
 
 def test_entries_of_all_kinds_come_back_in_order_with_their_numbers(tmp_path: Path) -> None:
     assert journal.append(tmp_path, [LINK, CallWord("call_recording:1", "approve")]) == [1, 2]
     assert journal.append(tmp_path, [replace(LINK, deleted=True)]) == [3]
-    assert told(tmp_path) == [
+    assert entries_of(tmp_path) == [
         (1, "link", LINK),
         (2, "call", CallWord("call_recording:1", "approve")),
         (3, "link", replace(LINK, deleted=True)),
     ]
-    assert told(tmp_path, after=2) == [(3, "link", replace(LINK, deleted=True))]
+    assert entries_of(tmp_path, after=2) == [(3, "link", replace(LINK, deleted=True))]
     assert journal.statements(tmp_path, CallWord) == [CallWord("call_recording:1", "approve")]
     first = json.loads(journal.path(tmp_path).read_text().splitlines()[0])
     assert first == {
@@ -64,7 +64,7 @@ def test_entries_of_all_kinds_come_back_in_order_with_their_numbers(tmp_path: Pa
 def test_what_is_forgotten_leaves_its_number_and_no_other_entry_gets_it(tmp_path: Path) -> None:
     journal.append(tmp_path, [LINK, replace(LINK, provenance="as Ota said")])
     assert journal.forget(tmp_path, lambda values: "as Ota said" in values) == 1
-    assert told(tmp_path) == [(1, "link", LINK), (2, "forgotten", None)]
+    assert entries_of(tmp_path) == [(1, "link", LINK), (2, "forgotten", None)]
     assert b"Ota" not in journal.path(tmp_path).read_bytes()
     assert journal.append(tmp_path, [LINK]) == [3]
     assert journal.forget(tmp_path, lambda values: True) == 2
@@ -81,7 +81,7 @@ def test_a_torn_last_line_counts_for_nothing_and_goes_with_the_next_entry(tmp_pa
     journal.append(tmp_path, [LINK])
     with journal.path(tmp_path).open("ab") as opened:
         opened.write(tail)
-    assert told(tmp_path) == [(1, "link", LINK)]
+    assert entries_of(tmp_path) == [(1, "link", LINK)]
     assert journal.append(tmp_path, [LINK]) == [2]
     assert len(journal.path(tmp_path).read_text().splitlines()) == 2
     assert private_manifest.damage(tmp_path) == []
@@ -102,7 +102,7 @@ def test_a_kill_before_the_write_loses_nothing_and_names_nothing(
     with pytest.raises(KeyboardInterrupt):
         journal.forget(tmp_path, lambda values: True)
     monkeypatch.setattr(failpoints, "watch", None)
-    assert told(tmp_path) == [(1, "link", LINK)]
+    assert entries_of(tmp_path) == [(1, "link", LINK)]
     assert journal.append(tmp_path, [LINK]) == [2]
     assert private_manifest.damage(tmp_path) == []
 
@@ -220,18 +220,18 @@ TAKEN = [
 ]
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_an_old_homes_files_are_read_and_taken_over_once(tmp_path: Path) -> None:
     config = old_home(tmp_path)
     workspace = archive.workspace(config)
     home = workspace.home
     before = archive.contents(home)
-    assert told(home) == TAKEN
+    assert entries_of(home) == TAKEN
     assert call_approvals.load(home)["call_recording:1"].swapped
     assert [one.confidence for one in manual_links.load(home)] == [0.9]
     assert archive.changed(before, archive.contents(home)) == []
     assert commands.sync(config) in (0, 1)
-    assert told(home)[:5] == TAKEN
+    assert entries_of(home)[:5] == TAKEN
     given = journal.statements(home, Allocation)
     assert not [name for name in former_files.FILES if (home / name).exists()]
     assert generations.current_manifest(home)["journal"] == 5 + len(given)
@@ -251,9 +251,9 @@ def test_a_kill_while_they_are_taken_over_neither_loses_nor_doubles_an_entry(
         patch.setattr(former_files, "remove", lambda home: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             journal.take_over(home)
-    assert told(home) == TAKEN
+    assert entries_of(home) == TAKEN
     assert journal.append(home, [LINK]) == [6]
-    assert told(home) == [*TAKEN, (6, "link", LINK)]
+    assert entries_of(home) == [*TAKEN, (6, "link", LINK)]
     assert not [name for name in former_files.FILES if (home / name).exists()]
     assert private_manifest.damage(home) == []
 
@@ -261,5 +261,5 @@ def test_a_kill_while_they_are_taken_over_neither_loses_nor_doubles_an_entry(
 def test_what_is_forgotten_before_they_were_taken_over_goes_too(tmp_path: Path) -> None:
     home = archive.workspace(old_home(tmp_path)).home
     assert journal.forget(home, lambda values: "one boiler" in values) == 1
-    assert told(home) == [(1, "forgotten", None), *TAKEN[1:]]
+    assert entries_of(home) == [(1, "forgotten", None), *TAKEN[1:]]
     assert not [path for path in (home / "private").glob("*.jsonl") if b"one boiler" in path.read_bytes()]

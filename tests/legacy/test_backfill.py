@@ -264,7 +264,7 @@ def test_a_folder_without_a_collection_is_named(config: Path) -> None:
         backfill(*older.archived(config))
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_what_was_forgotten_is_of_nobody_and_the_home_is_whole(config: Path) -> None:
     workspace = archive.sync(config)
     backfill(*older.archived(config))

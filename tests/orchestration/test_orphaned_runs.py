@@ -69,7 +69,7 @@ def asked(config: Path, shared: dg.DagsterInstance, query: str, variables: dict[
     return data
 
 
-def told(tags: dict[str, str]) -> dict[str, str]:
+def own_tags(tags: dict[str, str]) -> dict[str, str]:
     """The tags that are this project's."""
     return {key.removeprefix("relrag/"): value for key, value in tags.items() if key.startswith("relrag/")}
 
@@ -85,7 +85,7 @@ def test_a_sync_of_the_command_line_stands_on_the_timeline_and_on_the_pages_of_i
     assert all(one["repositoryOrigin"] == origin and one["startTime"] for one in runs)
     shown = [(one["pipelineName"], {tag["key"]: tag["value"] for tag in one["tags"]}) for one in runs]
     by = {"launched_by": "command line"}
-    assert [(name, told(tags)) for name, tags in shown] == [
+    assert [(name, own_tags(tags)) for name, tags in shown] == [
         ("sync", {"source": "chat, papers, notes", "months": "2023-12..2024-02", **by}),
         ("sync", {"source": "chat", "months": "2023-12..2024-02", **by}),
         ("sync", {"source": "papers", "months": "2024-01", **by}),
@@ -109,7 +109,7 @@ def test_a_backfill_is_named_so(config: Path, shared: dg.DagsterInstance) -> Non
     archive.sync(config)
     assert commands.backfill("chat", "2023-12", "2024-01", config) == 0
     (made,) = [one for one in shared.get_runs() if one.job_name == "backfill"]
-    assert told(dict(made.tags)) == {"source": "chat", "months": "2023-12..2024-01", "launched_by": "command line"}
+    assert own_tags(dict(made.tags)) == {"source": "chat", "months": "2023-12..2024-01", "launched_by": "command line"}
 
 
 def test_a_run_that_was_launched_without_tags_has_them_in_the_end(config: Path, shared: dg.DagsterInstance) -> None:

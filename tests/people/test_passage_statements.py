@@ -19,7 +19,7 @@ from relrag_query.archive import Archive
 from relrag_query.cli.commands import plan as planning
 from relrag_query.cli.commands import sync as commands
 from tests import archive
-from tests.graphrag.json_service import NO_STATEMENTS, TOKENS, Service, serving
+from tests.graphrag.json_service import NO_STATEMENTS, TOKENS, Service, serve
 
 MOVED = "Petr Kolar: We settled in Brno in May, Dana is a cousin of mine"
 CHAT = f"""\
@@ -56,7 +56,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("COHERE_API_KEY", "secret")
     monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
-    with serving() as found:
+    with serve() as found:
         found.says = {"Brno": SAID}
         yield found
 

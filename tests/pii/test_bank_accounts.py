@@ -7,7 +7,7 @@ from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import POLICIES, Policy
 
 
-def found(text: str) -> list[str]:
+def matches(text: str) -> list[str]:
     return [text[start:end] for start, end, _ in bank_accounts.find(text)]
 
 
@@ -24,14 +24,14 @@ def found(text: str) -> list[str]:
     ],
 )
 def test_accounts(text: str, account: str) -> None:
-    assert found(text) == [account]
+    assert matches(text) == [account]
 
 
 @pytest.mark.parametrize(
     "text", ["part 10-800-99999999", "2000145398/0800", "account of 2024/0042", "13/01/2024", "052-123-4567", "10-800"]
 )
 def test_no_accounts(text: str) -> None:
-    assert found(text) == []
+    assert matches(text) == []
 
 
 def test_equal_accounts_are_written_alike() -> None:

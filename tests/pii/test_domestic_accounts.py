@@ -13,7 +13,7 @@ CZECH, ISRAELI, SLOVAK = "CZ65 0800 0000 1920 0014 5399", "IL6201080000000999999
 SHORT = "CZ38 0800 0000 0000 0000 0123"
 
 
-def found(text: str) -> list[str]:
+def matches(text: str) -> list[str]:
     return [text[start:end] for start, end, _ in ibans.find(text)]
 
 
@@ -30,7 +30,7 @@ def found(text: str) -> list[str]:
     ],
 )
 def test_it_is_found(text: str, accounts: list[str]) -> None:
-    assert found(text) == accounts
+    assert matches(text) == accounts
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_it_is_found(text: str, accounts: list[str]) -> None:
     ],
 )
 def test_what_is_another_number_or_has_no_iban_beside_it_stays(text: str) -> None:
-    assert [one for one in found(text) if one[0].isdigit()] == []
+    assert [one for one in matches(text) if one[0].isdigit()] == []
 
 
 def test_it_gets_the_pseudonym_of_its_iban() -> None:

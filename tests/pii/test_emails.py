@@ -6,7 +6,7 @@ from relrag_pipelines.pii import emails
 from tests import cost
 
 
-def found(text: str) -> list[str]:
+def matches(text: str) -> list[str]:
     return [text[start:end] for start, end, _ in emails.find(text)]
 
 
@@ -29,22 +29,22 @@ def found(text: str) -> list[str]:
     ],
 )
 def test_addresses(text: str, address: str) -> None:
-    assert found(text) == [address]
+    assert matches(text) == [address]
 
 
 def test_addresses_side_by_side_stay_apart() -> None:
-    assert found("dana@example.com/petr@example.cz;x@y.de") == ["dana@example.com", "petr@example.cz", "x@y.de"]
+    assert matches("dana@example.com/petr@example.cz;x@y.de") == ["dana@example.com", "petr@example.cz", "x@y.de"]
 
 
 @pytest.mark.requirement("S0-80")
 @pytest.mark.parametrize("prefix", ["ל", "ב", "מ", "ול", "ל-", "ב־", "מייל-"])
 def test_hebrew_glued_to_an_address_stays_outside(prefix: str) -> None:
-    assert found(f"תכתוב {prefix}dana@example.com") == ["dana@example.com"]
+    assert matches(f"תכתוב {prefix}dana@example.com") == ["dana@example.com"]
 
 
 @pytest.mark.parametrize("text", ["a@1.2.3", "x@y", "@dana", "dana@", "12 @ 3.50", "a @ b.com", "react@18.2.0", "@@.."])
 def test_no_addresses(text: str) -> None:
-    assert found(text) == []
+    assert matches(text) == []
 
 
 def test_equal_addresses_are_written_alike() -> None:

@@ -8,7 +8,7 @@ from bench import pii_scores
 from relrag_pipelines.pii.entities import ENTITIES, FURTHER
 
 
-def found(entity: str, text: str) -> list[str]:
+def matches(entity: str, text: str) -> list[str]:
     return [text[start:end] for start, end, _ in ENTITIES[entity].find(text)]
 
 
@@ -74,7 +74,7 @@ def _sole(entity: str, *values: str) -> list[tuple[str, str, str]]:
     ],
 )  # fmt: skip
 def test_everyday_spellings(entity: str, text: str, value: str) -> None:
-    assert found(entity, text) == [value]
+    assert matches(entity, text) == [value]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_everyday_spellings(entity: str, text: str, value: str) -> None:
     ],
 )  # fmt: skip
 def test_near_misses(entity: str, text: str) -> None:
-    assert found(entity, text) == []
+    assert matches(entity, text) == []
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_what_is_no_key_is_named_without_its_text(text: str) -> None:
         key_texts.parse(text, "here")
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_keys_in_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,7 +88,7 @@ def test_keys_in_the_environment(
     assert archive.workspace(config).keys.version == "k2"
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_keys_in_a_keyring(tmp_path: Path, backend: Backend) -> None:
     config = archive.make(tmp_path, extra='keys_store = "keyring"\n')
     assert sync(config) == 0

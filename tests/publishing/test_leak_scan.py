@@ -30,20 +30,20 @@ GRAPH = '[graphrag.collections.all]\nsources = ["chat", "papers", "notes"]\n'
 
 
 @pytest.fixture(scope="module")
-def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def archive_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("synced")
     archive.first_sync(archive.make(folder))
     return folder
 
 
 @pytest.fixture
-def workspace(synced: Path, tmp_path: Path) -> Workspace:
-    copy_with_holes(synced, tmp_path)
+def workspace(archive_folder: Path, tmp_path: Path) -> Workspace:
+    copy_with_holes(archive_folder, tmp_path)
     (tmp_path / "test.keys").chmod(0o600)
     return archive.workspace(tmp_path / "relrag.toml")
 
 
-def found(seen: LeakScan) -> list[tuple[str, str, str]]:
+def leak_rows(seen: LeakScan) -> list[tuple[str, str, str]]:
     assert not seen.unread
     return [(one.table, one.record, one.entity) for one in seen.leaks]
 
@@ -75,7 +75,7 @@ def test_a_value_in_the_lake_is_told_by_table_and_record(
     path = lake.month_path(workspace.home, "records", "notes", "2024-02")
     row = plant(path, "text", f"Petr: {PLANTED}")
     name = path.relative_to(workspace.home).as_posix()
-    assert found(leak_scan.scan_home(workspace)) == [("records", row["asset_id"], "PHONE_NUMBER")]
+    assert leak_rows(leak_scan.scan_home(workspace)) == [("records", row["asset_id"], "PHONE_NUMBER")]
     assert scan_pii(workspace.settings.folder / "relrag.toml") == 1
     said = capsys.readouterr().out
     assert f"{name} records {row['asset_id']} PHONE_NUMBER\n" in said
@@ -87,13 +87,13 @@ def test_an_id_that_holds_a_value_is_not_printed(workspace: Workspace) -> None:
     path = lake.month_path(workspace.home, "chunks", "notes", "2024-02")
     count = pq.read_metadata(path).num_rows
     plant(path, "asset_id", "jsonl:notes:0521234567")
-    assert found(leak_scan.scan_home(workspace)) == [("chunks", f"row {count}", "PHONE_NUMBER")]
+    assert leak_rows(leak_scan.scan_home(workspace)) == [("chunks", f"row {count}", "PHONE_NUMBER")]
 
 
 def test_a_value_in_the_catalog_is_found(workspace: Workspace) -> None:
     with catalog.connect(str(current(workspace) / catalog.NAME)) as connection:
         connection.execute("UPDATE records SET subject = ? WHERE asset_id = 'jsonl:notes:n1'", [f"Call of {PLANTED}"])
-    assert found(leak_scan.scan_home(workspace)) == [("records", "jsonl:notes:n1", "PHONE_NUMBER")]
+    assert leak_rows(leak_scan.scan_home(workspace)) == [("records", "jsonl:notes:n1", "PHONE_NUMBER")]
 
 
 def test_a_value_in_a_payload_is_found(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ def test_a_value_in_a_payload_is_found(workspace: Workspace, monkeypatch: pytest
 def test_a_value_between_the_empty_bytes_of_an_engines_file_is_found(workspace: Workspace) -> None:
     page = current(workspace) / "page_0.dat"
     page.write_bytes(b"\0" * 4_000_000 + f"said\0{PLANTED}\0\0\0\n".encode() + b"\0" * 4_000_000)
-    assert found(leak_scan.scan_home(workspace)) == [("page_0.dat", "row 1", "PHONE_NUMBER")]
+    assert leak_rows(leak_scan.scan_home(workspace)) == [("page_0.dat", "row 1", "PHONE_NUMBER")]
 
 
 def test_binary_columns_and_events_are_decoded(workspace: Workspace) -> None:
@@ -121,7 +121,7 @@ def test_binary_columns_and_events_are_decoded(workspace: Workspace) -> None:
     place = workspace.home / "graphrag" / "all" / "1"
     place.mkdir(parents=True)
     pq.write_table(table, place / "text_units.parquet")
-    assert found(leak_scan.scan_home(workspace)) == [
+    assert leak_rows(leak_scan.scan_home(workspace)) == [
         ("text_units", "a", "PHONE_NUMBER"),
         ("text_units", "b", "PHONE_NUMBER"),
     ]
@@ -132,7 +132,7 @@ def test_binary_columns_and_events_are_decoded(workspace: Workspace) -> None:
         database.execute("INSERT INTO event_logs VALUES (8, '', ?)", [zlib.compress(PLANTED.encode())])
         database.commit()
     (workspace.home / "dagster" / "run.err").write_text(f"fine\nfailed at {PLANTED}\n")
-    assert found(leak_scan.scan_home(workspace))[:3] == [
+    assert leak_rows(leak_scan.scan_home(workspace))[:3] == [
         ("event_logs", "7", "PHONE_NUMBER"),
         ("event_logs", "8", "PHONE_NUMBER"),
         ("run.err", "row 2", "PHONE_NUMBER"),

@@ -44,7 +44,7 @@ def on_top(config: Path) -> bool:
     return (published(config) / catalog.BASE).exists()
 
 
-def found(config: Path, query: str) -> list[str]:
+def search(config: Path, query: str) -> list[str]:
     with Archive.open(config) as opened:
         return [hit.chunk.source_id or "" for hit in opened.search(query).hits]
 
@@ -59,7 +59,7 @@ def everything(config: Path) -> dict[str, list[tuple[Any, ...]]]:
         }
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_a_new_note_lies_on_top_and_is_found_beside_the_old_ones(config: Path, tmp_path: Path) -> None:
     archive.first_sync(config, dagster=False)
     whole = published(config) / catalog.NAME
@@ -67,8 +67,8 @@ def test_a_new_note_lies_on_top_and_is_found_beside_the_old_ones(config: Path, t
     assert commands.sync(config) == 0
     assert on_top(config)
     assert (published(config) / catalog.BASE).samefile(whole)
-    assert found(config, "rusty boiler")[0] == "new"
-    assert found(config, "greenhouse pane 21")[0] == "n3"
+    assert search(config, "rusty boiler")[0] == "new"
+    assert search(config, "greenhouse pane 21")[0] == "n3"
     assert generation_damage.verify(archive.workspace(config).home, 2) == []
     # the same archive synced once into a new home
     (tmp_path / "fresh").mkdir()
@@ -89,7 +89,7 @@ def test_a_second_one_lies_on_the_same_base_and_the_base_outlives_its_generation
     home = archive.workspace(config).home
     assert sorted(generations.numbers(home)) == [4, 5]
     assert generation_damage.verify(home, 5) == []
-    assert set(found(config, "boiler")) == {"new0", "new1", "new2", "new3"}
+    assert set(search(config, "boiler")) == {"new0", "new1", "new2", "new3"}
     assert len(everything(config)["records"]) == 44
 
 
@@ -101,7 +101,7 @@ def test_an_edit_leaves_nothing_of_the_old_text(config: Path) -> None:
     archive.sync(config)
     assert not on_top(config)
     assert generations.numbers(archive.workspace(config).home) == [2]
-    assert found(config, "safe opens with patience")[0] == "secret"
+    assert search(config, "safe opens with patience")[0] == "secret"
     assert all(b"zanzibar" not in path.read_bytes() for path in published(config).rglob("*") if path.is_file())
 
 
@@ -142,7 +142,7 @@ def test_a_damaged_account_of_the_months_is_no_reason_to_fail(config: Path) -> N
     add(config, {"id": "new", "text": "The orangery is heated.", "ts": 1735689600})
     archive.sync(config)
     assert not on_top(config)
-    assert found(config, "orangery heated")[0] == "new"
+    assert search(config, "orangery heated")[0] == "new"
 
 
 def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +160,7 @@ def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, mo
     archive.sync(config)
     assert tried == [True, False]
     assert not on_top(config)
-    assert found(config, "rusty boiler")[0] == "new"
+    assert search(config, "rusty boiler")[0] == "new"
     assert len(generations.numbers(archive.workspace(config).home)) == 2
 
 
@@ -186,4 +186,4 @@ def test_where_the_system_ends_the_process_that_fills_the_vectors_a_fresh_one_do
     workers.stop_pool(pool)
     assert (counts["points"], counts["points"] == counts["chunks"]) == (40, True)
     publish.publish(workspace)
-    assert found(config, "greenhouse pane 21")[0] == "n3"
+    assert search(config, "greenhouse pane 21")[0] == "n3"

@@ -39,15 +39,15 @@ OVERLOOKED = {"id": "n3", "text": f"again: {PLANTED}", "timestamp": "2024-02-21T
 
 
 @pytest.fixture(scope="module")
-def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def archive_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("synced")
     archive.first_sync(archive.make(folder))
     return folder
 
 
 @pytest.fixture
-def workspace(synced: Path, tmp_path: Path) -> Workspace:
-    copy_with_holes(synced, tmp_path)
+def workspace(archive_folder: Path, tmp_path: Path) -> Workspace:
+    copy_with_holes(archive_folder, tmp_path)
     (tmp_path / "test.keys").chmod(0o600)
     return archive.workspace(tmp_path / "relrag.toml")
 

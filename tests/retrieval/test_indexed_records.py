@@ -57,7 +57,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def shown(config: Path, query: str) -> str:
+def rows_as_text(config: Path, query: str) -> str:
     """All rows of a query, as one text."""
     with Archive.open(config) as opened, opened._reading() as connection:
         return json.dumps(connection.execute(query).fetchall(), default=str, ensure_ascii=False)
@@ -66,24 +66,24 @@ def shown(config: Path, query: str) -> str:
 @pytest.mark.requirement("S0-76")
 def test_an_account_goes_from_the_name_of_the_file_whose_text_has_its_iban(config: Path) -> None:
     for table in ("records", "chunks"):
-        row = shown(config, f"SELECT text, file_name FROM {table} WHERE asset_id = 'jsonl:notes:invoice'")
+        row = rows_as_text(config, f"SELECT text, file_name FROM {table} WHERE asset_id = 'jsonl:notes:invoice'")
         assert "2000145399" not in row
         assert row.count("<IBAN_CODE:k1:") == 3
 
 
 def test_a_passport_goes_from_the_passage_behind_the_one_that_announces_it(config: Path) -> None:
     query = "SELECT text FROM {} WHERE asset_id = 'jsonl:notes:trip' ORDER BY chunk_index"
-    alone = [text for (text,) in json.loads(shown(config, query.format("indexed_chunks"))) if PASSPORT in text]
+    alone = [text for (text,) in json.loads(rows_as_text(config, query.format("indexed_chunks"))) if PASSPORT in text]
     assert alone and not any("passport" in text for text in alone)
-    assert PASSPORT not in (rows := shown(config, query.format("chunks")))
+    assert PASSPORT not in (rows := rows_as_text(config, query.format("chunks")))
     assert rows.count("<PASSPORT:k1:") == len(alone)
 
 
 def test_a_short_number_that_a_card_calls_a_phone_is_shown_nowhere(config: Path) -> None:
     for table in ("records", "chunks", "identifiers", "person_aliases", "person_facts"):
-        assert SHORT not in shown(config, f"FROM {table}"), table
-    assert SHORT in shown(config, "FROM indexed_person_aliases")
-    assert "Ring <PHONE_NUMBER:k1:" in shown(config, "SELECT text, extra FROM records WHERE kind = 'contacts'")
+        assert SHORT not in rows_as_text(config, f"FROM {table}"), table
+    assert SHORT in rows_as_text(config, "FROM indexed_person_aliases")
+    assert "Ring <PHONE_NUMBER:k1:" in rows_as_text(config, "SELECT text, extra FROM records WHERE kind = 'contacts'")
 
 
 def test_each_record_is_looked_at_once_and_only_where_a_query_shows_it(
@@ -111,7 +111,7 @@ def test_sixteen_threads_are_shown_what_one_is_shown(config: Path, monkeypatch: 
     """Also while what is remembered of records is thrown away amid the queries of others."""
     monkeypatch.setattr(indexed_records, "_MOST_REMEMBERED", 0)
     queries = [f"SELECT * FROM {table} ORDER BY ALL" for table in ("records", "chunks", "identifiers", "person_facts")]
-    serial = [shown(config, query) for query in queries]
+    serial = [rows_as_text(config, query) for query in queries]
     begin = threading.Barrier(16)
     with Archive.open(config) as opened:
 

@@ -15,7 +15,7 @@ from relrag_query.archive import Archive
 from relrag_query.results import Results
 from relrag_query.retrieval.reranker import RerankError, rank
 from tests import archive
-from tests.embedders.service import Fault, Service, serving
+from tests.embedders.service import Fault, Service, serve
 from tests.query_hits import publish, record
 
 SECRET = "sk-secret-never-shown"
@@ -32,7 +32,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     for variable in ("CO_API_URL", "CO_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("COHERE_API_KEY", SECRET)
-    with serving() as running:
+    with serve() as running:
         yield running
 
 

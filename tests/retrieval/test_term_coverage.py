@@ -83,7 +83,7 @@ def test_what_is_known_of_a_passage_counts() -> None:
     )
     known = metadata_tokens(passage)
     asked = "Alex invoice email INV-1187 2025-01-15"
-    assert all(term.found(known) for term in query_terms(asked, FREQUENCIES))
+    assert all(term.match(known) for term in query_terms(asked, FREQUENCIES))
 
 
 def test_personal_data_is_found_under_itself_or_its_pseudonym() -> None:

@@ -53,7 +53,7 @@ def test_the_words_of_the_question_count_more_than_their_translations(archive: A
     with archive._reading() as connection:
         context = archive._context(connection, "How long is the warranty on the roof?", Filters(), 8)
     (warranty,) = [term for term in context.terms if term.word == "warranty"]
-    shares = [warranty.found(frozenset(terms)) for terms in (["warranti"], ["~zaru"], ["~zaruk"], ["~zar"], ["kotel"])]
+    shares = [warranty.match(frozenset(terms)) for terms in (["warranti"], ["~zaru"], ["~zaruk"], ["~zar"], ["kotel"])]
     assert shares == [1.0, pytest.approx(0.35), pytest.approx(0.63), 0.0, 0.0]
     assert {"~zaruk", "~strec", "גג"} <= context.translated.keys()
     assert "~zar" not in context.translated, "three letters begin too many words"

@@ -18,7 +18,7 @@ from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import catalog, graph_indexes, model_answers
 from relrag_pipelines.workspace import Workspace
 from tests import archive
-from tests.graphrag.json_service import TOKENS, Service, serving
+from tests.graphrag.json_service import TOKENS, Service, serve
 from tests.graphrag.test_llm import entity, relation
 from tests.passages import passage
 from tests.passages import table as passage_table
@@ -28,7 +28,7 @@ LETTERS = '[graphrag.collections.archive]\n[graphrag.collections.winter]\nsource
 
 
 def table(workspace: Workspace, collection: str, name: str) -> pd.DataFrame:
-    place = graph_indexes.current(workspace.home, collection)
+    place = graph_indexes.current_folder(workspace.home, collection)
     assert place
     read = parquet.read(place, name)
     assert read is not None
@@ -105,7 +105,7 @@ def _plain(workspace: Workspace) -> dict[str, bytes]:
 
 def test_what_personal_data_stands_in_a_table_is_counted_and_not_shown(tmp_path: Path) -> None:
     made = archive.sync(with_graphs(archive.make(tmp_path)))
-    place = graph_indexes.current(made.home, "archive")
+    place = graph_indexes.current_folder(made.home, "archive")
     assert place
     tables = {name: table(made, "archive", name) for name in ALL.keys() - OPTIONAL.keys()}
     tables["entities"].loc[0, "description"] = "Call me on 052-123-4567"
@@ -229,7 +229,7 @@ def _notes(some: list[list[str]]) -> list[dict[str, str]]:
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
-    with serving() as found:
+    with serve() as found:
         found.says = {
             "boiler": {
                 "entities": [entity("boiler", "THING", "It is broken."), entity("cabin", "PLACE")],

@@ -16,7 +16,7 @@ from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.commands.forget import ForgetRequest, forget
 from relrag_query.graphrag.service import query
 from tests import archive
-from tests.embedders.service import Service, serving, vector
+from tests.embedders.service import Service, serve, vector
 
 NOTES = [
     {"id": "g1", "text": "The greenhouse roof leaks, the glazier asks for scaffolding."},
@@ -29,13 +29,13 @@ NOTES = [
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    with pytest.MonkeyPatch.context() as patch, serving() as opened:
+    with pytest.MonkeyPatch.context() as patch, serve() as opened:
         patch.setenv("OPENAI_API_KEY", "key")
         yield opened
 
 
 @pytest.fixture(scope="module")
-def synced(tmp_path_factory: pytest.TempPathFactory, service: Service) -> Path:
+def archive_config(tmp_path_factory: pytest.TempPathFactory, service: Service) -> Path:
     folder = tmp_path_factory.mktemp("synced")
     made = archive.many_notes(folder)
     asked = f'embedder = "openai"\nembedding_url = "{service.url}/v1"\n[graphrag]\nmethod = "fast"\n'
@@ -46,10 +46,10 @@ def synced(tmp_path_factory: pytest.TempPathFactory, service: Service) -> Path:
 
 
 @pytest.fixture
-def config(synced: Path, tmp_path: Path) -> Path:
+def config(archive_config: Path, tmp_path: Path) -> Path:
     """A copy, to be changed."""
-    archive.clone(synced.parent, tmp_path / "copy")
-    return tmp_path / "copy" / synced.name
+    archive.clone(archive_config.parent, tmp_path / "copy")
+    return tmp_path / "copy" / archive_config.name
 
 
 def write(folder: Path, notes: list[dict[str, str]]) -> None:
@@ -71,8 +71,8 @@ def cached(workspace: Workspace) -> set[str]:
 
 
 @pytest.mark.requirement("S2-2")
-def test_every_entity_and_relationship_has_the_vector_of_its_text(synced: Path) -> None:
-    made = archive.workspace(synced)
+def test_every_entity_and_relationship_has_the_vector_of_its_text(archive_config: Path) -> None:
+    made = archive.workspace(archive_config)
     found = tables(made)
     assert graph_build.broken_invariants(made, "archive") == []
     texts = dict(embedded_texts(found))
@@ -118,8 +118,10 @@ def test_another_embedder_makes_an_index_stale(config: Path) -> None:
     assert stale.reason
 
 
-def test_a_local_question_finds_entities_by_their_vectors(synced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = archive.workspace(synced)
+def test_a_local_question_finds_entities_by_their_vectors(
+    archive_config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = archive.workspace(archive_config)
     (roof,) = (text for text in dict(embedded_texts(tables(made))).values() if text.startswith("greenhouse roof:"))
     asked = "Quid tecto factum est?"
     # a model that gives a Latin question the vector of the roof
@@ -132,7 +134,7 @@ def test_a_local_question_finds_entities_by_their_vectors(synced: Path, monkeypa
     assert query(made.settings, "archive", asked, "basic").answer.records.entities == ()
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_what_is_forgotten_is_in_no_vector_and_no_table(config: Path) -> None:
     made = archive.workspace(config)
     found = tables(made)

@@ -106,7 +106,7 @@ def test_what_can_be_made_now_is_what_waits_for_no_month() -> None:
     found = Plan(stale=[stale], archive=plans.stale_stages(state, [source()], [stale]))
     assert found.archive_assets() == ["persons", "aliases", "entities"]
     assert [one.stage for one in found.archive] == ["people", "graph", "near"]
-    first = found.without("embeddings")  # a first generation does not wait for vectors, nor for what is made of them
+    first = found.drop_stage("embeddings")  # a first generation does not wait for vectors, nor for what is made of them
     assert ([one.stage for one in first.archive], first.stale) == (["people", "graph"], [])
 
 

@@ -23,7 +23,7 @@ def test_the_next_index_takes_the_place_of_the_one_before(tmp_path: Path) -> Non
     first = write(tmp_path, "archive", "one")
     second = write(tmp_path, "archive", "two")
     assert (first.name, second.name, first.exists()) == ("1", "2", False)
-    assert graph_indexes.current(tmp_path, "archive") == second
+    assert graph_indexes.current_folder(tmp_path, "archive") == second
     made = graph_indexes.current_info(tmp_path, "archive")
     assert made
     assert (made.number, made.stamp, made.counts, made.pending) == (2, STAMP, {"documents": 1}, 3)
@@ -34,7 +34,7 @@ def test_an_index_that_was_not_finished_is_not_read_and_swept(tmp_path: Path) ->
     whole = write(tmp_path, "archive", "one")
     (graph_indexes.begin(tmp_path, "archive") / "documents.parquet").write_bytes(b"half")
     (graph_indexes.begin(tmp_path, "letters") / "documents.parquet").write_bytes(b"half")
-    assert graph_indexes.current(tmp_path, "archive") == whole
+    assert graph_indexes.current_folder(tmp_path, "archive") == whole
     assert graph_indexes.current_info(tmp_path, "letters") is None
     graph_indexes.sweep(tmp_path, ["archive", "letters"])
     assert sorted(path.name for path in (tmp_path / "graphrag").rglob("*") if path.is_dir()) == [
@@ -55,4 +55,4 @@ def test_what_is_damaged_is_named_and_dropped_alone(tmp_path: Path) -> None:
         graph_indexes.current_info(tmp_path, "archive")
     graph_indexes.drop_damaged(tmp_path)
     assert graph_indexes.collections(tmp_path) == ["letters"]
-    assert graph_indexes.current(tmp_path, "letters") == sound
+    assert graph_indexes.current_folder(tmp_path, "letters") == sound

@@ -88,7 +88,7 @@ def store(folder: Path) -> Iterator[VectorStore]:
         yield opened
 
 
-def found(store: VectorStore, question: str, where: ChunkFilter = vectors.ANYWHERE) -> list[int]:
+def ids_found(store: VectorStore, question: str, where: ChunkFilter = vectors.ANYWHERE) -> list[int]:
     return [uuid.UUID(hit.chunk_id).int for hit in store.search(question, 10, where)]
 
 
@@ -106,7 +106,7 @@ def found(store: VectorStore, question: str, where: ChunkFilter = vectors.ANYWHE
 )
 def test_search(store: VectorStore, question: str, first: int) -> None:
     """Text, sender, subject and file name are searched, in three languages."""
-    assert found(store, question)[0] == first
+    assert ids_found(store, question)[0] == first
 
 
 def test_search_scores_fall_and_limit_holds(store: VectorStore) -> None:
@@ -121,7 +121,7 @@ def test_equal_scores_come_in_the_order_of_ids(tmp_path: Path) -> None:
     """So the same archive answers alike wherever it is built."""
     vectors.build(tmp_path / "v", batches([{"chunk_id": name(number), "text": "same words"} for number in (3, 1, 2)]))
     with closing(vectors.open(tmp_path / "v")) as store:
-        assert found(store, "words") == [1, 2, 3]
+        assert ids_found(store, "words") == [1, 2, 3]
 
 
 @pytest.mark.parametrize("question", ["", "?!", "   ", "zebra"])
@@ -159,7 +159,7 @@ def test_where(store: VectorStore, where: ChunkFilter, passages: list[int]) -> N
     """Conditions hold together; within one any value will do; people count as taking part or as mentioned."""
     assert [uuid.UUID(chunk_id).int for chunk_id in store.fetch_ids(where, 10)] == passages
     assert store.count(where) == len(passages)
-    assert set(found(store, "INV-1187 invoice january vodu lednu", where)) == set(passages)
+    assert set(ids_found(store, "INV-1187 invoice january vodu lednu", where)) == set(passages)
 
 
 def test_fetch_ids_limit(store: VectorStore) -> None:
@@ -200,7 +200,7 @@ def test_reading_changes_no_file(folder: Path) -> None:
     """Else the hashes of a published generation would be wrong after the first question."""
     before = hashes(folder)
     with closing(vectors.open(folder)) as store:
-        assert found(store, "invoice", ChunkFilter(person_ids=(7,))) == [1, 2]
+        assert ids_found(store, "invoice", ChunkFilter(person_ids=(7,))) == [1, 2]
     assert hashes(folder) == before
     assert len(before) > 10
 
@@ -307,7 +307,7 @@ def test_extend(tmp_path: Path) -> None:
         assert new.count(ChunkFilter(sources=("docs",))) == 2
     assert vectors.extend(tmp_path / "old", tmp_path / "less", [], [name(0)]) == 3
     with closing(vectors.open(tmp_path / "less")) as less:
-        assert found(less, "INV-1187") == [1]
+        assert ids_found(less, "INV-1187") == [1]
     assert hashes(tmp_path / "old") == before
 
 
@@ -327,7 +327,7 @@ def test_a_store_on_a_full_disk_can_be_read(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(local_store, "EdgeShard", SimpleNamespace(load=full))
     with closing(vectors.open(place)) as opened:
-        assert found(opened, "corrected") == [1]
+        assert ids_found(opened, "corrected") == [1]
     assert len(list(vectors.payloads(place))) == len(ROWS)
     assert hashes(place) == before
 

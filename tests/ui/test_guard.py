@@ -33,12 +33,12 @@ BODY = '{"query": "{version}"}'
 @pytest.fixture(scope="module")
 def webserver() -> Iterator[Webserver]:
     """The web server of an instance without any definitions."""
-    with serving(read_only=False) as served:
+    with serve(read_only=False) as served:
         yield served
 
 
 @contextmanager
-def serving(*, read_only: bool) -> Iterator[Webserver]:
+def serve(*, read_only: bool) -> Iterator[Webserver]:
     with (
         DagsterInstance.local_temp() as instance,
         WorkspaceProcessContext(instance, EmptyWorkspaceTarget(), version="1.13.27", read_only=read_only) as context,
@@ -274,7 +274,7 @@ def test_no_answer_goes_without_these(client: TestClient, path: str, headers: di
 
 def test_read_only_is_guarded_and_read_only() -> None:
     permissions = '{"query": "{permissions {permission value}}"}'
-    with serving(read_only=True) as served, TestClient(served.create_asgi_app(), OURS) as client:
+    with serve(read_only=True) as served, TestClient(served.create_asgi_app(), OURS) as client:
         assert client.post("/graphql", headers=JSON, content=permissions).status_code == 401
         found = client.post("/graphql", headers=LOGGED_IN, content=permissions).json()["data"]["permissions"]
     assert {"launch_pipeline_execution", "wipe_assets", "delete_pipeline_run"} <= {one["permission"] for one in found}

@@ -146,7 +146,7 @@ def test_the_phrase_can_be_taken_out_with_its_possessive() -> None:
     when = time_range(question, NOW, ZONE)
     assert when is not None
     assert when.phrase == "last week"
-    assert when.without(question).split() == ["the", "contract", "from", "email"]
+    assert when.remove_from(question).split() == ["the", "contract", "from", "email"]
 
 
 def test_a_window_holds_what_overlaps_it() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from relrag_query.graph.full_graph import FullGraph, FullGraphNode, GraphEdge
 from relrag_query.web.graph_cards import cards
-from relrag_query.web.rendering import by_clock, commands, direction, marked
+from relrag_query.web.rendering import by_clock, commands, direction, split_at_quote
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,6 @@ def test_a_line_without_letters_runs_as_what_is_around_it() -> None:
 
 
 def test_a_mark_ends_with_its_line_and_an_empty_line_has_none() -> None:
-    assert marked("One two.\n \nThree four. Five.", "One two. Three four") == [
+    assert split_at_quote("One two.\n \nThree four. Five.", "One two. Three four") == [
         ("One two.", True), ("\n \n", False), ("Three four.", True), (" Five.", False),
     ]  # fmt: skip

@@ -149,14 +149,14 @@ def test_what_is_of_another_is_as_if_it_had_never_been(both: TestClient) -> None
 
 
 def test_who_sees_both_or_everything_does(both: TestClient) -> None:
-    def found(headers: dict[str, str], question: str) -> set[str]:
+    def search(headers: dict[str, str], question: str) -> set[str]:
         hits = both.post("/api/v1/search", json={"query": question, "limit": 50}, headers=headers).json()["hits"]
         return {hit["asset_id"].rpartition(":")[2] for hit in hits}
 
-    assert found(OTA, "turbine crane") == {"a1", "a2", "a3"}
-    assert found(EVA, "turbine crane") == {"a1", "a2", "a3", "g1", "g3"}
-    assert found(EVA, "cabin boiler") == set()
-    assert len(found(DANA, "cabin boiler")) > 0
+    assert search(OTA, "turbine crane") == {"a1", "a2", "a3"}
+    assert search(EVA, "turbine crane") == {"a1", "a2", "a3", "g1", "g3"}
+    assert search(EVA, "cabin boiler") == set()
+    assert len(search(DANA, "cabin boiler")) > 0
     assert both.get("/archive", headers=DANA).status_code == 200
     assert both.get("/archive", headers=OTA).status_code == 404
     assert re.findall(r'<a href="(/[a-z]*)"', both.get("/", headers=OTA).text) == ["/", "/search", "/graph"]

@@ -116,13 +116,13 @@ class E5:
         rarity = late_interaction.own(self._rarity[ids], "questions")
         asked = late_interaction.centre_states(asked, "questions")
 
-        def compared(text: str) -> tuple[Vectors, tuple[float, ...]]:
+        def compare(text: str) -> tuple[Vectors, tuple[float, ...]]:
             states = self.states(_PASSAGE + text)[1]
             return mean(states), late_interaction.likeness(
                 asked, rarity, late_interaction.centre_states(states, "passages")
             )
 
-        made = list(self._threads.map(compared, texts))
+        made = list(self._threads.map(compare, texts))
         vectors = np.array([vector for vector, _ in made], np.float32).reshape(-1, DIMENSION)
         return vectors, np.array([near for _, near in made], np.float32).reshape(-1, late_interaction.COLUMNS)
 

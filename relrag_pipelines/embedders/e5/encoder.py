@@ -113,7 +113,7 @@ def _layer(graph: Graph, weights: Weights, product: Product, states: str, number
         blocks = np.concatenate([weights.blocks(f"{layer}{one}.w", width) for one in matrices])
         return product(graph, states, blocks, constant(*(f"{one}.b" for one in matrices)), layer + name)
 
-    def added(states: str, to: str, norm: str) -> str:
+    def add_norm(states: str, to: str, norm: str) -> str:
         given = [states, to, constant(f"{norm}.w"), constant(f"{norm}.b")]
         return graph.node("SkipLayerNormalization", given, layer + norm, domain=MICROSOFT, epsilon=weights.epsilon)
 
@@ -121,6 +121,6 @@ def _layer(graph: Graph, weights: Weights, product: Product, states: str, number
     graph.node("Split", [multiplied(states, "qkv", "q", "k", "v"), "thirds"], *parts, axis=2)
     given = [*parts, *(["", LENGTHS] if padded else [])]
     seen = graph.node("MultiHeadAttention", given, f"{layer}seen", domain=MICROSOFT, num_heads=weights.heads)
-    states = added(multiplied(seen, "attention", "ao"), states, "aln")
+    states = add_norm(multiplied(seen, "attention", "ao"), states, "aln")
     inner = graph.node("Gelu", [multiplied(states, "in", "fi")], f"{layer}gelu", domain=MICROSOFT)
-    return added(multiplied(inner, "out", "fo", width=weights.inner), states, "oln")
+    return add_norm(multiplied(inner, "out", "fo", width=weights.inner), states, "oln")

@@ -47,15 +47,15 @@ class _Page(HtmlTextReader):
         self._heading: int | None = None
         """where an open one begins among the pieces"""
 
-    def opened(self, name: str, attributes: str) -> None:
-        super().opened(name, attributes)
+    def start_tag(self, name: str, attributes: str) -> None:
+        super().start_tag(name, attributes)
         if name == "h1" and not self.heading:
             self._heading = len(self.out)
 
-    def closed(self, name: str) -> None:
+    def end_tag(self, name: str) -> None:
         if name == "h1" and self._heading is not None:
             self.heading, self._heading = tidy("".join(self.out[self._heading :])), None
-        super().closed(name)
+        super().end_tag(name)
 
     def void(self, name: str, attributes: str) -> None:
         super().void(name, attributes)

@@ -76,7 +76,7 @@ def page_picture(data: bytes, number: int, quote: str = "", redacted: str | None
             boxes = _Boxes(page, textpage, text, pixels.shape[1], pixels.shape[0])
             hidden: list[int] = []
             if redacted is not None:
-                hidden = unseen([word for word, _, _ in words], redacted)
+                hidden = missing_words([word for word, _, _ in words], redacted)
                 gone = set(hidden)
                 seen = [range(start, end) for place, (_, start, end) in enumerate(words) if place not in gone]
                 letters = [at for some in seen for at in some if _is_known(text[at])]
@@ -89,7 +89,7 @@ def page_picture(data: bytes, number: int, quote: str = "", redacted: str | None
             return PagePicture(_png(pixels), len(document), matched, len(hidden), not words)
 
 
-def unseen(words: list[str], redacted: str) -> list[int]:
+def missing_words(words: list[str], redacted: str) -> list[int]:
     """Positions of the words that are not in the redacted text."""
     known = [_plain(match) for match in _WORD.findall(redacted)]
     given = [_plain(word) for word in words]

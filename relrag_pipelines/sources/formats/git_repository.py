@@ -127,12 +127,12 @@ def tracked_files(folder: Path) -> Iterator[Path]:
     root = folder.resolve()
 
     @functools.cache
-    def inside(parent: Path) -> bool:
+    def lies_inside(parent: Path) -> bool:
         return parent.resolve() == root / parent.relative_to(folder)
 
     for name in git(folder, "ls-files", "-z", "--cached", work_tree=folder).split(b"\0"):
         file = folder / os.fsdecode(name)
-        if name and _stays(file) and inside(file.parent):
+        if name and _stays(file) and lies_inside(file.parent):
             yield file
 
 

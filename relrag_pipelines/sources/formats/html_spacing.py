@@ -15,8 +15,8 @@ _OUTER_LINES = re.compile(f"(?<=\n\n){KEPT_LINE}++|(?<!{KEPT_LINE}){KEPT_LINE}++
 def tidy(text: str) -> str:
     """Runs of white space as one space, one line end or one empty line; what is kept, as it was."""
 
-    def reduced(run: re.Match[str]) -> str:
+    def reduce(run: re.Match[str]) -> str:
         return "\n\n" if run[0].count("\n") > 1 else "\n" if "\n" in run[0] or LINE in run[0] else " "
 
-    text = re.sub(f"[ \t\n{LINE}]{{2,}}|[\t{LINE}]", reduced, _OUTER_LINES.sub("", text)).strip()
+    text = re.sub(f"[ \t\n{LINE}]{{2,}}|[\t{LINE}]", reduce, _OUTER_LINES.sub("", text)).strip()
     return text.replace(KEPT_SPACE, " ").replace(KEPT_LINE, "\n")

@@ -70,7 +70,7 @@ class HtmlTextReader:
         self._end_link()
         return self.out
 
-    def opened(self, name: str, attributes: str) -> None:
+    def start_tag(self, name: str, attributes: str) -> None:
         """A start tag of an element that is shown; name in lower case."""
         if handler := _STARTS.get(name):
             handler(self, attributes)
@@ -80,7 +80,7 @@ class HtmlTextReader:
                 self.out.append("#" * int(name[1]) + " ")
                 self.no_data()
 
-    def closed(self, name: str) -> None:
+    def end_tag(self, name: str) -> None:
         """An end tag."""
         if handler := _ENDS.get(name):
             handler(self)
@@ -129,7 +129,7 @@ class HtmlTextReader:
                     return behind
                 if not self.hidden or self._reappears(name, closing):
                     if closing:
-                        self.closed(name)
+                        self.end_tag(name)
                     else:
                         self._start(name, attributes)
         if not self.hidden:
@@ -178,7 +178,7 @@ class HtmlTextReader:
             if name not in SELF_CLOSING or not attributes.endswith("/"):
                 self.hidden = (name, 1)
         else:
-            self.opened(name, attributes)
+            self.start_tag(name, attributes)
 
     def _start_link(self, attributes: str) -> None:
         self._end_link()

@@ -54,7 +54,7 @@ class _Mail(HtmlTextReader):
         super().__init__(source)
         self.quotes: list[bool] = []
 
-    def opened(self, name: str, attributes: str) -> None:
+    def start_tag(self, name: str, attributes: str) -> None:
         if attributes and _ANSWERED.search(attributes):
             if not "".join(self.out[-8:]).rstrip(f" \n{LINE}").endswith(DIVIDER):
                 self.out.append(f"\n\n{DIVIDER}\n")
@@ -66,14 +66,14 @@ class _Mail(HtmlTextReader):
             self.out.append(f"\n\n{_QUOTE_BEGINS}\n" if marked else "\n\n")
             self.no_data()
         else:
-            super().opened(name, attributes)
+            super().start_tag(name, attributes)
 
-    def closed(self, name: str) -> None:
+    def end_tag(self, name: str) -> None:
         if name == "blockquote":
             marked = self.quotes.pop() if self.quotes else False
             self.out.append(f"\n{_QUOTE_ENDS}\n\n" if marked else "\n\n")
         else:
-            super().closed(name)
+            super().end_tag(name)
 
 
 def _mark_quotations(text: str) -> str:

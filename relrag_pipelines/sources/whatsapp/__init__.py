@@ -67,18 +67,18 @@ def _lone_chat(unit: Unit, reading: ReadContext) -> Chat:
     folders = [folder.name for folder in unit.file.parents][: len(PurePosixPath(unit.path).parts)]
 
     @functools.cache
-    def beside() -> frozenset[str]:
+    def siblings() -> frozenset[str]:
         try:
             return frozenset(file.name for file in unit.file.parent.iterdir())
         except OSError:  # a folder may be read and not listed
             return frozenset()
 
     def media(name: str) -> str | None:
-        return str(PurePosixPath(unit.path).with_name(name)) if name in beside() else None
+        return str(PurePosixPath(unit.path).with_name(name)) if name in siblings() else None
 
     def digest(name: str) -> str | None:
         file = unit.file.with_name(name)
-        if name not in beside() or not name.lower().endswith(_HASHED):
+        if name not in siblings() or not name.lower().endswith(_HASHED):
             return None
         try:
             if check_file(file, unit.root, follow_links=reading.follow_links).st_size > _HASHED_BYTES:

@@ -100,7 +100,7 @@ def owners(language: str, part: str = "owners") -> Mapping[str, str]:
 
 
 @functools.cache
-def shared() -> frozenset[str]:
+def shared_words() -> frozenset[str]:
     """The words that say that somebody is a relative of several: `our`."""
     return frozenset(word for language in ("en", "cs", "he") for word in _table(language)["shared"]["words"].split())
 

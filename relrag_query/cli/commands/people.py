@@ -15,10 +15,10 @@ from relrag_pipelines.journal.entry_kinds import kind_of
 from relrag_query import statements
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.people_report import (
-    cut,
     names_then,
     numbered_names,
     page_lines,
+    shorten,
     statement_in_words,
     title,
 )
@@ -187,7 +187,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns as wide as their contents, on a terminal and through a pipe alike."""
     if not rows:
         return
-    cells = [[cut(safe(cell)) for cell in row] for row in rows]
+    cells = [[shorten(safe(cell)) for cell in row] for row in rows]
     widths = [max(len(row[place]) for row in [list(head), *cells]) for place in range(len(head))]
     for row in [list(head), *cells]:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -82,7 +82,7 @@ def _contact_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
         yield "Latest"
     for record in page.latest:
         text = " ".join((record["text"] or record["subject"] or "").split())
-        yield f"  {time_of(record['ts'], zone)}  {record['asset_type']}, {record['role']}: {cut(text)}"
+        yield f"  {time_of(record['ts'], zone)}  {record['asset_type']}, {record['role']}: {shorten(text)}"
         yield f"    {record['asset_ref']}"
 
 
@@ -117,25 +117,25 @@ def statement_in_words(
 ) -> tuple[str, str]:
     """What was stated, and of whom; `then` has what people were called before they were merged."""
 
-    def named(*ids: int) -> list[str]:
+    def names_of(*ids: int) -> list[str]:
         known, own = people.by_id(ids), {**then, **people.names_in_index(ids)}
         return [_name_then(one, own.get(one), known.get(people.survivor(one))) for one in ids]
 
     match said:
         case Merge(into, others, _):
-            return "one person", ", ".join(named(into, *others))
+            return "one person", ", ".join(names_of(into, *others))
         case Split(out, _):
             return "somebody else's aliases", f"{number(len(out), 'alias', 'aliases')} of one person"
         case StatedFact(person_id, predicate, value, since, until):
             held = f" ({_validity(since, until)})" if since or until else ""
-            return f"{predicate.replace('_', ' ')}: {value}{held}", named(person_id)[0]
+            return f"{predicate.replace('_', ' ')}: {value}{held}", names_of(person_id)[0]
         case StatedRelationship(whose, other, type_):
             type_ = type_.replace("_", " ")
-            return f"no {type_}" if said.deleted else type_, f"{named(other)[0]} of {named(whose)[0]}"
+            return f"no {type_}" if said.deleted else type_, f"{names_of(other)[0]} of {names_of(whose)[0]}"
         case RelationshipNote(whose, other, type_, note):
-            return f"note on {type_.replace('_', ' ')}: {note}", f"{named(other)[0]} of {named(whose)[0]}"
+            return f"note on {type_.replace('_', ' ')}: {note}", f"{names_of(other)[0]} of {names_of(whose)[0]}"
         case StatedIdentifier(person_id):
-            return "a number or address", named(person_id)[0]
+            return "a number or address", names_of(person_id)[0]
     return "taken back", ""
 
 
@@ -156,6 +156,6 @@ def title(person: IndexedPerson) -> str:
     return f"{person.name or '(no name)'}{' (owner)' if person.is_owner else ''}"
 
 
-def cut(text: str) -> str:
+def shorten(text: str) -> str:
     """The text, shortened to fit a column."""
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."

@@ -93,7 +93,7 @@ def _mentions_time(hit: Hit, when: TimeRange, zone: ZoneInfo) -> bool:
     chunk = hit.chunk
     words = [] if when.relative else query_terms(when.phrase, {})
     held = passage_tokens(chunk)
-    if words and all(word.found(held) > PART for word in words):
+    if words and all(word.match(held) > PART for word in words):
         return True
     written = None if chunk.ts is None or hit.dated_by_file else datetime.fromtimestamp(chunk.ts, zone)
     return mentions(chunk.text, when, written, zone)

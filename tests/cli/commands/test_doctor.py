@@ -55,7 +55,7 @@ def indexed(config: Path) -> Path:
     return config
 
 
-def found(config: Path, what: str, **environ: str) -> list[tuple[str, str]]:
+def findings(config: Path, what: str, **environ: str) -> list[tuple[str, str]]:
     """Level and words of all findings about one thing."""
     return [(one.level, one.finding) for one in examine(config, environ) if one.what == what]
 
@@ -73,16 +73,16 @@ def test_a_sound_archive_has_no_warning(indexed: Path, capsys: pytest.CaptureFix
 
 def test_a_new_archive_is_sound_and_stays_untouched(config: Path) -> None:
     assert {one.level for one in examine(config, {})} == {"ok"}
-    assert found(config, "keys") == [
+    assert findings(config, "keys") == [
         ("ok", f"the first sync creates {config.parent / 'test.keys'}; then keep a copy in a safe place")
     ]
-    assert found(config, "generation") == [("ok", "nothing is published yet; run `relrag sync`")]
+    assert findings(config, "generation") == [("ok", "nothing is published yet; run `relrag sync`")]
     assert sorted(path.name for path in config.parent.iterdir()) == ["chats", "relrag.toml"]
 
 
 def test_every_wrong_setting_is_a_problem(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config.write_text('nightly = "noon"\nchunk_tokens = 1\n')
-    assert [level for level, _ in found(config, "settings")] == ["problem", "problem"]
+    assert [level for level, _ in findings(config, "settings")] == ["problem", "problem"]
     assert doctor(config) == 2
     said = capsys.readouterr().out
     assert 'problem  settings: relrag.toml: nightly is "noon"; write a time as HH:MM\n' in said
@@ -90,57 +90,57 @@ def test_every_wrong_setting_is_a_problem(config: Path, capsys: pytest.CaptureFi
 
 
 def test_an_unknown_variable_is_a_problem(config: Path) -> None:
-    ((level, said),) = found(config, "settings", RELRAG_HOMME="x")
+    ((level, said),) = findings(config, "settings", RELRAG_HOMME="x")
     assert level == "problem"
     assert said.startswith("RELRAG_HOMME is not known (did you mean RELRAG_HOME?)")
 
 
 def test_no_relrag_toml_is_a_problem(config: Path) -> None:
     config.unlink()
-    ((level, said),) = found(config, "settings")
+    ((level, said),) = findings(config, "settings")
     assert (level, said.split("; ")[1]) == ("problem", "`relrag init FOLDER` writes one")
 
 
 def test_an_unknown_entity_and_redaction_turned_off_are_told(config: Path) -> None:
     config.write_text(CONFIG + '[pii_policies.whatsapp]\nentities = ["PHONE"]\naction = "redact"\n')
-    ((level, said),) = found(config, "redaction")
+    ((level, said),) = findings(config, "redaction")
     assert (level, "PHONE" in said) == ("problem", True)
     config.write_text(CONFIG.replace("true", "false"))
-    assert found(config, "redaction")[0][0] == "warning"
+    assert findings(config, "redaction")[0][0] == "warning"
 
 
 def test_another_time_zone_than_the_machines_is_a_warning(config: Path) -> None:
     config.write_text(CONFIG.replace("Europe/Prague", "Asia/Tokyo"))
-    assert found(config, "time zone") == [
+    assert findings(config, "time zone") == [
         ("warning", "Asia/Tokyo in relrag.toml, but this machine is in Europe/Prague")
     ]
     config.write_text(CONFIG.replace("Europe/Prague", "Europe/Berlin"))  # the same clock
-    assert found(config, "time zone") == [("ok", "Europe/Berlin")]
+    assert findings(config, "time zone") == [("ok", "Europe/Berlin")]
 
 
 def test_a_fixed_clock_is_a_warning(config: Path) -> None:
-    ((level, said),) = found(config, "clock", RELRAG_NOW="2025-01-20")
+    ((level, said),) = findings(config, "clock", RELRAG_NOW="2025-01-20")
     assert (level, said) == ("warning", "fixed at 2025-01-20 by RELRAG_NOW; unset it for real use")
 
 
 def test_a_module_that_cannot_be_imported_is_a_problem(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MODULES", ("json", "no_such_module"))
-    assert found(config, "packages") == [("problem", "no_such_module cannot be imported; run `make setup` again")]
+    assert findings(config, "packages") == [("problem", "no_such_module cannot be imported; run `make setup` again")]
 
 
 def test_a_python_that_is_too_new_is_a_problem(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.sys, "version_info", (3, 14, 0))
-    assert found(config, "python") == [("problem", "3.14.0; relrag needs 3.11, 3.12 or 3.13")]
+    assert findings(config, "python") == [("problem", "3.14.0; relrag needs 3.11, 3.12 or 3.13")]
 
 
 def test_the_embedder_is_loaded_and_told(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert found(config, "embedder") == [("ok", "none: passages are found only by their words")]
+    assert findings(config, "embedder") == [("ok", "none: passages are found only by their words")]
     config.write_text(CONFIG.replace('embedder = "none"\n', ""))
     name = "multilingual-e5-small-int8:1571fc98"
     said = f"{name}, 384 dimensions, all languages, on this machine; its files have the expected hashes"
-    assert found(config, "embedder") == [("ok", said)]
+    assert findings(config, "embedder") == [("ok", said)]
     monkeypatch.setattr(e5, "_SHA256", "0" * 64)
-    ((level, said),) = found(config, "embedder")
+    ((level, said),) = findings(config, "embedder")
     assert (level, said) == (
         "problem",
         "e5-small-q4.bin of the embedder e5 is not the file that was checked; it is not loaded",
@@ -149,8 +149,8 @@ def test_the_embedder_is_loaded_and_told(config: Path, monkeypatch: pytest.Monke
 
 def test_an_embedder_that_is_set_wrongly_is_told_and_the_rest_is_looked_at(config: Path) -> None:
     config.write_text(CONFIG.replace('"none"', '"openai"\nembedding_url = "ftp://host"'))
-    assert found(config, "embedder")[0][0] == "problem"
-    assert found(config, "writer") == [("ok", "nobody is writing")]
+    assert findings(config, "embedder")[0][0] == "problem"
+    assert findings(config, "writer") == [("ok", "nobody is writing")]
 
 
 def test_an_embedder_without_its_package_is_told_and_the_rest_is_looked_at(
@@ -159,13 +159,13 @@ def test_an_embedder_without_its_package_is_told_and_the_rest_is_looked_at(
     monkeypatch.setitem(sys.modules, "fastembed", None)
     config.write_text(CONFIG.replace('"none"', '"fastembed"\nembedding_model = "BAAI/bge-small-en-v1.5"'))
     said = 'embedder "fastembed" needs the package fastembed; install relrag[fastembed]'
-    assert found(config, "embedder") == [("problem", said)]
-    assert found(config, "writer") == [("ok", "nobody is writing")]
+    assert findings(config, "embedder") == [("problem", said)]
+    assert findings(config, "writer") == [("ok", "nobody is writing")]
     assert doctor(config) == 2
     monkeypatch.setattr(e5, "_PACKAGE", "no_such_package")
     config.write_text(CONFIG.replace('embedder = "none"\n', ""))
     said = 'embedder "e5" needs the package no-such-package; run `make setup`'
-    assert found(config, "embedder") == [("problem", said)]
+    assert findings(config, "embedder") == [("problem", said)]
 
 
 @pytest.mark.parametrize(("name", "variable"), [("openai", "OPENAI_API_KEY"), ("cohere", "COHERE_API_KEY")])
@@ -177,10 +177,10 @@ def test_a_key_that_is_missing_is_told_and_one_that_is_there_is_not_shown(
     monkeypatch.delenv(variable, raising=False)
     config.write_text(CONFIG.replace('"none"', f'"{name}"\nanswerer = "{name}"'))
     said = f"{name} needs a key: set {variable} in the environment"
-    assert found(config, "embedder") == [("problem", said)]
-    assert found(config, "answerer") == [("warning", f"{said}; until then answers consist of quotes")]
+    assert findings(config, "embedder") == [("problem", said)]
+    assert findings(config, "answerer") == [("warning", f"{said}; until then answers consist of quotes")]
     monkeypatch.setenv(variable, "secret")
-    told = found(config, "embedder") + found(config, "answerer")
+    told = findings(config, "embedder") + findings(config, "answerer")
     assert [level for level, _ in told] == ["ok", "ok"]
     assert f"redacted passages and questions are sent to api.{name}.com" in told[0][1]
     assert "secret" not in str(told)
@@ -188,59 +188,59 @@ def test_a_key_that_is_missing_is_told_and_one_that_is_there_is_not_shown(
 
 def test_a_transcription_model_and_a_golden_set_that_cannot_be_used_are_warnings(config: Path) -> None:
     config.write_text('transcription_model = "whisper"\ngolden_set = "questions.jsonl"\n' + CONFIG)
-    ((level, said),) = found(config, "transcription")
+    ((level, said),) = findings(config, "transcription")
     assert (level, said.split("; ")[0]) == (
         "warning",
         "transcription_model has no model.bin, config.json, tokenizer.json",
     )
-    assert found(config, "golden set")[0][0] == "warning"
+    assert findings(config, "golden set")[0][0] == "warning"
     (config.parent / "questions.jsonl").write_text('{"question": "a", "gold": ["n1"]}\n')
-    assert found(config, "golden set") == [("ok", f"1 question in {config.parent / 'questions.jsonl'}")]
+    assert findings(config, "golden set") == [("ok", f"1 question in {config.parent / 'questions.jsonl'}")]
 
 
 def test_an_open_home_is_a_warning(indexed: Path) -> None:
     home = indexed.parent / ".relrag"
     home.chmod(0o755)
-    assert found(indexed, "home") == [("warning", f"{home} is open to others; run: chmod 700 {home}")]
+    assert findings(indexed, "home") == [("warning", f"{home} is open to others; run: chmod 700 {home}")]
 
 
 def test_a_home_that_is_a_file_is_a_problem(config: Path) -> None:
     (config.parent / ".relrag").write_text("")
-    assert found(config, "home")[0][0] == "problem"
+    assert findings(config, "home")[0][0] == "problem"
 
 
 def test_a_home_on_a_network_or_in_a_synced_folder_is_a_warning(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "network_file_system", lambda folder: "nfs4")
     (config.parent / ".stfolder").touch()
-    warned = [said for level, said in found(config, "home") if level == "warning"]
+    warned = [said for level, said in findings(config, "home") if level == "warning"]
     assert ["Syncthing" in warned[0], "network file system (nfs4)" in warned[1]] == [True, True]
 
 
 def test_keys_inside_home_missing_or_open_are_problems(indexed: Path) -> None:
     path = indexed.parent / "test.keys"
     path.chmod(0o644)
-    assert found(indexed, "keys") == [("problem", f"{path} can be read by others; run: chmod 600 {path}")]
+    assert findings(indexed, "keys") == [("problem", f"{path} can be read by others; run: chmod 600 {path}")]
     path.unlink()
-    assert found(indexed, "keys") == [
+    assert findings(indexed, "keys") == [
         ("problem", f"the archive's keys are missing: {path}; restore them from your backup")
     ]
     indexed.write_text(CONFIG.replace("test.keys", ".relrag/test.keys"))
-    ((level, said),) = found(indexed, "keys")
+    ((level, said),) = findings(indexed, "keys")
     assert (level, said.split("; ")[1]) == ("problem", "keep keys apart from what they protect")
 
 
 def test_a_missing_and_an_empty_source_are_told(config: Path) -> None:
     (config.parent / "chats" / "a.txt").unlink()
-    assert found(config, "source chat") == [("warning", f"no whatsapp file in {config.parent / 'chats'}")]
+    assert findings(config, "source chat") == [("warning", f"no whatsapp file in {config.parent / 'chats'}")]
     (config.parent / "chats").rmdir()
-    assert found(config, "source chat")[0][0] == "problem"
+    assert findings(config, "source chat")[0][0] == "problem"
     config.write_text("pii_redaction_enabled = true\n")
-    assert found(config, "sources") == [("problem", "none; add a [[sources]] table to relrag.toml")]
+    assert findings(config, "sources") == [("problem", "none; add a [[sources]] table to relrag.toml")]
 
 
 def test_a_dead_link_in_a_source_is_a_warning(config: Path) -> None:
     (config.parent / "chats" / "b.txt").symlink_to("nowhere")
-    assert found(config, "source chat") == [("warning", "1 file cannot be read by this user, the first is b.txt")]
+    assert findings(config, "source chat") == [("warning", "1 file cannot be read by this user, the first is b.txt")]
 
 
 def test_a_key_that_goes_to_an_older_systems_server_unencrypted_is_a_warning(
@@ -257,7 +257,7 @@ def test_a_key_that_goes_to_an_older_systems_server_unencrypted_is_a_warning(
             f'[[sources]]\nname = "old"\nkind = "legacy"\npath = "old"\nurl = "{url}"\ncollection = "c"\n'
         )
         monkeypatch.setattr(module, "scan_units", lambda *given, **named: SourceScan({}, (), ()))
-        assert (told in found(config, "source old")) == warned
+        assert (told in findings(config, "source old")) == warned
 
 
 @pytest.mark.parametrize(
@@ -267,23 +267,23 @@ def test_disk_space_is_held_against_the_estimate(
     config: Path, monkeypatch: pytest.MonkeyPatch, free: int, level: str
 ) -> None:
     monkeypatch.setattr(environment, "free_bytes", lambda folder: free)
-    assert [one for one, _ in found(config, "disk")] == [level]
+    assert [one for one, _ in findings(config, "disk")] == [level]
 
 
 def test_a_writer_is_told(indexed: Path) -> None:
     with lock.writing(indexed.parent / ".relrag", "relrag sync"):
-        ((level, said),) = found(indexed, "writer")
+        ((level, said),) = findings(indexed, "writer")
     assert (level, said.startswith("relrag sync (process ")) == ("warning", True)
 
 
 def test_a_damaged_generation_is_told(indexed: Path) -> None:
     published = indexed.parent / ".relrag" / "published"
     (published / "1" / "catalog.duckdb").write_bytes(b"cut")
-    assert found(indexed, "generation") == [
+    assert findings(indexed, "generation") == [
         ("warning", "1 file of generation 1 missing or cut, the first is catalog.duckdb; run `relrag verify`")
     ]
     (published / "1" / "MANIFEST.json").write_text("{")
-    ((level, said),) = found(indexed, "generation")
+    ((level, said),) = findings(indexed, "generation")
     assert (level, said.split("; ")[0]) == ("warning", "generation 1: its MANIFEST.json cannot be read")
 
 
@@ -296,9 +296,9 @@ def test_runs_that_never_ended_are_told(indexed: Path) -> None:
             "INSERT INTO runs VALUES (?, ?)", [("a", "STARTED"), ("b", "SUCCESS"), ("c", "NOT_STARTED")]
         )
     database.close()
-    assert found(indexed, "dagster") == [("warning", "2 runs did not end; the next sync marks them failed")]
+    assert findings(indexed, "dagster") == [("warning", "2 runs did not end; the next sync marks them failed")]
     (history / "runs.db").write_bytes(b"no database" * 100)
-    assert found(indexed, "dagster")[0][0] == "warning"
+    assert findings(indexed, "dagster")[0][0] == "warning"
 
 
 def test_a_line_begins_with_its_level(
@@ -317,12 +317,12 @@ def test_a_line_begins_with_its_level(
 def test_it_says_who_reads_passages_for_facts_about_people(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     pytest.importorskip("openai")
-    assert found(config, "people") == []
+    assert findings(config, "people") == []
     config.write_text(CONFIG + '\n[people]\nmethod = "llm"\n')
-    ((level, said),) = found(config, "people")
+    ((level, said),) = findings(config, "people")
     assert (level, said.partition(";")[2]) == ("warning", " until then facts come from patterns and cards alone")
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    assert found(config, "people") == [
+    assert findings(config, "people") == [
         (
             "ok",
             "gpt-4.1-mini at api.openai.com, which is sent redacted passages to find facts about people",

@@ -120,7 +120,7 @@ def test_a_forgotten_document_leaves_no_name_and_its_copy_stays_away(unpublished
     assert len([one for one in ids(config) if one.startswith("document:")]) == 2
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_a_person_goes_from_every_source_with_the_chat_that_is_named_for_them(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,7 +150,7 @@ def test_a_person_goes_from_every_source_with_the_chat_that_is_named_for_them(
 
 
 @pytest.mark.parametrize("killed", [False, True], ids=["to its end", "killed before it published"])
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_what_the_owner_said_of_somebody_leaves_every_generation(
     config: Path, monkeypatch: pytest.MonkeyPatch, killed: bool
 ) -> None:
@@ -173,7 +173,7 @@ def test_what_the_owner_said_of_somebody_leaves_every_generation(
     assert plans.build_plan(archive.workspace(config)).empty
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_what_the_owner_said_does_not_go_for_its_files_name(unpublished: Path) -> None:
     archive.write_notes(unpublished.parent, *({"id": name, "text": f"The {name}"} for name in ("journal", "link")))
     read(unpublished)
@@ -216,7 +216,7 @@ def test_a_source_is_read_no_more(unpublished: Path, capsys: pytest.CaptureFixtu
     assert len([one for one in ids(config) if one.startswith("whatsapp:")]) == 5
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_threads_and_passages_name_their_records(unpublished: Path) -> None:
     config = unpublished
     forget(ForgetRequest(refs=["thread:thanks"]), config, yes=True)
@@ -289,7 +289,7 @@ def test_what_is_kept_about_a_record_beside_it_goes_too(unpublished: Path) -> No
     assert (private / "stray.jsonl").read_text() == "".join(lines[1:])
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_an_open_reader_is_waited_for_and_then_named(
     config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -355,7 +355,7 @@ def test_a_stage_that_fails_is_said_and_what_it_left_is_named(
     assert "lake/records/notes/2024-02.parquet still holds" in said
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_half_replaced_records_wait_outside_of_the_lake(config: Path) -> None:
     home = archive.workspace(config).home
     states = unit_state.load(home, "chat")
@@ -432,7 +432,7 @@ def with_mail(tmp_path: Path) -> Path:
     return config
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_what_stays_although_it_says_the_same_is_named_and_what_quotes_is_cut(
     with_mail: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -467,7 +467,7 @@ def test_before_and_source_say_that_quotations_stay(with_mail: Path, capsys: pyt
     assert "To have these forgotten as well" in said
 
 
-@pytest.mark.usefixtures("direct")
+@pytest.mark.usefixtures("without_dagster")
 def test_a_person_under_other_names_is_told(with_mail: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (with_mail.parent / "papers" / "list.md").write_text("Ask Eve Horové.\n")
     archive.sync(with_mail)

@@ -11,7 +11,7 @@ from relrag_pipelines.graphrag.llm.extraction_schema import Extraction
 from relrag_pipelines.graphrag.llm.model_writer import REPORT, ModelWriter
 from relrag_pipelines.graphrag.schema import Tables
 from relrag_pipelines.language_models.model import load
-from tests.graphrag.json_service import TOKENS, Service, serving
+from tests.graphrag.json_service import TOKENS, Service, serve
 from tests.graphrag.test_llm import entity, relation
 from tests.passages import HOUSE, table
 
@@ -35,7 +35,7 @@ WRITTEN: dict[str, Any] = {
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr("relrag_pipelines.language_models.model.RETRIES", 0)
-    with serving() as found:
+    with serve() as found:
         found.report, found.description = WRITTEN, "She calls and asks."
         yield found
 

@@ -5,7 +5,7 @@ import pytest
 from relrag_pipelines.pii import phones
 
 
-def found(text: str) -> list[str]:
+def matches(text: str) -> list[str]:
     return [text[start:end] for start, end, _ in phones.find(text)]
 
 
@@ -51,7 +51,7 @@ def found(text: str) -> list[str]:
     ],
 )
 def test_phones(text: str, number: str, normal: str | None) -> None:
-    assert found(text) == [number]
+    assert matches(text) == [number]
     assert normal is None or phones.normalise(number) == normal
 
 
@@ -65,7 +65,7 @@ def test_phones(text: str, number: str, normal: str | None) -> None:
     ],
 )
 def test_another_end_behind_a_slash_goes_with_the_number(text: str, number: str) -> None:
-    assert found(text) == [number]
+    assert matches(text) == [number]
     assert phones.normalise(number) == phones.normalise(number.split("/")[0])
 
 
@@ -79,14 +79,14 @@ def test_another_end_behind_a_slash_goes_with_the_number(text: str, number: str)
     ],
 )
 def test_what_else_stands_behind_a_slash_stays(text: str, number: str) -> None:
-    assert found(text) == [number]
+    assert matches(text) == [number]
 
 
 def test_each_of_several() -> None:
-    assert found("tel/fax 224 123 456, 224 123 457") == ["224 123 456", "224 123 457"]
-    assert found("777 123 456 602 333 444") == ["777 123 456", "602 333 444"]
-    assert found("777123456/602333444") == ["777123456", "602333444"]
-    assert found("T: 541 234 567\nM: 777 888 999") == ["541 234 567", "777 888 999"]
+    assert matches("tel/fax 224 123 456, 224 123 457") == ["224 123 456", "224 123 457"]
+    assert matches("777 123 456 602 333 444") == ["777 123 456", "602 333 444"]
+    assert matches("777123456/602333444") == ["777123456", "602333444"]
+    assert matches("T: 541 234 567\nM: 777 888 999") == ["541 234 567", "777 888 999"]
 
 
 def test_another_country_stays_another() -> None:
@@ -114,12 +114,12 @@ def test_another_country_stays_another() -> None:
     ],
 )  # fmt: skip
 def test_other_numbers(text: str) -> None:
-    assert found(text) == []
+    assert matches(text) == []
 
 
 def test_what_can_only_be_a_phone_is_one_whatever_stands_in_front() -> None:
-    assert found("order 052-123-4567") == ["052-123-4567"]
-    assert found("ref. +420 777 123 456") == ["+420 777 123 456"]
+    assert matches("order 052-123-4567") == ["052-123-4567"]
+    assert matches("ref. +420 777 123 456") == ["+420 777 123 456"]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_what_can_only_be_a_phone_is_one_whatever_stands_in_front() -> None:
     ],
 )
 def test_what_a_clause_calls_a_reference_is_no_phone(text: str) -> None:
-    assert found(text) == []
+    assert matches(text) == []
 
 
 @pytest.mark.parametrize(
@@ -164,4 +164,4 @@ def test_what_a_clause_calls_a_reference_is_no_phone(text: str) -> None:
     ],
 )
 def test_a_phone_beside_a_reference_stays_one(text: str, number: str) -> None:
-    assert found(text) == [number]
+    assert matches(text) == [number]

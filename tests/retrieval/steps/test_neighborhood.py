@@ -45,13 +45,13 @@ def archive(config: Path) -> Iterator[Archive]:
         yield opened
 
 
-def found(archive: Archive, only: str, question: str = ASKED, **limits: str) -> tuple[list[Hit], QueryContext]:
+def search_asset(archive: Archive, only: str, question: str = ASKED, **limits: str) -> tuple[list[Hit], QueryContext]:
     context = archive._context(archive._catalog, question, Filters(since=limits.get("since")), 8)
     return [hit for hit in run(SEARCH, context) if hit.chunk.asset_id == only], context
 
 
 def test_what_is_related_comes_surest_first_in_both_directions_and_says_why(archive: Archive) -> None:
-    added = expand_asset_neighborhood(*found(archive, SCAN, "oven works"))[1:]
+    added = expand_asset_neighborhood(*search_asset(archive, SCAN, "oven works"))[1:]
     assert [(hit.chunk.asset_id, hit.related) for hit in added] == [
         ("gmail:1:0", f"{SCAN}: the same file in both (1)"),
         (MAIL, f"{SCAN}: the same number in both (0.8)"),
@@ -59,20 +59,20 @@ def test_what_is_related_comes_surest_first_in_both_directions_and_says_why(arch
     ]
     assert [one.text for one in added[2].messages] == ["It is INV-77001"], "the one message of its window"
     assert {(hit.display_score, hit.promoted) for hit in added} == {(REFERENCE, False)}
-    assert expand_asset_neighborhood(*found(archive, SCAN, "oven works"), expand_references=False)[1:] == []
+    assert expand_asset_neighborhood(*search_asset(archive, SCAN, "oven works"), expand_references=False)[1:] == []
 
 
 def test_of_a_chat_only_the_messages_that_were_found_lead_on(archive: Archive) -> None:
-    hits, context = found(
+    hits, context = search_asset(
         archive, archive.search("INV-77001", sources=["whatsapp"]).hits[0].chunk.asset_id, "INV-77001"
     )
     assert {hit.chunk.asset_id for hit in expand_asset_neighborhood(hits, context)[1:]} == {MAIL, SCAN}
-    greeting, context = found(archive, hits[0].chunk.asset_id, "fine")
+    greeting, context = search_asset(archive, hits[0].chunk.asset_id, "fine")
     assert expand_asset_neighborhood(greeting, context)[1:] == []
 
 
 def test_limits_of_the_question_hold_for_them_too(archive: Archive) -> None:
-    hits, context = found(archive, MAIL, since="2025-01-11")
+    hits, context = search_asset(archive, MAIL, since="2025-01-11")
     assert {hit.chunk.kind for hit in expand_asset_neighborhood(hits, context)} == {"gmail", "whatsapp"}
 
 
@@ -86,9 +86,9 @@ def test_what_the_limits_leave_out_takes_no_place_of_what_they_allow(tmp_path: P
     chat = record("whatsapp:0", orders[60], "2025-01-12T08:00:00Z", thread_id="c", numbers=orders[60:])
     chunks = [*(one for each in (*early, mail) for one in passages(each)), window([chat])]
     with Archive.open(publish(tmp_path, [*early, mail, chat], chunks)) as archive:
-        (added,) = expand_asset_neighborhood(*found(archive, MAIL, "paid", since="2025-01-11"))[1:]
+        (added,) = expand_asset_neighborhood(*search_asset(archive, MAIL, "paid", since="2025-01-11"))[1:]
         assert [one.asset_id for one in added.messages] == ["whatsapp:0"]
-        assert len(expand_asset_neighborhood(*found(archive, MAIL, "paid"))[1:]) == 8
+        assert len(expand_asset_neighborhood(*search_asset(archive, MAIL, "paid"))[1:]) == 8
 
 
 def test_only_a_question_across_channels_asks_for_them(archive: Archive) -> None:
@@ -126,7 +126,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
 
 @pytest.mark.requirement("S0-66")
 def test_across_channels_what_a_neighbour_leads_to_is_followed_too(chain: Archive) -> None:
-    hits, context = found(chain, "call_recording:1", "the glaze")
+    hits, context = search_asset(chain, "call_recording:1", "the glaze")
     assert [hit.chunk.asset_id for hit in expand_asset_neighborhood(hits, context)[1:]] == ["gmail:g"]
     further = expand_asset_neighborhood(hits, context, depth=2)[1:]
     assert [(hit.chunk.asset_id, hit.display_score) for hit in further] == [("gmail:g", 0.33), ("gmail:g:0", 0.38)]
@@ -153,9 +153,9 @@ def test_other_questions_go_one_hop_or_none(chain: Archive, question: str, neigh
 
 @pytest.mark.requirement("S0-108")
 def test_of_a_thread_what_fits_the_question_comes_though_it_is_not_among_the_newest(chain: Archive) -> None:
-    hits, _ = found(chain, "gmail:t10", "Note 9")
+    hits, _ = search_asset(chain, "gmail:t10", "Note 9")
     newest = {f"gmail:t{place}" for place in range(3, 10)}
-    _, slate = found(chain, "gmail:t0", "slate of the terrace")
+    _, slate = search_asset(chain, "gmail:t0", "slate of the terrace")
     added = expand_asset_neighborhood(hits, slate)[1:]
     assert {hit.chunk.asset_id for hit in added} == newest | {"gmail:t0"}
     assert added[-1].why == "fits best of its thread"

@@ -14,7 +14,7 @@ from relrag_pipelines.records import Record
 from relrag_pipelines.sources import KINDS, ListingError, ListingPlace
 from relrag_pipelines.sources.code import is_generated, text_outside_nested
 from relrag_pipelines.sources.code.languages import GRAMMARS, language_of, parser
-from tests.repositories import READING, commit, found, git, make, read
+from tests.repositories import READING, commit, git, make, read, units_of
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 SERVICE = '''"""Users."""
@@ -44,7 +44,7 @@ def put(root: Path, name: str, text: str | bytes = "x = 1\n") -> Path:
 
 def records(root: Path, name: str, text: str | bytes) -> list[Record]:
     put(root, name, text)
-    (unit,) = [one for one in found("code", root) if one.path == name]
+    (unit,) = [one for one in units_of("code", root) if one.path == name]
     items, failures = read("code", unit)
     assert failures == []
     return items
@@ -88,7 +88,7 @@ def test_the_records_of_a_file_with_all_their_fields(tmp_path: Path) -> None:
 
 
 def records_of(root: Path) -> list[Record]:
-    (unit,) = found("code", root)
+    (unit,) = units_of("code", root)
     items, failures = read("code", unit)
     assert failures == []
     return items
@@ -102,7 +102,7 @@ def test_overloads_have_ids_of_their_own(tmp_path: Path) -> None:
 
 def test_equal_paths_of_two_sources_are_two_files(tmp_path: Path) -> None:
     put(tmp_path, "a.py")
-    (unit,) = found("code", tmp_path)
+    (unit,) = units_of("code", tmp_path)
     asked: list[str] = []
 
     def hash_(text: str) -> str:
@@ -147,7 +147,7 @@ def test_of_a_repository_the_tracked_files_are_read(tmp_path: Path) -> None:
     put(project, "x.log")
     (project / "gone.py").unlink()
     (tmp_path / "plain.py").write_text("x = 1\n")
-    *files, counted = found("code", tmp_path)
+    *files, counted = units_of("code", tmp_path)
     assert [unit.path for unit in files] == ["plain.py", "secret.py", "project/src/pkg/a.py"]
     (none, failures) = read("code", counted)
     assert none == []
@@ -167,7 +167,7 @@ def test_a_tracked_file_behind_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "outside" / "a.py").write_text("secret = 1\n")
     shutil.rmtree(project / "sub")
     (project / "sub").symlink_to(tmp_path / "outside")
-    assert found("code", project) == []
+    assert units_of("code", project) == []
 
 
 @needs_git
@@ -176,7 +176,7 @@ def test_a_repository_that_git_cannot_list_stops_the_source_so_that_nothing_is_d
     commit(project, "one", {"a.py": "x = 1\n"})
     (project / ".git" / "HEAD").write_text("nonsense")
     with pytest.raises(ListingError, match=r"the repository project cannot be listed: .* or exclude it"):
-        found("code", tmp_path)
+        units_of("code", tmp_path)
     units = KINDS["code"].units
     assert units
     assert units(ListingPlace(tmp_path, lambda path: path.startswith("project/"))).units == ()
@@ -187,7 +187,7 @@ def test_the_work_tree_that_a_config_names_is_not_looked_at(tmp_path: Path) -> N
     project = make(tmp_path / "project")
     commit(project, "one", {"a.py": "x = 1\n"})
     git(project, "config", "core.worktree", "/")
-    assert [unit.path for unit in found("code", project)] == ["a.py"]
+    assert [unit.path for unit in units_of("code", project)] == ["a.py"]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_the_work_tree_that_a_config_names_is_not_looked_at(tmp_path: Path) -> N
 )
 def test_what_is_left_out_by_its_content(tmp_path: Path, name: str, data: bytes, faults: list[str]) -> None:
     put(tmp_path, name, data)
-    (unit,) = found("code", tmp_path)
+    (unit,) = units_of("code", tmp_path)
     assert [one.fault for one in read("code", unit)[1]] == faults
     assert is_generated(data) == (faults == ["generated"])
 
@@ -213,7 +213,7 @@ def test_what_is_left_out_by_its_content(tmp_path: Path, name: str, data: bytes,
 def test_other_charsets_are_read(tmp_path: Path) -> None:
     text = "# Kontrola přihlášení uživatele a jeho oprávnění, žádné další účely\ndef ověř(): pass\n"
     put(tmp_path, "a.py", text.encode("cp1250"))
-    (unit,) = found("code", tmp_path)
+    (unit,) = units_of("code", tmp_path)
     (items, _) = read("code", unit)
     assert [one.subject for one in items] == ["ověř"]
     assert items[0].text == text.strip()
@@ -231,8 +231,8 @@ def test_a_hundred_thousand_lines(tmp_path: Path) -> None:
 def test_twice_the_same_and_in_any_order(tmp_path: Path) -> None:
     for name in ("b.py", "a.py"):
         put(tmp_path, name, SERVICE)
-    once = [read("code", unit) for unit in found("code", tmp_path)]
-    again = [read("code", unit) for unit in reversed(found("code", tmp_path))]
+    once = [read("code", unit) for unit in units_of("code", tmp_path)]
+    again = [read("code", unit) for unit in reversed(units_of("code", tmp_path))]
     assert once == again[::-1]
 
 
@@ -252,7 +252,7 @@ def test_any_bytes_are_read_or_a_failure(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("a.py", "a.cpp", "a.ts"):
             put(Path(folder), name, data)
-        for unit in found("code", Path(folder)):
+        for unit in units_of("code", Path(folder)):
             items, failures = read("code", unit)
             assert len({one.source_id for one in items}) == len(items)
             assert all(one.fault in {"binary", "charset", "generated"} for one in failures)

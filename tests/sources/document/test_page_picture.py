@@ -10,7 +10,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from relrag_pipelines.sources.document.document_text import DocumentError
-from relrag_pipelines.sources.document.page_picture import page_picture, unseen
+from relrag_pipelines.sources.document.page_picture import missing_words, page_picture
 
 LINES = ["The tenant pays nine hundred a month.", "Call Dana on 052-123-4567 about 3 keys.", "Signed in Haifa."]
 REDACTED = (
@@ -178,7 +178,7 @@ def test_a_scan_is_not_shown() -> None:
 )
 def test_words_that_the_redacted_text_does_not_have(words: str, redacted: str, covered: list[str]) -> None:
     given = words.split()
-    found = [given[place] for place in unseen(given, redacted)]
+    found = [given[place] for place in missing_words(given, redacted)]
     assert set(covered) <= set(found)
     assert len(found) <= len(covered) + 1  # of equal numbers in a row either may be the one that stays
 

@@ -9,7 +9,7 @@ import pytest
 from relrag_pipelines.sources.formats import git_command, git_repository
 from relrag_pipelines.sources.git.log import COMMAND
 from tests import ROOT, repositories
-from tests.repositories import commit, found, git, make, read
+from tests.repositories import commit, git, make, read, units_of
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -26,7 +26,7 @@ def test_a_commit_with_all_its_fields(project: Path) -> None:
     git(project, "mv", "a.txt", "b c.txt")
     second = commit(project, message, {"new/č.txt": "x"}, when="1736520480 -0330")
     git(project, "tag", "-a", "v1", "-m", "One")
-    ((newest, oldest), failures) = read("git", *found("git", project))
+    ((newest, oldest), failures) = read("git", *units_of("git", project))
     assert failures == []
     assert (newest.asset_id, newest.source_id, newest.parent_ref) == (f"git:{second}", second, second)
     assert (newest.subject, newest.text) == (
@@ -67,14 +67,14 @@ def test_committer_and_author_are_told_apart(project: Path) -> None:
         when="1736600000 +0200",
         who=("Marie", "m@firma.cz"),
     )
-    (records, _) = read("git", *found("git", project))
+    (records, _) = read("git", *units_of("git", project))
     assert records[0].from_ == "Jan Novák <jan.novak@firma.cz>"
     assert records[0].ts == 1736520480
     assert (records[0].extra["committer"], records[0].extra["committed"]) == ("Marie <m@firma.cz>", 1736600000)
 
 
 def branches(project: Path) -> dict[str | None, str | None]:
-    return {one.subject: one.extra.get("branch") for one in read("git", *found("git", project))[0]}
+    return {one.subject: one.extra.get("branch") for one in read("git", *units_of("git", project))[0]}
 
 
 def test_a_commit_is_on_the_main_branch_whatever_else_begins_at_it(project: Path) -> None:
@@ -108,15 +108,15 @@ def test_branches_of_remotes_and_a_detached_head_are_read_and_the_stash_is_not(p
 def test_what_changes_the_fingerprint(project: Path) -> None:
     commit(project, "base", {"a": "1"})
     git(project, "branch", "other")
-    before = found("git", project)
+    before = units_of("git", project)
     git(project, "checkout", "--quiet", "other")
     (project / "a").write_text("changed, not committed")
-    assert found("git", project) == before
+    assert units_of("git", project) == before
     git(project, "tag", "v1")
-    assert found("git", project)[0].version != before[0].version
+    assert units_of("git", project)[0].version != before[0].version
     git(project, "pack-refs", "--all")
     git(project, "tag", "-d", "v1")
-    assert found("git", project) == before
+    assert units_of("git", project) == before
 
 
 def test_repositories_in_a_folder_bare_and_nested_but_no_submodule(tmp_path: Path) -> None:
@@ -128,25 +128,25 @@ def test_repositories_in_a_folder_bare_and_nested_but_no_submodule(tmp_path: Pat
     (one / "sub" / ".git").write_text("gitdir: ../.git/modules/sub\n")
     git(tmp_path, "clone", "--quiet", "--bare", str(one), "bare.git")
     (tmp_path / "plain").mkdir()
-    units = found("git", tmp_path)
+    units = units_of("git", tmp_path)
     assert [unit.path for unit in units] == ["bare.git", "one", "one/nested"]
     (records, failures) = read("git", units[0])
     assert ([one.extra["repository"] for one in records], failures) == (["bare"], [])
 
 
 def test_an_empty_repository_has_no_commits_and_no_fault(project: Path) -> None:
-    assert read("git", *found("git", project)) == ([], [])
+    assert read("git", *units_of("git", project)) == ([], [])
 
 
 def faults(root: Path) -> list[tuple[str, bool]]:
-    return [(one.fault, one.whole_unit) for one in read("git", *found("git", root))[1]]
+    return [(one.fault, one.whole_unit) for one in read("git", *units_of("git", root))[1]]
 
 
 def test_a_shallow_clone_is_read_and_said(project: Path, tmp_path: Path) -> None:
     for number in range(3):
         commit(project, f"number {number}", {f"{number}.txt": "x"})
     git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{project}", "shallow")
-    (records, failures) = read("git", *found("git", tmp_path / "shallow"))
+    (records, failures) = read("git", *units_of("git", tmp_path / "shallow"))
     assert [(one.subject, one.extra["files"]) for one in records] == [("number 2", [])]
     assert [(one.fault, one.whole_unit) for one in failures] == [("shallow", False)]
 
@@ -164,7 +164,7 @@ def test_a_corrupt_repository_deletes_nothing(project: Path) -> None:
 def test_a_damaged_repository_is_not_taken_for_the_one_around_it(project: Path) -> None:
     commit(project, "outer", {"a": "1"})
     (project / "inner" / ".git").mkdir(parents=True)
-    outer, inner = found("git", project)
+    outer, inner = units_of("git", project)
     assert (outer.path, inner.path) == ("project", "inner")
     (records, failures) = read("git", inner)
     assert (records, [one.fault for one in failures]) == ([], ["corrupt"])
@@ -176,11 +176,11 @@ def test_without_git_the_fault_says_so_and_the_repository_is_read_once_it_is_the
     commit(project, "one")
     with monkeypatch.context() as without:
         without.setenv("PATH", str(project))
-        (before,) = found("git", project)
+        (before,) = units_of("git", project)
         (_, failures) = read("git", before)
     assert [(one.fault, one.whole_unit) for one in failures] == [("git_missing", True)]
     assert "not installed" in failures[0].message
-    assert found("git", project)[0].version != before.version
+    assert units_of("git", project)[0].version != before.version
 
 
 def test_a_repository_of_another_user_is_refused_with_what_to_do(
@@ -190,7 +190,7 @@ def test_a_repository_of_another_user_is_refused_with_what_to_do(
     plain = git_command._environment
     assumed = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1", "HOME": str(project)}
     monkeypatch.setattr(git_command, "_environment", lambda *given: plain(*given) | assumed)
-    (_, failures) = read("git", *found("git", project))
+    (_, failures) = read("git", *units_of("git", project))
     assert [(one.fault, one.whole_unit) for one in failures] == [("ownership", True)]
     assert "safe.directory" in failures[0].message
     assert str(project) not in failures[0].message
@@ -232,9 +232,9 @@ def test_a_repository_can_start_nothing(project: Path, tmp_path: Path) -> None:
     for hook in ("post-index-change", "reference-transaction", "post-checkout", "pre-auto-gc"):
         shutil.copy(trap, tmp_path / "hooks" / hook)
     ran.unlink(missing_ok=True)
-    (records, failures) = read("git", *found("git", project))
+    (records, failures) = read("git", *units_of("git", project))
     assert ({one.subject for one in records}, failures) == ({"one", "signed"}, [])
-    (units, _) = [found("code", project), list(git_repository.tracked_files(project))]
+    (units, _) = [units_of("code", project), list(git_repository.tracked_files(project))]
     assert units == []
     assert not ran.exists(), ran.read_text()
 
@@ -245,7 +245,7 @@ def test_a_partial_clone_is_read_without_fetching(project: Path, tmp_path: Path)
     git(project, "mv", "a", "b")
     commit(project, "two", {"b": "a\nb\nc\nd\ne\n"})
     git(tmp_path, "clone", "--quiet", "--bare", "--filter=blob:none", f"file://{project}", "partial.git")
-    (records, failures) = read("git", *found("git", tmp_path / "partial.git"))
+    (records, failures) = read("git", *units_of("git", tmp_path / "partial.git"))
     assert failures == []
     assert [one.extra["files"] for one in records] == [
         [{"path": "a", "status": "deleted"}, {"path": "b", "status": "added"}],
@@ -263,7 +263,7 @@ def test_messages_with_control_characters_and_other_charsets(project: Path) -> N
     git(project, "config", "i18n.commitEncoding", "ISO-8859-2")
     (project / "m").write_bytes("Řekni\n".encode("iso-8859-2"))
     git(project, "commit", "--quiet", "--allow-empty", "-F", "m")
-    (records, failures) = read("git", *found("git", project))
+    (records, failures) = read("git", *units_of("git", project))
     assert [(one.subject, one.text) for one in records] == [("Řekni", ""), ("Príklad [31m a", "Télo")]
     assert [(one.fault, one.whole_unit) for one in failures] == [("charset", False)]
     assert failures[0].message.startswith("1 fields are not UTF-8")
@@ -273,7 +273,7 @@ def test_names_git_would_quote_and_a_commit_without_a_message(project: Path) -> 
     names = ['tab\t"quote"', "new\nline", "commit 0123456789012345678901234567890123456789", "M", "R100"]
     git(project, "commit", "--quiet", "--allow-empty", "--allow-empty-message", "-m", "")
     commit(project, "names", dict.fromkeys(names, "x"))
-    (records, failures) = read("git", *found("git", project))
+    (records, failures) = read("git", *units_of("git", project))
     assert failures == []
     assert sorted(one["path"] for one in records[0].extra["files"]) == sorted(names)
     assert (records[1].subject, records[1].text) == (None, "")
@@ -281,7 +281,7 @@ def test_names_git_would_quote_and_a_commit_without_a_message(project: Path) -> 
 
 def test_of_a_huge_commit_the_first_files_are_kept_and_all_counted(project: Path) -> None:
     commit(project, "huge", {f"{number}.txt": "x" for number in range(250)})
-    ((record,), _) = read("git", *found("git", project))
+    ((record,), _) = read("git", *units_of("git", project))
     assert (len(record.extra["files"]), record.extra["file_count"]) == (200, 250)
 
 
@@ -293,8 +293,8 @@ def test_a_saved_log_reads_as_the_repository_does(project: Path, tmp_path: Path)
     saved = tmp_path / "saved" / "project.gitlog"
     saved.parent.mkdir()
     saved.write_bytes(git_command.git(project, *COMMAND))
-    (of_repository, _) = read("git", *found("git", project))
-    (of_log, failures) = read("git", *found("git", saved.parent))
+    (of_repository, _) = read("git", *units_of("git", project))
+    (of_log, failures) = read("git", *units_of("git", saved.parent))
     assert failures == []
     for one in (*of_repository, *of_log):
         one.locations = []

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_pipelines.sources.git.log import Commit, Log, LogError
-from tests.repositories import found, read
+from tests.repositories import read, units_of
 
 HASH, PARENT = "a" * 40, "b" * 64
 FIELDS = ["", f"commit {HASH}", PARENT, "HEAD -> refs/heads/main, tag: refs/tags/v1", "Jan", "j@x.cz", "1 +0000"]
@@ -73,13 +73,13 @@ def test_what_is_no_log_or_cut_short_is_said(data: bytes, fault: str, tmp_path: 
         parse(data)
     assert error.value.fault == fault
     (tmp_path / "x.gitlog").write_bytes(data)
-    (_, failures) = read("git", *found("git", tmp_path))
+    (_, failures) = read("git", *units_of("git", tmp_path))
     assert [(one.fault, one.whole_unit) for one in failures] == [(fault, True)]
 
 
 def test_an_emptied_file_holds_nothing_any_more(tmp_path: Path) -> None:
     (tmp_path / "x.gitlog").write_bytes(b"")
-    (records, failures) = read("git", *found("git", tmp_path))
+    (records, failures) = read("git", *units_of("git", tmp_path))
     assert (records, [(one.fault, one.whole_unit) for one in failures]) == ([], [("empty", False)])
 
 
@@ -93,7 +93,7 @@ def test_a_field_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("when", ["", "x +0000", "99999999999999999999 +0000", "-1 +0000"])
 def test_odd_times_cost_the_time_only(when: str, tmp_path: Path) -> None:
     (tmp_path / "x.gitlog").write_bytes(log().replace(b"1 +0000", when.encode()))
-    ((one,), failures) = read("git", *found("git", tmp_path))
+    ((one,), failures) = read("git", *units_of("git", tmp_path))
     assert (one.subject, failures) == ("Subject", [])
 
 

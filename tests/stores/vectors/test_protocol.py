@@ -300,7 +300,7 @@ def test_every_generation_keeps_what_it_was_published_with(steps: list[tuple[set
         served_locally(patched, local()),
     ):
         folder, held = Path(name_of_folder), dict.fromkeys(range(3), "first")
-        vectors.build(folder / "1", batches(told(held)), collection=CollectionRef("http://local:6333", "c", 1))
+        vectors.build(folder / "1", batches(payloads(held)), collection=CollectionRef("http://local:6333", "c", 1))
         published = {1: held}
         for gone, new, killed in steps:
             newest = max(published)
@@ -309,7 +309,7 @@ def test_every_generation_keeps_what_it_was_published_with(steps: list[tuple[set
             kept = {one: said for one, said in published[newest].items() if one not in gone}
             now = kept | dict.fromkeys(new, f"in {number}")
             path = folder / ("killed" if killed else str(number))
-            given_now = batches(told(dict.fromkeys(new, f"in {number}"))) if new else []
+            given_now = batches(payloads(dict.fromkeys(new, f"in {number}"))) if new else []
             assert vectors.extend(
                 folder / str(newest), path, given_now, [name(one) for one in gone], map, number
             ) == len(now)
@@ -323,5 +323,5 @@ def test_every_generation_keeps_what_it_was_published_with(steps: list[tuple[set
                     assert store.fetch_ids(ChunkFilter(sources=(said,)), 99) == known
 
 
-def told(held: dict[int, str]) -> list[dict[str, Any]]:
+def payloads(held: dict[int, str]) -> list[dict[str, Any]]:
     return [{"chunk_id": name(one), "text": "a passage", "source": said} for one, said in sorted(held.items())]

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests import planted
+from tests import personal_data
 
 COUNT = 1_000
 
@@ -18,7 +18,7 @@ def main() -> None:
     """Runs the proof in a temporary folder and prints what was seen; exit code 1 where any value is found."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else COUNT
     with tempfile.TemporaryDirectory() as folder:
-        found = planted.run(Path(folder), count)
+        found = personal_data.run(Path(folder), count)
     for name, code in found.codes.items():
         print(f"relrag {name}: exit {code}")
     for name, many in found.held.items():

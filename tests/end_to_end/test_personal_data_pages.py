@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from tests import planted_values
+from tests import personal_data_pages
 from tests.web_app import COOKIE, client
 
 
 def test_no_planted_value_is_shown_but_to_an_owner_who_asks_for_it(tmp_path: Path) -> None:
-    values = planted_values.values(40)
-    config = planted_values.plant(tmp_path, values)
-    assert planted_values.leaks(config, values) == {}
+    values = personal_data_pages.values(40)
+    config = personal_data_pages.plant(tmp_path, values)
+    assert personal_data_pages.leaks(config, values) == {}
     with client(config) as browser:
         asked = {"ref": "jsonl:notes:p0", "why": "to see that it is there"}
         shown = browser.post("/reveal", json=asked, headers=COOKIE).text
@@ -18,6 +18,6 @@ def test_no_planted_value_is_shown_but_to_an_owner_who_asks_for_it(tmp_path: Pat
 
 def test_the_search_finds_what_is_not_replaced(tmp_path: Path) -> None:
     """So that finding nothing says something."""
-    values = planted_values.values(8)
-    config = planted_values.plant(tmp_path, values, redacted=False)
-    assert planted_values.leaks(config, values).keys() == set(values)
+    values = personal_data_pages.values(8)
+    config = personal_data_pages.plant(tmp_path, values, redacted=False)
+    assert personal_data_pages.leaks(config, values).keys() == set(values)

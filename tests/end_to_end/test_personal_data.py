@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests import planted
+from tests import personal_data
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_nothing_planted_is_found_outside_private_or_printed(tmp_path: Path) -> None:
-    found = planted.run(tmp_path, 60, thorough=False)
+    found = personal_data.run(tmp_path, 60, thorough=False)
     assert found.held == {}
     assert found.leaks == []
     assert found.said == []

@@ -6,16 +6,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests import planted_values
+from tests import personal_data_pages
 
 COUNT = 1000
 
 
 def main() -> None:
     """Prints what was found; exit code 1 where anything was."""
-    values = planted_values.values(COUNT)
+    values = personal_data_pages.values(COUNT)
     with tempfile.TemporaryDirectory() as folder:
-        found = planted_values.leaks(planted_values.plant(Path(folder), values), values)
+        found = personal_data_pages.leaks(personal_data_pages.plant(Path(folder), values), values)
     for value, where in found.items():
         print(f"shown: {value} by {where}")
     print(f"{len(found)} of {COUNT} planted values are shown")

@@ -14,7 +14,7 @@ from mcp import Client
 from relrag_query.mcp.server import build
 from relrag_query.service import Service
 from tests import archive
-from tests.planted import MAKERS
+from tests.personal_data import MAKERS
 from tests.web_app import BEARER, COOKIE, client
 
 _EACH = 4
