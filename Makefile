@@ -44,7 +44,10 @@ demo: $(STAMP) ## Index examples/archive and ask it three questions
 	    '$(BIN)/relrag init FOLDER' 'index a folder of your own'
 
 test: $(STAMP) ## Run the tests
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(TESTS)
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow" $(TESTS)
+
+slow: $(STAMP) ## Run the tests that `make test` leaves out: kills, volumes, planted values (minutes)
+	@$(BIN)/python -m pytest -n 3 --dist loadfile -m slow
 
 check: $(STAMP) ## Check format, lint, types, and that the generated docs are in step
 	@$(BIN)/ruff format --check .

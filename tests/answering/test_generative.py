@@ -123,9 +123,9 @@ def test_the_passages_keep_to_the_budget() -> None:
 
 def test_no_answer_is_not_told() -> None:
     told: list[str] = []
-    assert not generative.generate(said_by("NO", " ANSWER", "."), QUESTION, hits(), told.append).found
+    assert not generative.generate(said_by("NO", " ANSWER", "."), QUESTION, hits(), told.append).has_answer
     assert told == []
-    assert generative.generate(said_by("NO", "rway [1]"), QUESTION, hits(), told.append).found
+    assert generative.generate(said_by("NO", "rway [1]"), QUESTION, hits(), told.append).has_answer
     assert "".join(told) == "NOrway [1]"
 
 

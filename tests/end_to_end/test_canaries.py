@@ -16,6 +16,7 @@ from tests.graphrag.json_service import serve
 from tests.graphrag.test_llm import entity, relation
 
 
+@pytest.mark.slow
 def test_nothing_that_was_deleted_or_forgotten_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = canaries.run(tmp_path, 88, 20, canaries.PEOPLE[:1])
     said = capsys.readouterr().out

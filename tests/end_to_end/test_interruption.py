@@ -34,6 +34,7 @@ def test_nothing_of_what_was_deleted_is_left(shrunk: Scenario) -> None:
         assert b"boiler" not in content, path
 
 
+@pytest.mark.slow
 def test_the_next_sync_makes_a_killed_one_good(shrunk: Scenario, tmp_path: Path) -> None:
     places = crash.places([shrunk], KILLS, seed=1)
     assert len({place.name for _, place, _ in places}) == KILLS

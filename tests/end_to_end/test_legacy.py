@@ -206,6 +206,7 @@ def test_four_thousand_points(large: Path) -> None:
     assert (again.changed, again.done) == (0, POINTS)
 
 
+@pytest.mark.slow
 def test_after_a_kill_the_same_command_goes_on(tmp_path: Path) -> None:
     make(tmp_path, [{**one, "source_id": f"{one.get('source_id', '')}{n}"} for n in range(90)
                              for one in older.POINTS[:1] + older.POINTS[7:8]] * 4)  # fmt: skip

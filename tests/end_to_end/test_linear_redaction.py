@@ -26,10 +26,14 @@ TOO_SHORT = 0.004
 """seconds; what takes less cannot be compared"""
 MOST_SECONDS_PER_MB = 2.0
 """of a recogniser's processor time on the machine of reference"""
+GROWTHS = 3
 TRIES = 10
 """where a recogniser seems slow: a shared machine may be slower by half for seconds"""
 MOST_SECONDS_PER_MB_IN_ALL = 20.0
 """of the redactor's; far above what is measured, far below what grows with the square"""
+
+Measured = list[tuple[float, float]]
+"""processor time of a text, and of one four times as long"""
 
 
 def by_patterns(entity: EntityType) -> Callable[[str], object]:
@@ -53,9 +57,14 @@ def seconds(find: Callable[[str], object], text: str) -> float:
     return time.process_time() - begun
 
 
-def further_seconds_per_mb(find: Callable[[str], object], text: str, longer: str) -> float:
-    """Processor time for each megabyte that the longer text has more, without what a call costs at any length."""
-    return (seconds(find, longer) - seconds(find, text)) / (len(longer) - len(text)) * 1e6
+def grows(measured: Measured) -> bool:
+    """Whether every measurement says that time grows faster than the text."""
+    return all(long > 6 * short for short, long in measured)
+
+
+def is_dear(measured: Measured, more: int) -> bool:
+    """Whether the characters that the longer text has more cost too much each, whatever a call costs at any length."""
+    return all(is_slow((long - short) / more * 1e6, MOST_SECONDS_PER_MB) for short, long in measured)
 
 
 def slowness() -> float:
@@ -76,12 +85,17 @@ def test_each_recogniser_is_linear(name: str) -> None:
     slow = {}
     for pattern in PATTERNS:
         text, longer = repeated(pattern, SIZE), repeated(pattern, 4 * SIZE)
-        if seconds(find, text) < TOO_SHORT:
+        if (short := seconds(find, text)) < TOO_SHORT:
             continue
+        measured = [(short, seconds(find, longer))]
         # one measurement may be disturbed, three hardly; four times the text, six times the time
-        if all(seconds(find, longer) > 6 * seconds(find, text) for _ in range(3)):
+        while grows(measured) and len(measured) < GROWTHS:
+            measured.append((seconds(find, text), seconds(find, longer)))
+        if grows(measured):
             slow[pattern] = "grows faster than the text"
-        if all(is_slow(further_seconds_per_mb(find, text, longer), MOST_SECONDS_PER_MB) for _ in range(TRIES)):
+        while is_dear(measured, 3 * SIZE) and len(measured) < TRIES:
+            measured.append((seconds(find, text), seconds(find, longer)))
+        if is_dear(measured, 3 * SIZE):
             slow[pattern] = "too many seconds a megabyte"
     assert slow == {}
 

@@ -10,6 +10,7 @@ import pytest
 from tests import personal_data
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_nothing_planted_is_found_outside_private_or_printed(tmp_path: Path) -> None:
     found = personal_data.run(tmp_path, 60, thorough=False)

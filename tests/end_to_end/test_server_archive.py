@@ -358,6 +358,7 @@ KILLED_AT = [
 """where a sync is killed that has a note more, one less, or one by somebody whom another names"""
 
 
+@pytest.mark.slow
 def test_a_kill_anywhere_is_made_good_by_the_next_sync(config: Path, server: QdrantClient) -> None:
     """Then the collections on the server are those of the generations here, and hold what the archive does."""
     home = archive.home(config.parent)

@@ -21,6 +21,7 @@ from tests.web_app import COOKIE, KEY, OURS, PORT, TOKEN
 PAPER = ["The zeppelin is in the barn of Ota.", "The other page is about pears."]
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_under_load_is_gone_from_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forgetting, "_follow_up", archive.rebuild)  # Dagster would take most of the time
     config = archive.make(tmp_path)

@@ -65,18 +65,24 @@ def is_for_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if not name.startswith(DAGSTER_SHELLS)])
-def test_dagster_stays_in_its_shells(module: str) -> None:
-    assert not [name for name in imported(module) if name.split(".")[0].startswith("dagster")]
+def imports(begins: tuple[str, ...], *, at_top: bool = False) -> set[tuple[str, str]]:
+    """Modules, and what each imports that begins so."""
+    return {(module, name) for module in MODULES for name in imported(module, at_top=at_top) if name.startswith(begins)}
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("relrag_query/")])
-def test_queries_reach_dagster_only_through_the_commands_that_write(module: str) -> None:
+def test_dagster_stays_in_its_shells() -> None:
+    assert {module for module, _ in imports(("dagster",)) if not module.startswith(DAGSTER_SHELLS)} == set()
+
+
+def test_queries_reach_dagster_only_through_the_commands_that_write() -> None:
     shells = (WRITERS, "relrag_pipelines.definitions", "relrag_pipelines.assets", "relrag_pipelines.ui.server")
-    assert not [name for name in imported(module, at_top=True) if name.startswith(shells)]
-    within = [name for name in imported(module) if name.startswith(shells)]
-    assert not within or module.startswith("relrag_query/cli/commands/")
-    assert all(name.startswith(WRITERS) for name in within)
+    at_top, within = (
+        {(module, name) for module, name in found if module.startswith("relrag_query/")}
+        for found in (imports(shells, at_top=True), imports(shells))
+    )
+    assert at_top == set()
+    assert {one for one in within if not one[0].startswith("relrag_query/cli/commands/")} == set()
+    assert {name for _, name in within if not name.startswith(WRITERS)} == set()
 
 
 LAYERS = [
@@ -119,12 +125,9 @@ LAYERS = [
 """the folders, and the files beside them, from the lowest to the highest"""
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_no_folder_imports_one_above_it(module: str) -> None:
+def test_no_folder_imports_one_above_it() -> None:
     """Imports within functions and for types count as well."""
-    own = layer(module)
-    above = {name for name in imported(module) if name.startswith(PACKAGES) and layer(path_of(name)) > own}
-    assert not above, f"{LAYERS[own]} is below what it imports"
+    assert {one for one in imports(PACKAGES) if layer(path_of(one[1])) > layer(one[0])} == set()
 
 
 def layer(path: str) -> int:
@@ -141,10 +144,12 @@ def path_of(name: str) -> str:
     return f"{folder}.py" if (ROOT / f"{folder}.py").exists() else f"{parts[0]}/__init__.py"
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if name.startswith("relrag_pipelines/")])
-def test_pipelines_know_nothing_of_queries(module: str) -> None:
+def test_pipelines_know_nothing_of_queries() -> None:
     """But for the asset that asks what it has published, and imports it only then."""
-    assert not [name for name in imported(module, at_top=module == ASKS) if name.startswith("relrag_query")]
+    begins = ("relrag_query",)
+    knowing = {module for module, _ in imports(begins) if module.startswith("relrag_pipelines/")}
+    assert knowing == {ASKS}
+    assert ASKS not in {module for module, _ in imports(begins, at_top=True)}
 
 
 def test_what_reports_its_use_is_imported_by_one_package_only() -> None:
@@ -177,9 +182,9 @@ def test_a_variable_cannot_turn_reports_on(module: str) -> None:
     assert done.stdout == "b'1' b'1'\n"
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_modules_are_named_for_what_they_are_about(module: str) -> None:
-    assert not {"utils", "helpers", "common", "misc"} & set(Path(module).with_suffix("").parts)
+def test_modules_are_named_for_what_they_are_about() -> None:
+    names = {part for module in MODULES for part in Path(module).with_suffix("").parts}
+    assert names.isdisjoint({"utils", "helpers", "common", "misc"})
 
 
 NAMES_A_KIND = {
