@@ -9,7 +9,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
 
 import pytest
 import regex
@@ -26,14 +27,10 @@ TOO_SHORT = 0.004
 """seconds; what takes less cannot be compared"""
 MOST_SECONDS_PER_MB = 2.0
 """of a recogniser's processor time on the machine of reference"""
-GROWTHS = 3
 TRIES = 10
 """where a recogniser seems slow: a shared machine may be slower by half for seconds"""
 MOST_SECONDS_PER_MB_IN_ALL = 20.0
 """of the redactor's; far above what is measured, far below what grows with the square"""
-
-Measured = list[tuple[float, float]]
-"""processor time of a text, and of one four times as long"""
 
 
 def by_patterns(entity: EntityType) -> Callable[[str], object]:
@@ -57,14 +54,10 @@ def seconds(find: Callable[[str], object], text: str) -> float:
     return time.process_time() - begun
 
 
-def grows(measured: Measured) -> bool:
-    """Whether every measurement says that time grows faster than the text."""
-    return all(long > 6 * short for short, long in measured)
-
-
-def is_dear(measured: Measured, more: int) -> bool:
-    """Whether the characters that the longer text has more cost too much each, whatever a call costs at any length."""
-    return all(is_slow((long - short) / more * 1e6, MOST_SECONDS_PER_MB) for short, long in measured)
+def measurements(find: Callable[[str], object], text: str, longer: str) -> Iterator[tuple[float, float]]:
+    """Processor time of a text and of a longer one, as often as it is asked for."""
+    while True:
+        yield seconds(find, text), seconds(find, longer)
 
 
 def slowness() -> float:
@@ -87,15 +80,16 @@ def test_each_recogniser_is_linear(name: str) -> None:
         text, longer = repeated(pattern, SIZE), repeated(pattern, 4 * SIZE)
         if (short := seconds(find, text)) < TOO_SHORT:
             continue
-        measured = [(short, seconds(find, longer))]
+        first = (short, seconds(find, longer))
         # one measurement may be disturbed, three hardly; four times the text, six times the time
-        while grows(measured) and len(measured) < GROWTHS:
-            measured.append((seconds(find, text), seconds(find, longer)))
-        if grows(measured):
+        more = chain([first], measurements(find, text, longer))
+        if all(much > 6 * little for little, much in islice(more, 3)):
             slow[pattern] = "grows faster than the text"
-        while is_dear(measured, 3 * SIZE) and len(measured) < TRIES:
-            measured.append((seconds(find, text), seconds(find, longer)))
-        if is_dear(measured, 3 * SIZE):
+        # of the characters that the longer text has more, so that it does not count what a call costs at any length
+        more = chain([first], measurements(find, text, longer))
+        if all(
+            is_slow((much - little) / (3 * SIZE) * 1e6, MOST_SECONDS_PER_MB) for little, much in islice(more, TRIES)
+        ):
             slow[pattern] = "too many seconds a megabyte"
     assert slow == {}
 

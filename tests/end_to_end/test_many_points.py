@@ -68,7 +68,13 @@ def local_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.requirement("S0-8")
-@pytest.mark.parametrize("server", ["", 'qdrant_url = "http://vectors.example:6333"'], ids=["embedded", "server"])
+@pytest.mark.parametrize(
+    "server",
+    [
+        pytest.param("", id="embedded", marks=pytest.mark.slow),
+        pytest.param('qdrant_url = "http://vectors.example:6333"', id="server"),
+    ],
+)
 def test_more_than_ten_thousand_points(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with local_server(monkeypatch) if server else nullcontext():
         config = write(tmp_path, server)

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests import personal_data_pages
 from tests.web_app import COOKIE, client
 
 
+@pytest.mark.slow
 def test_no_planted_value_is_shown_but_to_an_owner_who_asks_for_it(tmp_path: Path) -> None:
     values = personal_data_pages.values(40)
     config = personal_data_pages.plant(tmp_path, values)

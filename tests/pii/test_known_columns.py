@@ -67,7 +67,7 @@ def test_the_row_that_holds_a_value_is_told(text: str, column: object) -> None:
 def test_no_row_is_missed(texts: list[str]) -> None:
     texts = [*texts, *(f"{one}0521234567" for one in texts), *(f"{one} dana@example.org" for one in texts)]
     told = set(known_columns.rows_that_may_hold(pa.table({"said": texts}), KNOWN).tolist())
-    assert {row for row, text in enumerate(texts) if KNOWN.held(text)} <= told
+    assert {row for row, text in enumerate(texts) if KNOWN.values_in(text)} <= told
 
 
 def test_few_rows_are_looked_at_twice() -> None:
@@ -84,5 +84,5 @@ def test_a_table_without_values_or_without_rows_holds_none() -> None:
 
 def test_values_of_some_entities_alone() -> None:
     table = pa.table({"said": ["dana@example.org", "0521234567"]})
-    found = known_columns.rows_that_hold(table, KNOWN.only({"PHONE_NUMBER"}))
+    found = known_columns.rows_that_hold(table, KNOWN.restrict({"PHONE_NUMBER"}))
     assert [(row, {one.entity for one in held}) for row, held in found] == [(1, {"PHONE_NUMBER"})]
