@@ -27,7 +27,7 @@ from relrag_pipelines.workspace import Workspace
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
 
-VERSION = 13
+VERSION = 14
 """raised when equal input gives other people; every month is read again then"""
 TABLES = (
     "persons",

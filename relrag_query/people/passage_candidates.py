@@ -97,22 +97,33 @@ def possible_relatives(of: int, word: KinWord, people: People, context: QueryCon
 
 
 def _of_one_family(of: int, word: KinWord, people: People) -> list[IndexedPerson]:
-    """Who bears the family name of a person and may be called by that word, where they are few."""
+    """Who bears the family name of a person and may be called by that word, where they are few.
+
+    Not who is called another relative, `Mama Levi`, nor another record of the same name.
+    """
     names = [name for name in people.by_id([of])[of].resolved_person.names if len(name.words) > 1]
     if word.type not in _ONE_NAME or not names:
         return []
     families = {name.words[-1] for name in names}
     forms = {form for one in families for form in (one, f"{one}ova", f"{one[:-1]}a", f"{one[:-1]}ova", *masculine(one))}
     known = people.name_bearers(" ".join(forms), sounds=False)
-    stated = {one.other_id for one in people.relationships([of])}
+    stated = {one.other_id for one in people.relationships([of])} | {of}
+    own = {name.words for name in names}
     asked, found = kinship.gender(word.word), []
     for one, person in known.items():
         borne = [name for name in person.resolved_person.names if len(name.words) > 1]
         alike = any(masculine(name.words[-1]) & forms or name.words[-1] in forms for name in borne)
         sexes = {gender_of(name.words[0]) for name in borne} - {""}
-        if one != of and one not in stated and alike and (not asked or not sexes or asked in sexes):
+        other = own & {name.words for name in borne} or _other_types(person, word.type)
+        if one not in stated and alike and not other and (not asked or not sexes or asked in sexes):
             found.append(person)
     return found if len({person.name for person in found}) <= _MOST else []
+
+
+def _other_types(person: IndexedPerson, type_: str) -> set[str]:
+    """The relatives, others than of that type, that somebody is called by his name."""
+    types = kinship.types_of_names()
+    return {types[one] for name in person.resolved_person.names for one in name.words if one in types} - {type_}
 
 
 def score(figures: dict[str, float]) -> float:

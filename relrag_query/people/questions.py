@@ -203,7 +203,8 @@ def _introducers(reference: Reference, words: str, people: People) -> PeopleQues
 
 def has_only_fillers(left: str) -> bool:
     """Whether what is left of a question, bare, asks nothing else."""
-    return set(re.findall(r"[^\W_]+", left.casefold())) <= load_phrases().people.fillers
+    said = load_phrases()
+    return set(re.findall(r"[^\W_]+", said.intent.latest.sub(" ", left).casefold())) <= said.people.fillers
 
 
 def _alike(typed: str, reference: Reference, people: People) -> list[int]:

@@ -104,7 +104,8 @@ def _relative_of_stranger(facts: list[PersonFact], start: int, end: int, word: K
         if type_ == word.type and _sex(known[one]) in ("", kinship.gender(word.word) or _sex(known[one]))
     ]
     if ids:
-        return Reference(start, end, ids, ambiguous=len(ids) > 1)
+        surely = any(one.confidence > IMPLIED_CONFIDENCE for one in facts if one.person_id in ids)
+        return Reference(start, end, ids, ambiguous=len(ids) > 1 or not surely)
     bearers = {found[0].person_id for fact in facts if len(found := people.find(fact.value)) == 1}
     if len(bearers) == 1:  # who alone bears that name is likely she
         return replace(relative_of(bearers.pop(), start, end, word, people), ambiguous=True)

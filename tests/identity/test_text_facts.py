@@ -164,3 +164,28 @@ def test_a_relative_whom_nobody_knows_is_one_of_who_is_known(text: str, owner: s
     (one,) = stated_facts(text, MentionFinder({1: ["Dana Levi"]}).find(text), None)
     whose = one.owner if isinstance(one.owner, str) else text[one.owner.start : one.owner.end]
     assert (whose, one.predicate, one.value) == (owner, type_, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Pozor, od středy se mi mění číslo, nové je 777 204 500.", "777 204 500"),
+        ("Mění se mi číslo! Od středy 777 204 500, staré ruším.", "777 204 500"),
+        ("Ahoj, změnila jsem si číslo: 777 204 500", "777 204 500"),
+        ("Mám nový mobil, 777 204 500.", "777 204 500"),
+        ("Mám nové číslo na instalatéra 777 204 500.", None),
+        ("Nové číslo na instalatéra je 777 204 500.", None),
+        ("All fine. I changed phone, new number is 07700 900128, the old one dies soon.", "07700 900128"),
+        ("I've got a new mobile: 07700 900128", "07700 900128"),
+        ("The roofer's new number is 07700 900128", None),
+        ("Did I tell you she changed phone? 07700 900128", None),
+        ("קנו לי טלפון חדש והמספר השתנה: 052-000-1133.", "052-000-1133"),
+        ("החלפתי מספר, מעכשיו 052-000-1133", "052-000-1133"),
+        ("המספר של השרברב 052-000-1133", None),
+    ],
+)
+def test_a_number_that_changed_is_of_who_writes(text: str, value: str | None) -> None:
+    told = stated_facts(text, MentionFinder({1: ["Karen"]}).find(text), date(2024, 5, 10))
+    assert [(one.owner, one.value) for one in told if one.predicate == "phone"] == (
+        [("writer", value)] if value else []
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from relrag_pipelines.identity.mentions import Mention
 from relrag_query.archive import Archive
 from relrag_query.people import passage_candidates
+from relrag_query.people.indexed_person import IndexedPerson
+from relrag_query.people.kin_words import kin_words
 from relrag_query.people.passage_candidates import NameNear, names_in, score
 from relrag_query.people.passage_facts import _bearers, _values
 from tuning.people import measure
@@ -158,3 +161,24 @@ def test_a_name_is_found_with_its_family_name_and_in_another_script() -> None:
     assert _bearers("Lenka Pokorná", "by Lenka Pokorná") == [Mention(3, 16, (), False)]
     assert [(one.start, one.end) for one in _bearers("Itamar", "איתמר בן 7")] == [(0, 5)]
     assert not _bearers("Ann", "anna and Annabel")
+
+
+@pytest.mark.parametrize(
+    ("other", "offered"),
+    [("Rima Haddad", True), ("Mama Haddad", False), ("Strejda Haddad", False), ("Karim Haddad", False)],
+)
+def test_who_is_called_another_relative_is_no_wife(other: str, offered: bool) -> None:
+    people = [
+        IndexedPerson(number, name, aliases=[_named(name)]) for number, name in enumerate(["Karim Haddad", other], 1)
+    ]
+    known: Any = SimpleNamespace(
+        by_id=lambda ids: {one: people[one - 1] for one in ids},
+        name_bearers=lambda *_, **__: {one.person_id: one for one in people},
+        relationships=lambda _ids: [],
+    )
+    (word,) = kin_words("wife")
+    assert bool(passage_candidates._of_one_family(1, word, known)) is offered
+
+
+def _named(name: str) -> dict[str, Any]:
+    return {"kind": "name", "alias": name, "keyed": name, "stated": False}

@@ -12,7 +12,8 @@ from relrag_pipelines.text.names.forms import may_call
 from relrag_query.people import questions
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.kin_words import kin_words
-from relrag_query.people.relatives import Reference, relative_of
+from relrag_query.people.relatives import Reference, find_relative, relative_of
+from relrag_query.understanding.phrases import bare, load_phrases
 
 SANJAY = PersonFact(1, "spouse", "Sanjay", 0.8, "chat:1", "My husband Sanjay")
 
@@ -88,3 +89,48 @@ def test_whoever_is_named_is_not_her_son(monkeypatch: pytest.MonkeyPatch, questi
     monkeypatch.setattr(questions, "references", lambda *_, **__: iter([found]))
     people: Any = SimpleNamespace(name_bearers=lambda *_, **__: {}, share_name=lambda _ids: False)
     assert (questions.read(question, people) is not None) is about_dana
+
+
+@pytest.mark.parametrize(
+    ("question", "predicate"),
+    [
+        ("where does Dana work now", "works_at"),
+        ("kde teď pracuje Dana", "works_at"),
+        ("איפה Dana עובדת היום", "works_at"),
+        ("where does Dana work on the boiler", ""),
+    ],
+)
+def test_words_for_now_ask_for_nothing_else(monkeypatch: pytest.MonkeyPatch, question: str, predicate: str) -> None:
+    start = question.index("Dana")
+    found = Reference(start, start + len("Dana"), [1])
+    monkeypatch.setattr(questions, "references", lambda *_, **__: iter([found]))
+    people: Any = SimpleNamespace(name_bearers=lambda *_, **__: {}, share_name=lambda _ids: False)
+    asked = questions.read(question, people)
+    assert (asked.predicate if asked else "") == predicate
+
+
+@pytest.mark.parametrize(("confidence", "likely"), [(0.8, False), (0.5, True)])
+def test_whose_child_somebody_is_only_likely_says_no_more_of_the_mother(confidence: float, likely: bool) -> None:
+    child = PersonFact(1, "child", "Rony", confidence, "chat:1", "Rony comes for the weekend")
+    people: Any = SimpleNamespace(by_id=lambda ids: {one: IndexedPerson(one, "Dana") for one in ids})
+    (word,) = kin_words("Rony's mother")
+    found = find_relative("Rony's mother", word, [Reference(0, 4, [], relative_facts=[child])], people)
+    assert found is not None
+    assert (found.people, found.ambiguous) == ([1], likely)
+
+
+@pytest.mark.parametrize(
+    ("question", "introduces"),
+    [
+        ("kdo nám sehnal toho truhláře", True),
+        ("od koho mám tip na zubařku?", True),
+        ("od koho jsem dostal doporučení na notáře", True),
+        ("who found us the roofer?", True),
+        ("who got us in trouble", False),
+        ("מי הביא לנו את השרברב", True),
+        ("דרך מי הגענו לנגר", True),
+        ("kdo našel klíče", False),
+    ],
+)
+def test_who_found_somebody_for_us_introduced_them(question: str, introduces: bool) -> None:
+    assert bool(load_phrases().people.introduction.search(bare(question))) is introduces

@@ -1,4 +1,4 @@
-"""Asks the questions about people: `python -m tuning.people.measure [--half held] [--archive NAME]`.
+"""Asks the questions about people: `python -m tuning.people.measure [--half held] [--archive NAME] [--embedder none]`.
 
 Half of them (`looked_at`) may be read while rules are written; the other half is held back, and its answers are not
 looked at. An answer is right if it names whom it has to name: of several all, of a choice without choosing. It is wrong
@@ -60,16 +60,16 @@ def questions() -> list[Question]:
 
 
 @contextmanager
-def opened(name: str, work: Path) -> Iterator[Archive]:
-    """An archive of `tuning/archives` or of this folder, searched by words, at the time of its questions."""
+def opened(name: str, work: Path, embedder: str = "none") -> Iterator[Archive]:
+    """An archive of `tuning/archives` or of this folder, at the time of its questions; by default searched by words."""
     own = FOLDER / "archives" / name
     if not own.exists():
-        with archives.opened(name, work, "none") as archive:
+        with archives.opened(name, work, embedder) as archive:
             yield archive
         return
     about = json.loads((own / "about.json").read_text(encoding="utf-8"))
     kinds = {**archives.KINDS, "contacts.vcf": "contacts"}
-    lines = [f'archive = "{name}"', 'keys_file = "people.keys"', 'embedder = "none"']
+    lines = [f'archive = "{name}"', 'keys_file = "people.keys"', f'embedder = "{embedder}"']
     lines += [f'owner = "{about["owner"]}"', f'timezone = "{about["timezone"]}"']
     for place in sorted(one.name for one in own.iterdir() if one.name in kinds):
         source = place.removesuffix(".vcf")
@@ -116,14 +116,14 @@ def _names(alternatives: str, told: str) -> bool:
     return any(one.casefold() in told.casefold() for one in alternatives.split("|"))
 
 
-def measure(asked: Sequence[Question], work: Path) -> list[Judgement]:
+def measure(asked: Sequence[Question], work: Path, embedder: str = "none") -> list[Judgement]:
     """What becomes of each question."""
     by_archive: defaultdict[str, list[Question]] = defaultdict(list)
     for one in asked:
         by_archive[one.archive].append(one)
     found = []
     for name, some in by_archive.items():
-        with opened(name, work) as archive:
+        with opened(name, work, embedder) as archive:
             found += [judge(one, archive.ask(one.question)) for one in some]
     return found
 
@@ -134,10 +134,11 @@ def main() -> None:
     parser.add_argument("--half", choices=["looked_at", "held"])
     parser.add_argument("--archive")
     parser.add_argument("--work", type=Path)
+    parser.add_argument("--embedder", default="e5", help="e5, as a new archive has it, or none: by words alone")
     given = parser.parse_args()
     asked = [one for one in questions() if given.half in (None, one.half) and given.archive in (None, one.archive)]
     with tempfile.TemporaryDirectory() as folder:
-        found = measure(asked, given.work or Path(folder))
+        found = measure(asked, given.work or Path(folder), given.embedder)
     for half in ("looked_at", "held"):
         some = [one for one in found if one.asked.half == half]
         if some:
