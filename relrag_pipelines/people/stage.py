@@ -16,7 +16,7 @@ from relrag_pipelines.identity.journal_statements import Entry, Statement, holdi
 from relrag_pipelines.identity.name_forms import given_forms, person_names
 from relrag_pipelines.identity.resolve import Resolution, resolve
 from relrag_pipelines.journal import journal
-from relrag_pipelines.people import lake_months, month_texts, profiles, resolved_statements
+from relrag_pipelines.people import VERSION, lake_months, month_texts, profiles, resolved_statements
 from relrag_pipelines.people.month_texts import Months
 from relrag_pipelines.records import GivenForm, PersonName
 from relrag_pipelines.stores import lake
@@ -27,8 +27,6 @@ from relrag_pipelines.workspace import Workspace
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
 
-VERSION = 14
-"""raised when equal input gives other people; every month is read again then"""
 TABLES = (
     "persons",
     "person_aliases",

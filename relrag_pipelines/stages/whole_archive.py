@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from relrag_pipelines import embedders
+from relrag_pipelines import embedders, people
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.records import TABLES
 from relrag_pipelines.settings import Settings
@@ -155,7 +155,7 @@ STAGES: tuple[ArchiveStage, ...] = check_declarations(
             "text_facts",
             "month_words",
         ),
-        3,
+        people.VERSION,
         "Who is who in all sources, what is known of them, and what they are to one another.",
         _people,
         _people_settings,

@@ -37,7 +37,7 @@ def config(rosen: Archive) -> Path:
     return rosen.settings.folder / "relrag.toml"
 
 
-def test_the_set_is_of_four_archives_and_more_in_three_languages_half_of_it_held_back() -> None:
+def test_the_set_is_of_four_archives_and_more_in_three_languages_part_of_it_held_back() -> None:
     every = measure.questions()
     held = [one for one in every if one.half == "held"]
     assert len(every) >= 120 and len(held) >= 60
@@ -56,6 +56,9 @@ def test_the_set_is_of_four_archives_and_more_in_three_languages_half_of_it_held
         "gold",
         "berger",
         "pryce",
+        "souckova",
+        "hargreaves",
+        "peretz",
     }
     assert {one.archive for one in held}.isdisjoint({one.archive for one in every if one.half == "looked_at"})
 

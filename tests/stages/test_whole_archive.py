@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from relrag_pipelines import people
 from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages import redaction_check, whole_archive
@@ -146,3 +147,9 @@ def test_a_stage_that_makes_other_tables_than_it_declares_is_named(tmp_path: Pat
     workspace = archive.first_sync(archive.make(tmp_path))
     with pytest.raises(StageError, match='stage "people" made nothing, and declares persons, aliases'):
         whole_archive.run(workspace, PEOPLE)
+
+
+def test_people_are_made_again_by_every_archive_when_texts_are_read_otherwise() -> None:
+    """What marks the months that were read is the version that makes the stage stale, too."""
+    (row,) = (one for one in whole_archive.STAGES if one.name == "people")
+    assert row.version == people.VERSION >= 14
