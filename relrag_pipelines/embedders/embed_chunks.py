@@ -80,7 +80,7 @@ def texts_to_embed(chunks: pa.Table, model: ModelInfo, keyed: Hash) -> TextsToEm
     own, languages, sections = (chunks[name].to_pylist() for name in ("text", "language", "section"))
     rows = [
         row
-        for row, (text, language, section) in enumerate(zip(texts, languages, sections, strict=True))
+        for row, (text, language, section) in enumerate(zip(own, languages, sections, strict=True))
         if section is None and supports_language(model, text, language)
     ]
     parts = [spans(to_entity_type(own[row])) if model.spans else [] for row in rows]

@@ -20,10 +20,10 @@ def blank(texts: Sequence[str], documents: Sequence[str]) -> list[str]:
                 holders[plain].add(document)
     repeated = {line for line, of in holders.items() if len(of) == _SEVERAL}
 
-    def blank(line: re.Match[str]) -> str:
+    def blank_repeated(line: re.Match[str]) -> str:
         return " " * len(line[0]) if _plain(line[0]) in repeated else line[0]
 
-    return [_LINE.sub(blank, text) for text in texts]
+    return [_LINE.sub(blank_repeated, text) for text in texts]
 
 
 def _plain(line: str) -> str:

@@ -1,7 +1,7 @@
 """Which rows of a table hold a known value, told column by column and far quicker than row by row.
 
 The strings of a column are searched where they lie, one after another, for digits and letters alone. Each row that
-holds a value is found so; others may be, and few are, so `KnownValues.held` has the last word.
+holds a value is found so; others may be, and few are, so `KnownValues.values_in` has the last word.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def load(path: Path) -> LanguageModel:
 
 
 def _engine(kind: Callable[..., NlpEngine], **options: Any) -> Callable[..., LanguageModel]:
-    def load(models: list[dict[str, Any]], given: Mapping[str, Any]) -> LanguageModel:
+    def load_model(models: list[dict[str, Any]], given: Mapping[str, Any]) -> LanguageModel:
         mapping = given.get("ner_model_configuration")
         # Presidio says on its logger which entities it leaves out by default; a file names none to leave out
         configuration = NerModelConfiguration.from_dict(mapping) if mapping else None
@@ -69,7 +69,7 @@ def _engine(kind: Callable[..., NlpEngine], **options: Any) -> Callable[..., Lan
         engine.load()
         return LanguageModel(engine.get_supported_languages()[0], nlp=engine)
 
-    return load
+    return load_model
 
 
 def _gliner(models: list[dict[str, Any]], given: Mapping[str, Any]) -> LanguageModel:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 from relrag_pipelines.text.names.tables import given_names, plain
-from relrag_query.retrieval.term_coverage import PRICE, tokens
+from relrag_query.retrieval.term_coverage import PRICE, tokens, without_money
 from relrag_query.understanding.phrases import bare, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
 
@@ -109,8 +109,20 @@ def asked_first(question: str) -> frozenset[str]:
 
 
 def _identifies(text: str) -> bool:
-    """Whether two figures stand in it that are no hour, day or year, an address of mail, or what replaces these."""
-    return PRESENT["contact"](text) or _FIGURES_OF_ONE.search(_CALENDAR.sub(" ", text)) is not None
+    """Whether two figures stand in it that are no hour, day, year or money, an address, or what replaces these."""
+    if PRESENT["contact"](text):
+        return True
+    left = _day_of_month(load_phrases()).sub(" ", bare(without_money(_CALENDAR.sub(" ", text))))
+    return _FIGURES_OF_ONE.search(left) is not None
+
+
+@functools.cache
+def _day_of_month(phrases: Phrases) -> re.Pattern[str]:
+    """A day before or behind the name of its month."""
+    months = rf"(?:{phrases.date.month_prefix})?(?:{either(name for name in phrases.names.months if len(name) > 2)})"
+    return re.compile(
+        rf"\d{{1,2}}(?:\.|st|nd|rd|th)?\s(?:of )?{months}(?!\w)|(?<!\w){months}\s\d{{1,2}}(?!\d)", re.IGNORECASE
+    )
 
 
 def _tells_time(text: str) -> bool:

@@ -113,10 +113,12 @@ def _corrects(new: Candidate, old: QuotableSpan, sorts: Collection[int]) -> bool
         plain, shared = bare(said), about & _content_words(said)
         # what names both values is of the same, however much later
         both = any(pairs[sort][0] & pairs[sort][1] for sort in others)
-        claims = {record, record_claims.claim_of(said)}
+        own = record_claims.claim_of_sentence(said)
+        claims = {record, own}
         same = (near and about & _content_words(_told(new))) or (both and shared)
         # `the right amount is` names nothing: it is of what is spoken of around it
-        bare_claim = same and not _content_words(phrases.supersedes.sub(" ", plain))
+        named = phrases.right_value.sub(" ", phrases.supersedes.sub(" ", plain))
+        bare_claim = same and own and not _content_words(named)
         if (shared or both or bare_claim) and ("values" in claims or ("times" in claims and others & _TIMES)):
             return True
         # `changed` is said of much: only of the same where most of the words are the same

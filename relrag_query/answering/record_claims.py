@@ -6,6 +6,7 @@ import functools
 import re
 from typing import Literal
 
+from relrag_query.answering.sentences import is_question
 from relrag_query.retrieval.hit import Hit
 from relrag_query.understanding.phrases import bare, load_phrases
 
@@ -48,6 +49,14 @@ def same_matter(new: Hit, old: Hit) -> bool:
 def claim(new: Hit, old: Hit) -> Claim:
     """What the head of a newer record says that it replaces; nothing where that of the older one says so too."""
     return "" if claim_of(_title(old)) else claim_of(f"{_title(new)}\n{new.chunk.text[:_HEAD]}")
+
+
+@functools.lru_cache(4096)
+def claim_of_sentence(text: str) -> Claim:
+    """What a sentence says that it replaces, also as "the right amount"; a question replaces nothing."""
+    if is_question(text):
+        return ""
+    return claim_of(text) or ("values" if load_phrases().text.right_value.search(bare(text)) else "")
 
 
 @functools.lru_cache(4096)

@@ -16,6 +16,7 @@ from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_query.people import identifier_owner, introduction_candidates, passage_candidates, passage_facts
 from relrag_query.people.ages import possible_ages
+from relrag_query.people.family_names import namesake_of
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
@@ -90,7 +91,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
 def _of_nobody_known(asked: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:
     """What texts say where no person who is known is meant."""
     if asked.name:
-        lines = passage_facts.said_in_passages(asked.name, asked.predicate, context, today)
+        lines = passage_facts.said_of(asked.name, asked.predicate, context, today)
         return PeopleAnswer(lines, [], [], sure=False) if lines else None
     said = asked.relative_facts or _possible(asked, people, context)
     lines = _relative_lines(said, people)
@@ -104,7 +105,7 @@ def _said_of(
 ) -> PeopleAnswer | None:
     """What passages say of somebody of whom nothing is stated; None where they do not, or more than facts is asked."""
     names = dict.fromkeys(known[one].name for one in asked.people if one in known and asked.asks == "fact")
-    told = [line for name in names for line in passage_facts.said_in_passages(name, asked.predicate, context, today)]
+    told = [line for name in names for line in passage_facts.said_of_bearers(name, asked.predicate, context, today)]
     return PeopleAnswer(told, [], [], sure=False) if told else None
 
 
@@ -168,16 +169,18 @@ def _family(ids: list[int], people: People) -> list[int]:
 
 def _relative_lines(facts: list[PersonFact], people: People) -> list[tuple[str, Hit]]:
     """Who is a relative by a name that no person bears, as the text says it, and who that may be in another script."""
-    known = people.by_id(fact.person_id for fact in facts)
+    known = people.by_id([*(fact.person_id for fact in facts), *filter(None, map(namesake_of, facts))])
     lines = []
     for fact in facts:
         whose = known[fact.person_id]
         alike = " or ".join(dict.fromkeys(one.name for one in people.find(fact.value) if one.name != fact.value))
         maybe = f" (may be {alike})" if alike else ""
         perhaps = "perhaps " if fact.confidence <= IMPLIED_CONFIDENCE else ""
-        said = f'"{fact.source_quote}"' if fact.source_quote else "the family name is the same"
+        via = namesake_of(fact)
+        family = f"the family name is {f'that of {known[via].name}' if via is not None else 'the same'}"
+        said = f'"{fact.source_quote}"' if fact.source_quote else family
         text = f"{fact.value}{maybe}, {perhaps}{fact.predicate.replace('_', ' ')} of {whose.name}: {said}"
-        lines.append((text, person_hit(whose, [fact], [], people)))
+        lines.append((text, person_hit(whose, [fact] if via is None else [], [], people)))
     return lines
 
 

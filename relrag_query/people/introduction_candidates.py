@@ -25,6 +25,7 @@ from relrag_query.people.kin_words import type_forms
 from relrag_query.people.passage_candidates import names_in, shorten
 from relrag_query.people.people import People
 from relrag_query.retrieval.context import QueryContext
+from relrag_query.understanding.phrases import bare, load_phrases
 
 _MOST = 3
 """people who are offered"""
@@ -60,12 +61,20 @@ class Introducer(NamedTuple):
 
 
 def possible_introducers(whom: Introduced, people: People, context: QueryContext) -> list[PersonFact]:
-    """Who may have introduced somebody, the likeliest first; mostly nobody. Of the owner where no person is meant."""
+    """Who may have introduced somebody, the likeliest first: whoever writes of him may, before whom a text names.
+
+    Of the owner where no person is meant.
+    """
     of = whom.people[0] if whom.people else people.owner
     best: dict[str, PersonFact] = {}
     for one in introducers(whom, people, context) if of is not None else ():
         chance = score(one.figures)
-        if of is not None and chance >= _LEAST and (one.name not in best or best[one.name].confidence < chance):
+        if (
+            of is not None
+            and one.name
+            and chance >= _LEAST
+            and (one.name not in best or best[one.name].confidence < chance)
+        ):
             best[one.name] = PersonFact(of, INTRODUCER, one.name, chance, one.ref, one.quote)
     found = sorted(best.values(), key=lambda one: -one.confidence)[:_MOST]
     return [replace(one, confidence=min(one.confidence, IMPLIED_CONFIDENCE)) for one in found]
@@ -86,9 +95,9 @@ def introducers(whom: Introduced, people: People, context: QueryContext) -> Iter
     every = [one for some in conversations(asked, context.limits, people, context) for one in some]
     finder = people.finder("\n".join(one.text for one in every))
     telling = [one for one in every if _is_about(whom, roles, one, finder)]
-    first = min((one.ts for one in telling), default=0)
+    first = min((one.ts for one in telling if one.ts), default=0)
     for said in telling:
-        yield from _of_passage(whom, said, finder, people, said.ts == first)
+        yield from _of_passage(whom, said, finder, people, 0 < said.ts == first)
 
 
 def _is_about(whom: Introduced, roles: frozenset[str], said: Said, finder: MentionFinder) -> bool:
@@ -99,7 +108,8 @@ def _is_about(whom: Introduced, roles: frozenset[str], said: Said, finder: Menti
         return not {said.writer, said.reader, *meant}.isdisjoint(whom.people)
     if roles:
         return any(one.type in roles for one in kin_phrases(said.text, mentions))
-    wanted = {fold(word) for word in re.findall(r"\w{3,}", whom.words)}
+    fillers = load_phrases().people.fillers
+    wanted = {fold(word) for word in re.findall(r"\w{3,}", whom.words) if bare(word).casefold() not in fillers}
     return any(fold(word) in wanted for word in re.findall(r"\w{3,}", said.text))
 
 

@@ -55,7 +55,7 @@ def _lookalikes() -> frozenset[str]:
 def _spellings() -> frozenset[str]:
     """The forms of such words as they are written with accents."""
     forms = {*kinship.types_of("he", "latin"), *kinship.czech_cases()}
-    for language in ("en", "cs", "he"):
+    for language in kinship.LANGUAGES:
         forms |= {
             *kinship.types_of(language),
             *kinship.types_of(language, "said_of"),
@@ -66,14 +66,14 @@ def _spellings() -> frozenset[str]:
 
 def type_words(type_: str) -> str:
     """All words for a relationship type, in all languages, for search by words."""
-    tables = (kinship.types_of("en"), kinship.types_of("cs"), kinship.types_of("he"))
+    tables = map(kinship.types_of, kinship.LANGUAGES)
     return " ".join(word for table in tables for word, kind in table.items() if kind == type_)
 
 
 def type_forms(type_: str) -> str:
     """These words in all their cases and with their plurals, as texts have them."""
     found = {*kinship.words_for({type_})}
-    for language in ("en", "cs", "he"):
+    for language in kinship.LANGUAGES:
         found |= {form for form, word in kinship.question_forms(language).items() if word in found}
     return " ".join(sorted(found))
 
@@ -91,7 +91,7 @@ def _words() -> dict[str, dict[str, tuple[str, str]]]:
         plain |= {bare(form).casefold(): meant, bare(form.replace("-", " ")).casefold(): meant}
     plain |= {bare(form).casefold(): (czech[word], bare(word)) for form, word in kinship.question_forms("cs").items()}
     plain |= {word: (kind, word) for word, kind in kinship.types_of("he", "latin").items()}
-    for language in ("en", "cs", "he"):
+    for language in kinship.LANGUAGES:
         plain |= {bare(word): (kind, bare(word)) for word, kind in kinship.types_of(language, "said_of").items()}
     for table in (czech, kinship.czech_cases()):
         for word, kind in table.items():

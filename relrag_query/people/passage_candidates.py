@@ -23,9 +23,8 @@ from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import gender_of
-from relrag_pipelines.text.names.likeness import masculine
+from relrag_query.people import family_names
 from relrag_query.people.conversations import Said, conversations
-from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.kin_words import KinWord, type_forms
 from relrag_query.people.people import People
 from relrag_query.people.relations import KIN_PATHS
@@ -40,8 +39,8 @@ _SOON = 6 * 3600
 """seconds within which these follow one another"""
 _FEWEST = 3
 """letters of a name that no list has"""
-_ONE_NAME = frozenset({"spouse", "sibling", "parent", "child"})
-"""relatives who mostly have the same family name"""
+_MOST_STEPS = 6
+"""people by way of whom a relative is looked for"""
 _MOST = 3
 """people who are offered"""
 _WEIGHTS = {
@@ -80,50 +79,33 @@ class NameNear(NamedTuple):
     figures: dict[str, float]
 
 
+class Step(NamedTuple):
+    """Somebody by way of whom another may be a relative."""
+
+    via: int
+    word: KinWord
+    """what that other is to him"""
+    surely: bool
+    """whether it is stated that he is on the way"""
+
+
 def possible_relatives(of: int, word: KinWord, people: People, context: QueryContext) -> list[PersonFact]:
     """Who may be that to a person, the likeliest first, as facts with a score as confidence; mostly nobody."""
     best: dict[str, PersonFact] = {}
-    for one in every_name(of, word, people, context):
+    steps = [*_steps(of, word, people)]
+    for one in every_name(of, word, steps, people, context):
         chance = score(one.figures)
         name = people.by_id([one.person_id])[one.person_id].name if one.person_id is not None else one.name
         if chance >= _LEAST and (name not in best or best[name].confidence < chance):
             best[name] = PersonFact(of, word.type, name, chance, one.ref, one.quote)
     found = sorted(best.values(), key=lambda one: -one.confidence)[:_MOST]
     found = [replace(one, confidence=min(one.confidence, IMPLIED_CONFIDENCE)) for one in found]  # never certain
-    alike = [one.name for one in _of_one_family(of, word, people)]
-    for via, second, surely in _steps(of, word, people) if not alike else ():
-        alike += [one.name for one in _of_one_family(via, second, people) if surely and one.person_id != of]
-    return [*found, *(PersonFact(of, word.type, name, _LEAST, "") for name in dict.fromkeys(alike) if name not in best)]
-
-
-def _of_one_family(of: int, word: KinWord, people: People) -> list[IndexedPerson]:
-    """Who bears the family name of a person and may be called by that word, where they are few.
-
-    Not who is called another relative, `Mama Levi`, nor another record of the same name.
-    """
-    names = [name for name in people.by_id([of])[of].resolved_person.names if len(name.words) > 1]
-    if word.type not in _ONE_NAME or not names:
-        return []
-    families = {name.words[-1] for name in names}
-    forms = {form for one in families for form in (one, f"{one}ova", f"{one[:-1]}a", f"{one[:-1]}ova", *masculine(one))}
-    known = people.name_bearers(" ".join(forms), sounds=False)
-    stated = {one.other_id for one in people.relationships([of])} | {of}
-    own = {name.words for name in names}
-    asked, found = kinship.gender(word.word), []
-    for one, person in known.items():
-        borne = [name for name in person.resolved_person.names if len(name.words) > 1]
-        alike = any(masculine(name.words[-1]) & forms or name.words[-1] in forms for name in borne)
-        sexes = {gender_of(name.words[0]) for name in borne} - {""}
-        other = own & {name.words for name in borne} or _other_types(person, word.type)
-        if one not in stated and alike and not other and (not asked or not sexes or asked in sexes):
-            found.append(person)
-    return found if len({person.name for person in found}) <= _MOST else []
-
-
-def _other_types(person: IndexedPerson, type_: str) -> set[str]:
-    """The relatives, others than of that type, that somebody is called by his name."""
-    types = kinship.types_of_names()
-    return {types[one] for name in person.resolved_person.names for one in name.words if one in types} - {type_}
+    alike = {one.name: "" for one in family_names.bearers(of, word, people)}
+    own = {of} | {one.other_id for one in people.relationships([of])}
+    for via, second, surely in steps if not alike else ():
+        family = family_names.bearers(via, second, people) if surely else ()
+        alike |= {one.name: family_names.reference(via) for one in family if one.person_id not in own}
+    return [*found, *(PersonFact(of, word.type, name, _LEAST, ref) for name, ref in alike.items() if name not in best)]
 
 
 def score(figures: dict[str, float]) -> float:
@@ -131,21 +113,25 @@ def score(figures: dict[str, float]) -> float:
     return 1 / (1 + math.exp(-sum(_WEIGHTS[name] * value for name, value in figures.items())))
 
 
-def every_name(of: int, word: KinWord, people: People, context: QueryContext) -> Iterator[NameNear]:
+def every_name(
+    of: int, word: KinWord, steps: Sequence[Step], people: People, context: QueryContext
+) -> Iterator[NameNear]:
     """The names near words for such a relative, and near those for who is one by way of somebody else."""
     yield from names_near(of, word, people, context)
-    for via, second, _ in _steps(of, word, people):
+    for via, second, _ in steps:
         for near in names_near(via, second, people, context):
             if near.person_id != of:
                 yield near._replace(figures=near.figures | {"by_way_of": 1.0})
 
 
-def _steps(of: int, word: KinWord, people: People) -> Iterator[tuple[int, KinWord, bool]]:
-    """By way of whom somebody may be such a relative, as what of that one, and whether that one is known to be it."""
+def _steps(of: int, word: KinWord, people: People) -> list[Step]:
+    """By way of whom somebody may be such a relative; each is searched for, so of many only a few."""
+    found = []
     for first, second in KIN_PATHS.get(word.type, ()):
-        known = [person_id for person_id, _ in ways(of, first, people)]
-        for via in known or [one.person_id for one in _of_one_family(of, KinWord(0, 0, first, ""), people)]:
-            yield via, word._replace(type=second), bool(known)
+        known = [(person_id, bool(stated)) for person_id, stated in ways(of, first, people)]
+        likely = [(one.person_id, False) for one in family_names.bearers(of, KinWord(0, 0, first, ""), people)]
+        found += [Step(via, word._replace(type=second), surely) for via, surely in known or likely]
+    return sorted(found, key=lambda one: not one.surely)[:_MOST_STEPS]
 
 
 def names_near(of: int, word: KinWord, people: People, context: QueryContext) -> list[NameNear]:

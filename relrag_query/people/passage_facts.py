@@ -6,7 +6,7 @@ Read when it is asked for, by the patterns that a sync reads records with. It ma
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
@@ -21,11 +21,13 @@ from relrag_pipelines.text.names.forms import may_call
 from relrag_pipelines.text.names.spelling import same
 from relrag_pipelines.text.names.transliteration import other_scripts
 from relrag_query.people.ages import possible_ages
-from relrag_query.people.kin_words import kin_words, type_forms
+from relrag_query.people.kin_words import KinWord, kin_words, type_forms
+from relrag_query.people.questions import has_only_fillers
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import hybrid_search
 from relrag_query.retrieval.hit import Hit
+from relrag_query.understanding.phrases import bare, load_phrases
 
 _PASSAGES = 30
 """passages with the name that are read"""
@@ -38,19 +40,54 @@ _FEWEST = 3
 """letters of a name that is compared by its sound"""
 
 
-def said_in_passages(name: str, predicate: str, context: QueryContext, today: date) -> list[tuple[str, Hit]]:
-    """What passages say of whoever bears a name, the likeliest first, each with its passage; mostly nothing."""
+def said_of(name: str, predicate: str, context: QueryContext, today: date) -> list[tuple[str, Hit]]:
+    """What passages say of whom a question names so, or calls a relative of the owner.
+
+    Nothing of somebody else's relative, `Dana's mother`: a passage that speaks of a mother means another mostly.
+    """
+    kin = kin_words(name)
+    if not kin:
+        return said_of_bearers(name, predicate, context, today)
+    phrases, plain = load_phrases().people, bare(name)
+    beside = f"{plain[: kin[-1].start]} {plain[kin[-1].end :]}"
+    if not has_only_fillers(re.sub(rf"(?<!\w)(?:{phrases.my}|{phrases.my_behind})", " ", beside)):
+        return []
+    return _read(name, type_forms(kin[-1].type), lambda text: _relatives(kin[-1], text), predicate, context, today)
+
+
+def said_of_bearers(name: str, predicate: str, context: QueryContext, today: date) -> list[tuple[str, Hit]]:
+    """What passages say of whoever bears a name, also `Uncle Bob`, as somebody is called on a card."""
+    own = _name_alone(name)
+    words = " ".join([own, *other_scripts(own.split(" ")[0])])
+    return _read(name, words, lambda text: _bearers(own, text), predicate, context, today)
+
+
+def _name_alone(name: str) -> str:
+    """The name without what a card calls somebody before it: Bob of `Uncle Bob`."""
+    for one in reversed(kin_words(name)):
+        name = f"{name[: one.start]}{name[one.end :]}".strip() or name
+    return name
+
+
+def _read(
+    name: str,
+    words: str,
+    mentions: Callable[[str], Sequence[Mention]],
+    predicate: str,
+    context: QueryContext,
+    today: date,
+) -> list[tuple[str, Hit]]:
+    """What the passages with these words say of whom they mention, the likeliest first; mostly nothing."""
     found: dict[str, tuple[str, Hit]] = {}
     zone = ZoneInfo(context.settings.timezone)
-    words = [type_forms(one.type) for one in kin_words(name)[-1:]] or [name, *other_scripts(name.split(" ")[0])]
-    hits = hybrid_search(context.vectors, " ".join(words), None, _PASSAGES, context.limits, context.translated)
+    hits = hybrid_search(context.vectors, words, None, _PASSAGES, context.limits, context.translated)
     chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in hits])
     for one in hits:
         if (chunk := chunks.get(one.chunk_id)) is None:
             continue
         for text, ts in _texts(chunk, context):
             day = datetime.fromtimestamp(ts, zone).date() if ts is not None else None
-            for value, quote in _values(name, predicate, text, day, today):
+            for value, quote in _values(mentions(text), predicate, text, day, today):
                 line = f'{name}, perhaps: {value}: "{quote}"'
                 found.setdefault(value, (line, Hit(chunk, one.score, _SCORE, promoted=True)))
     return list(found.values())[:_MOST]
@@ -67,9 +104,10 @@ def _texts(chunk: Chunk, context: QueryContext) -> Iterator[tuple[str, int | Non
             yield known[ref].text, known[ref].ts
 
 
-def _values(name: str, predicate: str, text: str, day: date | None, today: date) -> Iterator[tuple[str, str]]:
-    """What a text says of that name, and the words that say so."""
-    mentions = _relatives(name, text) if kin_words(name) else _bearers(name, text)
+def _values(
+    mentions: Sequence[Mention], predicate: str, text: str, day: date | None, today: date
+) -> Iterator[tuple[str, str]]:
+    """What a text says of whom it mentions there, and the words that say so."""
     if not mentions:
         return
     wanted = ("birthday", "born") if predicate == "age" else (predicate,)
@@ -84,9 +122,8 @@ def _values(name: str, predicate: str, text: str, day: date | None, today: date)
                 yield value, " ".join(text[fact.start : fact.end].split())
 
 
-def _relatives(name: str, text: str) -> Sequence[Mention]:
+def _relatives(asked: KinWord, text: str) -> Sequence[Mention]:
     """Where a text speaks of such a relative as the owner has, without saying whose: `Babička má dnes 91`."""
-    asked = kin_words(name)[-1]
     sex = kinship.gender(asked.word)
     return [
         Mention(one.start, one.end, (), False)
@@ -94,7 +131,7 @@ def _relatives(name: str, text: str) -> Sequence[Mention]:
         if one.type == asked.type
         and one.owner in ("", "writer", "reader")
         and not is_of_stranger(text, one)
-        and {sex, *(kinship.gender(word) for word in _WORD.findall(text[one.start : one.end]))} - {""} in ({sex}, set())
+        and len({sex, *(kinship.gender(word) for word in _WORD.findall(text[one.start : one.end]))} - {""}) <= 1
     ]
 
 

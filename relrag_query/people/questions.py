@@ -85,8 +85,10 @@ def _of_introduction(question: str, introduction: re.Pattern[str], people: Peopl
             return _introducers(reference, words, people)
     left = introduction.sub(" ", plain)
     words = " ".join(one for one in re.findall(r"[^\W_]+", left) if not has_only_fillers(one))
-    if not words or not load_phrases().people.somebody.search(words):
-        return None
+    if not any(
+        match.start() == 0 or match.end() == len(words) for match in load_phrases().people.somebody.finditer(words)
+    ):
+        return None  # `the discount at the firm next door` is nobody
     return PeopleQuestion("who", [], unknown=INTRODUCER, introduced=Introduced((), words))
 
 

@@ -58,6 +58,10 @@ def test_an_amount_is_a_figure_or_words(question: str, texts: list[str]) -> None
         ("what's the code for the gate", "The gate has a code now.", "The gate: 4471#"),
         ("Jaký má Radek telefon?", "Radek si v úterý koupil telefon.", "Radek: 777 123 456"),
         ("מה הטלפון של מנשה?", "מצאתי את מנשה מקריית אתא.", "מנשה 052-987-6543"),
+        ("מה הטלפון של מוטי?", "מוטי לקח 680 שקל, והשמאי יבוא ב-14 באפריל.", "מוטי 052-987-6543"),
+        ("What is Gaz's phone number?", "Gaz charged £1,240 and comes on 14 April or May 16.", "Gaz 07700 900128"),
+        ("What is the gate code?", "The gate cost 4 680 Kč.", "Gate 4471, 680 Kč a year."),
+        ("Jaké je číslo pojistky?", "Pojistka stojí 12 480 Kč, platí od 3. května.", "Pojistka 4471-22"),
         ("What is Dana's e-mail address?", "Dana wrote on Tuesday.", "dana@hill.example"),
     ],
 )
@@ -99,7 +103,13 @@ def test_of_several_things_one_is_enough(question: str) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["What did he say about the code review?", "Which number of people came?", "What is the number of guests?"],
+    [
+        "What did he say about the code review?",
+        "Which number of people came?",
+        "What is the number of guests?",
+        "What phone did Jana buy?",
+        "Jaký telefon má Jana?",
+    ],
 )
 def test_not_every_number_identifies_something(question: str) -> None:
     assert "identifier" not in asked_first(question)

@@ -221,7 +221,14 @@ OLD = mail("old", "The offer for the windows is 84,000 crowns.", "01")
          mail("b", "V nabídce na okna chybělo sklo. Správná částka je 91 500 Kč.", "04"), True),
         (mail("a", "הצעת המחיר לחלונות 8,400 שקל", "01"),
          mail("b", "בהצעה לחלונות חסרה הזכוכית. הסכום הנכון 9,150 שקל.", "04"), True),
+        # a question replaces nothing, nor does a record that asks for the right one
+        (OLD, mail("new", "The glass of the windows was left out. Is 91,500 crowns the right amount?", "04"), False),
+        (OLD, mail("new", "The windows come. Please give the correct address, glass is 9,100 crowns.", "04"), False),
         (OLD, mail("new", "The windows look fine. The right price of the door is 9,100 crowns.", "04"), False),
+        (mail("a", "New laptops arrive on 5 May.", "01"), mail("b", "Laptops are delayed to 19 May.", "04"), True),
+        (mail("a", "Nové notebooky přijdou 5. května.", "01"),
+         mail("b", "Notebooky se zpozdí na 19. května.", "04"), True),
+        (mail("a", "המחשבים מגיעים ב-5 במאי.", "01"), mail("b", "המחשבים מתעכבים ל-19 במאי.", "04"), True),
         # a new date replaces days and hours, and names the old one
         (mail("a", "The piano is ready by 14 March.", "01"),
          mail("b", "I need until 2 April, not the 14th of March.", "04", subject="A crack, and a new date"), True),

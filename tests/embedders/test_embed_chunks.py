@@ -152,6 +152,12 @@ def test_only_languages_that_the_model_knows_are_embedded(
     assert (table.num_rows, tally.passages, tally.sparse_only) == ((1, 1, 0) if vector_there else (0, 0, 1))
 
 
+def test_the_language_is_that_of_the_text_whatever_its_subject(tmp_path: Path) -> None:
+    subject = "Re: Notes from the meeting with the bank about the house"
+    table, _ = embed(chunks("Díky, platí to a je to tak", subject=subject), tmp_path, Counting(), MODEL)
+    assert table.num_rows == 0
+
+
 def test_what_stands_beside_a_mails_own_text_is_found_by_its_words_only(tmp_path: Path) -> None:
     beside = Counting()
     table, tally = embed(chunks("Dana Levi, Acme", section="signature"), tmp_path, beside)

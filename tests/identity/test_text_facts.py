@@ -178,6 +178,12 @@ def test_a_relative_whom_nobody_knows_is_one_of_who_is_known(text: str, owner: s
         ("All fine. I changed phone, new number is 07700 900128, the old one dies soon.", "07700 900128"),
         ("I've got a new mobile: 07700 900128", "07700 900128"),
         ("The roofer's new number is 07700 900128", None),
+        ("I have a new phone. Mum's number is 07700 900128", None),
+        ("I've got a new phone since 12/11/2024", None),
+        ("I've switched phone, it's 07700 900128", "07700 900128"),
+        ("Mám nový mobil. Mámino číslo je 777 204 500", None),
+        ("Mám nový telefon, Petr má 777 204 500", None),
+        ("יש לי טלפון חדש. המספר של אמא 052-000-1133", None),
         ("Did I tell you she changed phone? 07700 900128", None),
         ("קנו לי טלפון חדש והמספר השתנה: 052-000-1133.", "052-000-1133"),
         ("החלפתי מספר, מעכשיו 052-000-1133", "052-000-1133"),
@@ -189,3 +195,10 @@ def test_a_number_that_changed_is_of_who_writes(text: str, value: str | None) ->
     assert [(one.owner, one.value) for one in told if one.predicate == "phone"] == (
         [("writer", value)] if value else []
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "introduces"), [("Jana mě za vámi poslala.", True), ("Jana mě poslala pro mléko.", False)]
+)
+def test_who_sends_somebody_for_milk_introduces_nobody(text: str, introduces: bool) -> None:
+    assert bool(stated_roles(text, MentionFinder({1: ["Jana"]}).find(text))) is introduces

@@ -56,9 +56,9 @@ def test_the_figures_of_who_may_have_introduced_somebody(rosen: Archive, monkeyp
     rosen.ask("kdo mi dal kontakt na Vadima?")
     told = {(one.name, one.quote[:11]): one.figures for one in seen}
     shira = told["Shira Peretz", "Call Vadim,"]
-    assert {name for name, value in shira.items() if value} == {"bias", "from", "others"}
+    assert {name for name, value in shira.items() if value} == {"bias", "first", "from", "others"}
     dana = told["Dana Rosen", "Call Vadim,"]
-    assert {name for name, value in dana.items() if value} == {"bias", "writes", "others"}
+    assert {name for name, value in dana.items() if value} == {"bias", "first", "writes", "others"}
     assert next(value for (name, _), value in told.items() if name == "Hello Tamar")["unlisted"] == 1
 
 

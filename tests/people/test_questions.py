@@ -126,7 +126,7 @@ def test_whose_child_somebody_is_only_likely_says_no_more_of_the_mother(confiden
         ("od koho mám tip na zubařku?", True),
         ("od koho jsem dostal doporučení na notáře", True),
         ("who found us the roofer?", True),
-        ("who got us in trouble", False),
+        ("who got us the discount at the company?", False),
         ("מי הביא לנו את השרברב", True),
         ("דרך מי הגענו לנגר", True),
         ("kdo našel klíče", False),

@@ -23,7 +23,7 @@ STATED_ROLES = (INTRODUCER, MANAGER)
 _AROUND = 100
 """characters before and behind a piece of a pattern, within which all of it stands, but for long runs of blanks"""
 _NAMES = re.compile(r"\{(name|other)\}")
-_NUMBER = r"(?P<number><PHONE_NUMBER[^<>]*>|\+?\d[\d ()/-]{5,}\d)"
+_NUMBER = r"(?P<number><PHONE_NUMBER[^<>]*>|(?!\d{1,2}[/-]\d{1,2}[/-]\d{4})\+?\d[\d ()/-]{5,}\d)"
 _NAMED_NUMBER = re.compile(r"[^\W\d_][^\d<\n]{1,40} (?:<PHONE_NUMBER|\+?\d[\d ()/-]{5,}\d)")
 """a text that begins with a name and a number"""
 _AGE = (
@@ -136,6 +136,7 @@ def _compile(predicate: str, pattern: str, table: dict[str, Any], language: str,
         "{date}": f"(?P<date>{_date(table)})",
         "{age}": _AGE % "|".join(table["ages"]),
         "{number}": _NUMBER,
+        "{gap}": rf"(?:(?!{table['others']})[^\d<\n]){{0,40}}",
         "{place}": rf"(?P<place>{table['place']})(?!\w)",
         # what is moved to is a place, unless it is one of these
         "{town}": r"(?P<place>(?!בית|דיר|חדר|קומ|מקום|שכונ|יחד|בנין|בניין)[א-ת]{3,})(?!\w)",

@@ -17,6 +17,7 @@ from relrag_pipelines.text.analyzer import PREFIXED
 from relrag_pipelines.text.names.czech_forms import cases
 from relrag_pipelines.text.names.tables import given_names, kin, plain
 
+LANGUAGES = ("en", "cs", "he")
 _SHORTEST = 3
 """letters of a word in a name that tells what somebody is: בן and בת are as often part of a family name"""
 ROLES = frozenset(
@@ -76,7 +77,7 @@ def relationship_types() -> frozenset[str]:
 @functools.cache
 def genders() -> Mapping[str, str]:
     """The words that tell whether a relative is a woman or a man, plain -> f or m."""
-    tables = [_table(language)["gender"] for language in ("en", "cs", "he")]
+    tables = [_table(language)["gender"] for language in LANGUAGES]
     found = {plain(word): sex for table in tables for sex, said in table.items() for word in said.split()}
     czech = ((word, sex) for sex, said in _table("cs")["gender"].items() for word in said.split())
     oblique = {plain(form): sex for word, sex in czech for of_case in cases(word) for form in of_case}
@@ -102,7 +103,7 @@ def owners(language: str, part: str = "owners") -> Mapping[str, str]:
 @functools.cache
 def shared_words() -> frozenset[str]:
     """The words that say that somebody is a relative of several: `our`."""
-    return frozenset(word for language in ("en", "cs", "he") for word in _table(language)["shared"]["words"].split())
+    return frozenset(word for language in LANGUAGES for word in _table(language)["shared"]["words"].split())
 
 
 @functools.cache
@@ -115,9 +116,7 @@ def adjectives(language: str) -> tuple[str, ...]:
 def types_of_names() -> Mapping[str, str]:
     """What an address book calls somebody instead of a name, as names are compared -> relationship type."""
     parts = (
-        types_of("en"),
-        types_of("cs"),
-        types_of("he"),
+        *map(types_of, LANGUAGES),
         types_of("he", "latin"),
         types_of("he", "mine"),
         types_of("he", "yours"),
@@ -221,7 +220,7 @@ def _forms() -> AhoCorasick:
 
 
 def _nominatives() -> set[str]:
-    said = [types_of(language) for language in ("en", "cs", "he")]
+    said = [types_of(language) for language in LANGUAGES]
     said += [types_of("he", part) for part in ("mine", "yours", "of")]
     plurals = {*question_forms("en"), *question_forms("cs"), *(f"{word}s" for word in types_of("en"))}
     return plurals | {word for table in said for word in table}

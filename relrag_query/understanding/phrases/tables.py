@@ -155,6 +155,8 @@ class TextPhrases:
     """a word of a question for what somebody asked; then a question is the answer"""
     supersedes: Pattern
     """says that something replaces what was before"""
+    right_value: Pattern
+    """says it of the value that it names, in the sentence that holds this: a record may ask for the right number"""
     moves: Pattern
     """says, of what replaces something, that this is a day or an hour"""
     anew: Pattern
