@@ -172,15 +172,16 @@ def _relative_lines(facts: list[PersonFact], people: People) -> list[tuple[str, 
     known = people.by_id([*(fact.person_id for fact in facts), *filter(None, map(namesake_of, facts))])
     lines = []
     for fact in facts:
-        whose = known[fact.person_id]
         alike = " or ".join(dict.fromkeys(one.name for one in people.find(fact.value) if one.name != fact.value))
         maybe = f" (may be {alike})" if alike else ""
         perhaps = "perhaps " if fact.confidence <= IMPLIED_CONFIDENCE else ""
         via = namesake_of(fact)
         family = f"the family name is {f'that of {known[via].name}' if via is not None else 'the same'}"
         said = f'"{fact.source_quote}"' if fact.source_quote else family
-        text = f"{fact.value}{maybe}, {perhaps}{fact.predicate.replace('_', ' ')} of {whose.name}: {said}"
-        lines.append((text, person_hit(whose, [fact] if via is None else [], [], people)))
+        text = (
+            f"{fact.value}{maybe}, {perhaps}{fact.predicate.replace('_', ' ')} of {known[fact.person_id].name}: {said}"
+        )
+        lines.append((text, person_hit(known[fact.person_id], [fact] if via is None else [], [], people)))
     return lines
 
 

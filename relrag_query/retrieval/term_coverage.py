@@ -88,7 +88,7 @@ class Term:
 
     @functools.cached_property
     def _surest(self) -> list[tuple[str, float]]:
-        """The tokens, the surest first: `found` is asked for each sentence that could be quoted."""
+        """The tokens, the surest first: `match` is asked for each sentence that could be quoted."""
         return sorted({**self.translations, **self.tokens}.items(), key=lambda one: -one[1])
 
     def occurs_in(self, frequencies: Frequencies) -> bool:

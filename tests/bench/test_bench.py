@@ -105,6 +105,7 @@ def test_the_floor_holds_every_document(tmp_path: Path) -> None:
         assert connection.execute("SELECT count(*), count(subject) FROM texts").fetchone() == (300, 150)
 
 
+@pytest.mark.slow
 def test_documents_are_measured_with_the_stages_of_their_sync() -> None:
     figures, details = documents.measure(300, turns=1, others=OTHERS)
     names = [figure.against for figure in figures]

@@ -63,7 +63,7 @@ def test_the_set_is_of_four_archives_and_more_in_three_languages_part_of_it_held
     assert {one.archive for one in held}.isdisjoint({one.archive for one in every if one.half == "looked_at"})
 
 
-@pytest.mark.parametrize("name", ["rosen", "kolar", "sagi"])
+@pytest.mark.parametrize("name", ["rosen", *(pytest.param(one, marks=pytest.mark.slow) for one in ("kolar", "sagi"))])
 def test_most_are_answered_rightly_and_hardly_any_names_somebody_else(name: str, work: Path) -> None:
     judged = measure.measure([one for one in measure.questions() if one.archive == name], work)
     right, wrong = (sum(getattr(one, share) for one in judged) / len(judged) for share in ("right", "wrong"))
