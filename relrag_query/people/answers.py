@@ -16,7 +16,7 @@ from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_query.people import identifier_owner, introduction_candidates, passage_candidates, passage_facts
 from relrag_query.people.ages import possible_ages
-from relrag_query.people.family_names import namesake_of
+from relrag_query.people.family_names import namesake_of, namesake_reason
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
@@ -172,16 +172,13 @@ def _relative_lines(facts: list[PersonFact], people: People) -> list[tuple[str, 
     known = people.by_id([*(fact.person_id for fact in facts), *filter(None, map(namesake_of, facts))])
     lines = []
     for fact in facts:
+        whose = known[fact.person_id]
         alike = " or ".join(dict.fromkeys(one.name for one in people.find(fact.value) if one.name != fact.value))
         maybe = f" (may be {alike})" if alike else ""
         perhaps = "perhaps " if fact.confidence <= IMPLIED_CONFIDENCE else ""
-        via = namesake_of(fact)
-        family = f"the family name is {f'that of {known[via].name}' if via is not None else 'the same'}"
-        said = f'"{fact.source_quote}"' if fact.source_quote else family
-        text = (
-            f"{fact.value}{maybe}, {perhaps}{fact.predicate.replace('_', ' ')} of {known[fact.person_id].name}: {said}"
-        )
-        lines.append((text, person_hit(known[fact.person_id], [fact] if via is None else [], [], people)))
+        said = f'"{fact.source_quote}"' if fact.source_quote else namesake_reason(fact, known)
+        text = f"{fact.value}{maybe}, {perhaps}{fact.predicate.replace('_', ' ')} of {whose.name}: {said}"
+        lines.append((text, person_hit(whose, [fact] if namesake_of(fact) is None else [], [], people)))
     return lines
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.forms import gender_of
@@ -25,6 +27,12 @@ def reference(via: int) -> str:
 def namesake_of(fact: PersonFact) -> int | None:
     """By way of whose family name somebody is offered; None where it is that of the one whose relative he may be."""
     return int(fact.source_ref.removeprefix(_NAMESAKE)) if fact.source_ref.startswith(_NAMESAKE) else None
+
+
+def namesake_reason(fact: PersonFact, known: Mapping[int, IndexedPerson]) -> str:
+    """Why somebody is offered whom no text names."""
+    via = namesake_of(fact)
+    return f"the family name is {'the same' if via is None else f'that of {known[via].name}'}"
 
 
 def bearers(of: int, word: KinWord, people: People) -> list[IndexedPerson]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from relrag_pipelines.records import PersonFact
 from relrag_query.people import family_names
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.kin_words import kin_words
@@ -31,3 +32,12 @@ def test_who_is_called_another_relative_is_no_wife(other: str, offered: bool) ->
 
 def _named(name: str) -> dict[str, Any]:
     return {"kind": "name", "alias": name, "keyed": name, "stated": False}
+
+
+def test_with_whose_family_name_somebody_shares_it_is_said() -> None:
+    eva = {3: IndexedPerson(3, "Eva Novotná")}
+    refs = ("", family_names.reference(3))
+    own, by_way_of = (PersonFact(1, "parent_in_law", "Karel Novotný", 0.2, ref) for ref in refs)
+    assert [family_names.namesake_reason(one, eva) for one in (own, by_way_of)] == [
+        "the family name is the same", "the family name is that of Eva Novotná",
+    ]  # fmt: skip
