@@ -92,7 +92,7 @@ class Step(NamedTuple):
 def possible_relatives(of: int, word: KinWord, people: People, context: QueryContext) -> list[PersonFact]:
     """Who may be that to a person, the likeliest first, as facts with a score as confidence; mostly nobody."""
     best: dict[str, PersonFact] = {}
-    steps = [*_steps(of, word, people)]
+    steps = _steps(of, word, people)
     for one in every_name(of, word, steps, people, context):
         chance = score(one.figures)
         name = people.by_id([one.person_id])[one.person_id].name if one.person_id is not None else one.name

@@ -56,17 +56,24 @@ def said_of(name: str, predicate: str, context: QueryContext, today: date) -> li
 
 
 def said_of_bearers(name: str, predicate: str, context: QueryContext, today: date) -> list[tuple[str, Hit]]:
-    """What passages say of whoever bears a name, also `Uncle Bob`, as somebody is called on a card."""
+    """What passages say of whoever bears a name, also `Uncle Bob` or `Mum`, as somebody is called on a card."""
     own = _name_alone(name)
+    if own == name and kin_words(name) and not _is_given_name(name.split(" ")[0]):
+        return said_of(name, predicate, context, today)
     words = " ".join([own, *other_scripts(own.split(" ")[0])])
     return _read(name, words, lambda text: _bearers(own, text), predicate, context, today)
 
 
 def _name_alone(name: str) -> str:
-    """The name without what a card calls somebody before it: Bob of `Uncle Bob`."""
+    """The name without what a card calls somebody before it: Bob of `Uncle Bob`. In Hebrew David is an uncle, too."""
     for one in reversed(kin_words(name)):
-        name = f"{name[: one.start]}{name[one.end :]}".strip() or name
+        if not _is_given_name(name[one.start : one.end]):
+            name = f"{name[: one.start]}{name[one.end :]}".strip() or name
     return name
+
+
+def _is_given_name(word: str) -> bool:
+    return tables.plain(word) in tables.given_names()
 
 
 def _read(

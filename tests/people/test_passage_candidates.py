@@ -10,7 +10,7 @@ import pytest
 
 from relrag_pipelines.identity.mentions import Mention
 from relrag_query.archive import Archive
-from relrag_query.people import passage_candidates
+from relrag_query.people import passage_candidates, passage_facts
 from relrag_query.people.kin_words import kin_words
 from relrag_query.people.passage_candidates import NameNear, names_in, score
 from relrag_query.people.passage_facts import _bearers, _name_alone, _relatives, _values, said_of
@@ -171,6 +171,15 @@ def test_what_is_said_of_a_mother_is_not_said_of_somebody_else_s(name: str) -> N
 
 
 def test_who_is_called_an_uncle_on_a_card_is_looked_for_by_name() -> None:
-    assert [_name_alone(one) for one in ("Uncle Bob", "Teta Jana", "Dana Levi", "Mum")] == [
-        "Bob", "Jana", "Dana Levi", "Mum",
+    assert [_name_alone(one) for one in ("Uncle Bob", "Teta Jana", "Dana Levi", "Mum", "דוד כהן")] == [
+        "Bob", "Jana", "Dana Levi", "Mum", "דוד כהן",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "kin"), [("Mum", True), ("Uncle Bob", False), ("דוד כהן", False), ("Dana", False)])
+def test_who_is_only_called_mum_is_the_owner_s_mother(name: str, kin: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(passage_facts, "_read", lambda _name, words, *_: read.append(words) or [])
+    nowhere: Any = None
+    passage_facts.said_of_bearers(name, "age", nowhere, date(2026, 7, 20))
+    assert ("mother" in read[0].split()) is kin
