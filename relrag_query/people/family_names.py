@@ -44,7 +44,9 @@ def bearers(of: int, word: KinWord, people: People) -> list[IndexedPerson]:
     if word.type not in _ONE_NAME or not names:
         return []
     families = {name.words[-1] for name in names}
-    forms = {form for one in families for form in (one, f"{one}ova", f"{one[:-1]}a", f"{one[:-1]}ova", *masculine(one))}
+    endings = ("a", "y", "ova")  # Novotný and Novotná, Svoboda and Svobodová
+    changed = {f"{one[:-1]}{ending}" for one in families for ending in endings}
+    forms = families | changed | {form for one in families for form in (f"{one}ova", *masculine(one))}
     known = people.name_bearers(" ".join(forms), sounds=False)
     stated = {one.other_id for one in people.relationships([of])} | {of}
     own = {name.words for name in names}
