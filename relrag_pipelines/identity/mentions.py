@@ -7,7 +7,6 @@ name alone counts behind a title: Dr. Beneš, paní Nováková.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -47,6 +46,19 @@ class Mention(NamedTuple):
     """it stands as it is given; else it is inflected, or a possessive"""
 
 
+class _First(NamedTuple):
+    """What is known of a word that a name may begin with."""
+
+    most_words: int
+    """of a name that begins with it"""
+    single_ids: tuple[int, ...]
+    """who bears it as a name of one word"""
+    family_ids: tuple[int, ...]
+    """who bears it as a family name"""
+    is_word: bool
+    is_subject: bool
+
+
 class MentionFinder:
     """Finds the names of some people in texts."""
 
@@ -72,64 +84,77 @@ class MentionFinder:
                     whole[" ".join(several)].add(person_id)
                 for form in as_given(said[-1]) | inflections(said[-1]) if len(said) > 1 and len(said[-1]) > 1 else ():
                     family[form].add(person_id)
-        # Petra is Petra where there is one, else a case of Petr
-        self._single = {form: tuple(sorted(ids)) for form, ids in (cases | given).items()}
-        self._whole = {form: tuple(sorted(ids)) for form, ids in whole.items()}
-        self._family = {form: tuple(sorted(ids)) for form, ids in family.items()}
-        self._inflected = {*(cases.keys() - given.keys()), *(whole.keys() - subjects)}
-        self._lengths: dict[str, int] = {}
+        inflected = cases.keys() - given.keys()
+        self._whole = {form: (tuple(sorted(ids)), form in subjects) for form, ids in whole.items()}
+        lengths: dict[str, int] = {}
         for form in whole:
             first, *rest = form.split(" ")
-            self._lengths[first] = max(self._lengths.get(first, 1), len(rest) + 1)
+            lengths[first] = max(lengths.get(first, 1), len(rest) + 1)
+        single = cases | given  # Petra is Petra where there is one, else a case of Petr
+        self._firsts = {
+            form: _First(
+                lengths.get(form, 1),
+                tuple(sorted(single.get(form, ()))),
+                tuple(sorted(family.get(form, ()))),
+                form in tables.common(),
+                form not in inflected,
+            )
+            for form in {*single, *lengths, *family}
+        }
         # a text is read for who is named and for what it says of them, a subject once for each message of its chat
-        self._found = functools.lru_cache(_REMEMBERED)(self._find)
-        beginnings = _shortest({*self._single, *self._lengths, *self._family})
+        self._remembered: dict[str, tuple[Mention, ...]] = {}
+        beginnings = _shortest(self._firsts)
         self._automaton = AhoCorasick(beginnings, implementation=Implementation.DFA) if beginnings else None
 
-    def find(self, text: str) -> list[Mention]:
+    def find(self, text: str) -> tuple[Mention, ...]:
         """Every name in a text in NFC, in order; of overlapping ones the longest."""
-        return list(self._found(text))
+        found = self._remembered.get(text)
+        if found is None:
+            if len(self._remembered) >= _REMEMBERED:
+                self._remembered.clear()  # the order that lru_cache keeps costs a tenth of the search
+            found = self._remembered[text] = self._find(text)
+        return found
 
     def _find(self, text: str) -> tuple[Mention, ...]:
         found: list[Mention] = []
-        done = 0
+        behind = 0
         hits = self._automaton.find_matches_as_indexes(text, overlapping=True) if self._automaton else ()
-        for _, start, _ in hits:
-            if start < done or (start and text[start - 1].isalnum() and not _has_prefix(text, start)):
+        for _, start, end in hits:
+            if start < behind:
                 continue
-            mention = self._mention_at(text, start)
-            if mention is not None:
+            if rest := WORD.match(text, end) if text[end : end + 1].isalpha() else None:
+                end = rest.end()
+            first = self._firsts.get(text[start:end])
+            if first is None or (start and text[start - 1].isalnum() and not _has_prefix(text, start, end)):
+                continue
+            if mention := self._mention_at(text, start, end, first):
                 found.append(mention)
-                done = mention.end
+                behind = mention.end
         return tuple(found)
 
     def people(self, text: str, present: Collection[int] = ()) -> set[int]:
         """Who is mentioned: by a name that nobody else bears, or that only one of those present bears."""
-        found = self._found(text)  # mostly nobody
+        found = self.find(text)  # mostly nobody
         return {one for mention in found if (one := certain_person(mention, present)) is not None} if found else set()
 
-    def _mention_at(self, text: str, start: int) -> Mention | None:
-        """The longest name that begins there, if one does."""
-        matched = WORD.match(text, start)
-        if matched is None:
-            return None
-        first, end = matched[0], matched.end()
-        most = self._lengths.get(first, 1)
-        ends, said = [end], [first]
-        while len(said) < most and (following := _NEXT.match(text, end)):
-            end = following.end()
-            said.append(following[1])
-            ends.append(end)
-        for count in range(len(said), 1, -1):
-            name = " ".join(said[:count])
-            if ids := self._whole.get(name):
-                return Mention(start, ends[count - 1], ids, False, name not in self._inflected)
-        if (ids := self._family.get(first)) and _has_title(text, start):
-            return Mention(start, ends[0], ids, False, first not in self._inflected)
-        ids = self._single.get(first)
-        if not ids:
-            return None
-        return Mention(start, ends[0], ids, first in tables.common(), first not in self._inflected)
+    def _mention_at(self, text: str, start: int, end: int, first: _First) -> Mention | None:
+        """The longest name that begins with the word from `start` to `end`, if one does."""
+        if first.most_words > 1 and (mention := self._several_words_at(text, start, end, first.most_words)):
+            return mention
+        if first.family_ids and _has_title(text, start):
+            return Mention(start, end, first.family_ids, False, first.is_subject)
+        return Mention(start, end, first.single_ids, first.is_word, first.is_subject) if first.single_ids else None
+
+    def _several_words_at(self, text: str, start: int, end: int, most: int) -> Mention | None:
+        name, longest = text[start:end], None
+        for _ in range(most - 1):
+            following = _NEXT.match(text, end)
+            if following is None:
+                break
+            name, end = f"{name} {following[1]}", following.end()
+            if whole := self._whole.get(name):
+                longest = Mention(start, end, whole[0], False, whole[1])
+        return longest
 
 
 def certain_person(mention: Mention, present: Collection[int] = ()) -> int | None:
@@ -146,16 +171,14 @@ def _has_title(text: str, start: int) -> bool:
     return before is not None and tables.plain(before[1]) in tables.before_family_names()
 
 
-def _has_prefix(text: str, start: int) -> bool:
+def _has_prefix(text: str, start: int, end: int) -> bool:
     """Whether what stands before a Hebrew name, up to the beginning of the word, is written so before names."""
-    if not "א" <= text[start] <= "ת":
+    if end - start < _FEWEST_BEHIND_PREFIX or not "א" <= text[start] <= "ת":
         return False
     begin = start
     while begin and start - begin <= _LONGEST_PREFIX and text[begin - 1].isalnum():
         begin -= 1
-    matched = WORD.match(text, start)
-    long_enough = matched is not None and matched.end() - start >= _FEWEST_BEHIND_PREFIX
-    return long_enough and _PREFIX.fullmatch(text, begin, start) is not None
+    return _PREFIX.fullmatch(text, begin, start) is not None
 
 
 def _shortest(forms: Iterable[str]) -> list[str]:

@@ -29,7 +29,7 @@ class Said(NamedTuple):
 
     text: Text
     speakers: Speakers
-    mentions: list[Mention]
+    mentions: tuple[Mention, ...]
 
 
 def read(

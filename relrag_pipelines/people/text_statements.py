@@ -148,7 +148,7 @@ def _speakers(one: Text, people: RecordPeople, partners: Mapping[str, int]) -> S
 
 def _relations(
     one: Text,
-    mentions: list[Mention],
+    mentions: Sequence[Mention],
     related: list[StatedRelation],
     speakers: Speakers,
     people: RecordPeople,
@@ -167,7 +167,7 @@ def _relations(
 
 
 def _facts(
-    one: Text, mentions: list[Mention], related: list[StatedRelation], speakers: Speakers, found: Resolution
+    one: Text, mentions: Sequence[Mention], related: list[StatedRelation], speakers: Speakers, found: Resolution
 ) -> Iterator[tuple[int, str, str, str]]:
     for said in stated_facts(one.text, mentions, one.day):
         person = speakers.who(said.owner)

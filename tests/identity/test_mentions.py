@@ -85,7 +85,7 @@ def test_who_is_mentioned(text: str, present: tuple[int, ...], people: set[int])
 
 
 def test_nobody_known_is_nobody_mentioned() -> None:
-    assert MentionFinder({}).find("Petr") == []
+    assert MentionFinder({}).find("Petr") == ()
 
 
 @given(
