@@ -84,23 +84,9 @@ class MentionFinder:
                     whole[" ".join(several)].add(person_id)
                 for form in as_given(said[-1]) | inflections(said[-1]) if len(said) > 1 and len(said[-1]) > 1 else ():
                     family[form].add(person_id)
-        inflected = cases.keys() - given.keys()
         self._whole = {form: (tuple(sorted(ids)), form in subjects) for form, ids in whole.items()}
-        lengths: dict[str, int] = {}
-        for form in whole:
-            first, *rest = form.split(" ")
-            lengths[first] = max(lengths.get(first, 1), len(rest) + 1)
         single = cases | given  # Petra is Petra where there is one, else a case of Petr
-        self._firsts = {
-            form: _First(
-                lengths.get(form, 1),
-                tuple(sorted(single.get(form, ()))),
-                tuple(sorted(family.get(form, ()))),
-                form in tables.common(),
-                form not in inflected,
-            )
-            for form in {*single, *lengths, *family}
-        }
+        self._firsts = _firsts(single, family, whole, cases.keys() - given.keys())
         # a text is read for who is named and for what it says of them, a subject once for each message of its chat
         self._remembered: dict[str, tuple[Mention, ...]] = {}
         beginnings = _shortest(self._firsts)
@@ -179,6 +165,26 @@ def _has_prefix(text: str, start: int, end: int) -> bool:
     while begin and start - begin <= _LONGEST_PREFIX and text[begin - 1].isalnum():
         begin -= 1
     return _PREFIX.fullmatch(text, begin, start) is not None
+
+
+def _firsts(
+    single: Mapping[str, set[int]], family: Mapping[str, set[int]], whole: Iterable[str], inflected: Collection[str]
+) -> dict[str, _First]:
+    """What is known of each word that a name may begin with, of one word or of several."""
+    lengths: dict[str, int] = {}
+    for form in whole:
+        first, *rest = form.split(" ")
+        lengths[first] = max(lengths.get(first, 1), len(rest) + 1)
+    return {
+        form: _First(
+            lengths.get(form, 1),
+            tuple(sorted(single.get(form, ()))),
+            tuple(sorted(family.get(form, ()))),
+            form in tables.common(),
+            form not in inflected,
+        )
+        for form in {*single, *lengths, *family}
+    }
 
 
 def _shortest(forms: Iterable[str]) -> list[str]:
