@@ -46,7 +46,7 @@ demo: $(STAMP) ## Index examples/archive and ask it three questions
 test: $(STAMP) ## Run the tests
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow" $(TESTS)
 
-slow: $(STAMP) ## Run the tests that `make test` leaves out: kills, volumes, planted values (minutes)
+slow: $(STAMP) ## Run the tests that `make test` leaves out: kills, volumes, time in proportion to size (minutes)
 	@$(BIN)/python -m pytest -n 3 --dist loadfile -m slow
 
 check: $(STAMP) ## Check format, lint, types, and that the generated docs are in step

@@ -222,13 +222,13 @@ def chunks(config: Path, source: str) -> list[Chunk]:
     return [Chunk(**{{"from": "from_"}.get(name, name): value for name, value in row.items()}) for row in rows]
 
 
-def many_notes(folder: Path, count: int = 40) -> Path:
-    """An archive of that many notes, of which every month of two years holds about as many; returns its relrag.toml."""
+def many_notes(folder: Path, count: int = 40, months: int = 24) -> Path:
+    """An archive of that many notes, of which every month from 2023-01 on has about as many; returns its relrag.toml."""
     notes = [
         {
             "id": f"n{number}",
             "text": f"Note {number}: the greenhouse needs pane {number * 7}.",
-            "ts": 1672531200 + number * 730 * 86_400 // count,
+            "ts": 1672531200 + number * months * 730 * 3600 // count,
             "thread_id": f"t{number % 5}",
         }
         for number in range(count)

@@ -104,6 +104,7 @@ def test_front_matter_is_shown_without_its_marks(text: str, shown: list[str]) ->
     assert [one.text for one in quotable_spans(Hit(passages(record("document:1", text))[0], 1.0, 1.0))] == shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["  - tiles\n", "    a: b\n", "key: value\n", "\n"])
 def test_front_matter_without_an_end_costs_time_in_proportion(line: str) -> None:
     def quoted(lines: int) -> list[QuotableSpan]:

@@ -118,6 +118,7 @@ def test_documents_are_measured_with_the_stages_of_their_sync() -> None:
     assert sum(plain for plain, _ in stages.values()) == pytest.approx(figures[0].ours + figures[2].ours)
 
 
+@pytest.mark.slow
 def test_search_is_measured_on_a_published_archive() -> None:
     figures = search.measure(300, asked=20, others=OTHERS)
     assert figures[0].what == "search of 300 passages, p50"
@@ -224,6 +225,7 @@ def test_the_page_says_what_the_results_say() -> None:
     assert "| search of 50,000 passages, p50 |" in page
 
 
+@pytest.mark.slow
 def test_the_embedder_and_the_bare_runtime_embed_the_same_texts() -> None:
     seen = embedding.turns(3)
     assert seen.keys() == {"e5", "e5_bare", "minilm", "minilm_bare", "engine", "memory"}
@@ -231,6 +233,7 @@ def test_the_embedder_and_the_bare_runtime_embed_the_same_texts() -> None:
     assert seen["memory"] > 100
 
 
+@pytest.mark.slow
 def test_a_graphrag_index_is_traced_and_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Row by row leads to the documents of all entities of a community."""
     graphrag.write(tmp_path, 2_000)

@@ -178,6 +178,7 @@ def test_a_long_first_sync_can_be_searched_by_words_before_it_is_embedded(
         assert archive.generation.number == 2
 
 
+@pytest.mark.slow
 def test_threads_share_one_model_and_get_what_each_would_get_alone(
     config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,8 @@ from tests.interruption import Place
 from tests.proofs import crash
 from tests.proofs.crash import Scenario
 
+pytestmark = pytest.mark.slow
+
 KILLS = 6
 FULL = [Place("catalog.passages"), Place("catalog.commit"), Place("dagster.commit", 9)]
 
@@ -34,7 +36,6 @@ def test_nothing_of_what_was_deleted_is_left(shrunk: Scenario) -> None:
         assert b"boiler" not in content, path
 
 
-@pytest.mark.slow
 def test_the_next_sync_makes_a_killed_one_good(shrunk: Scenario, tmp_path: Path) -> None:
     places = crash.places([shrunk], KILLS, seed=1)
     assert len({place.name for _, place, _ in places}) == KILLS

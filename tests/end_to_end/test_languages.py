@@ -31,6 +31,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sync(tmp_path_factory.mktemp("languages"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_four_of_five_questions_find_the_answer_first(config: Path, language: str) -> None:
     """By words alone; a question has other forms of its words than the answer."""

@@ -177,6 +177,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return config
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("S0-83", "S0-84", "S0-85", "S0-86", "S0-87", "S0-88", "S0-89", "S0-90")
 def test_four_thousand_points(large: Path) -> None:
     workspace = archive.sync(large)

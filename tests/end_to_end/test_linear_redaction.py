@@ -72,6 +72,7 @@ def is_slow(spent: float, most: float) -> bool:
     return spent > most and spent > most * slowness()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(FINDERS))
 def test_each_recogniser_is_linear(name: str) -> None:
     find = FINDERS[name]
@@ -94,6 +95,7 @@ def test_each_recogniser_is_linear(name: str) -> None:
     assert slow == {}
 
 
+@pytest.mark.slow
 def test_the_redactor_is_linear() -> None:
     policies = {name: Policy.model_validate(policy) for name, policy in POLICIES.items()}
     redactor = PIIRedactor(policies, Keys(b"i" * 32, b"p" * 32, "k1"))

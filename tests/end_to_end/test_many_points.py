@@ -67,11 +67,12 @@ def local_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("S0-8")
 @pytest.mark.parametrize(
     "server",
     [
-        pytest.param("", id="embedded", marks=pytest.mark.slow),
+        pytest.param("", id="embedded"),
         pytest.param('qdrant_url = "http://vectors.example:6333"', id="server"),
     ],
 )

@@ -24,6 +24,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_bytes_cost_time_in_proportion(name: str, keys: Keys) -> None:
     matcher = rule_matching.RuleMatcher([rule_matching.for_person("Zoltan Quixote, zq@host.example", keys, "")], keys)

@@ -51,6 +51,7 @@ def test_equal_addresses_are_written_alike() -> None:
     assert emails.normalise("Dana.Levi@Example.COM") == "dana.levi@example.com"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "piece", "after"),
     [("", "a", "@"), ("", "+", "@x.com"), ("", "a.@", ""), ("x@", "a-", ""), ("", "@", "")],

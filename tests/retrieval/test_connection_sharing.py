@@ -62,6 +62,7 @@ def all_of(archive: Archive, question: str) -> tuple[Any, ...]:
     return *found, archive.record(ref), archive.chunks_of(ref), archive.thread(topic), archive.neighbors(ref)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("changing_often")
 def test_sixteen_threads_get_what_each_would_get_alone(archive: Archive, config: Path) -> None:
     alone = {question: all_of(archive, question) for question in QUESTIONS}

@@ -107,6 +107,7 @@ def test_each_record_is_looked_at_once_and_only_where_a_query_shows_it(
     assert len(once) == len(set(once)) and "jsonl:notes:trip" in once
 
 
+@pytest.mark.slow
 def test_sixteen_threads_are_shown_what_one_is_shown(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also while what is remembered of records is thrown away amid the queries of others."""
     monkeypatch.setattr(indexed_records, "_MOST_REMEMBERED", 0)

@@ -158,6 +158,7 @@ def test_a_number_that_is_nobodys_is_an_unknown_person(service: Service) -> None
             service.graph_around(f"person:{number}")
 
 
+@pytest.mark.slow
 def test_32_callers_are_answered_as_one_after_the_other(service: Service) -> None:
     questions = [f"Which pane does note {number % 20} need?" for number in range(48)]
 

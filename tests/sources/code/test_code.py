@@ -221,6 +221,7 @@ def test_other_charsets_are_read(tmp_path: Path) -> None:
     assert [(one.subject, one.text) for one in bom] == [("f", "def f(): pass"), ("g", "def g(): pass")]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_lines(tmp_path: Path) -> None:
     text = "".join(f"def f{number}():\n" + "    x = 1\n" * 19 for number in range(5_000))
     found_ = records(tmp_path, "long.py", text)

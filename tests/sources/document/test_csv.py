@@ -79,6 +79,7 @@ def long_name(count: int) -> bytes:
     return b"a" * count + b",b\n" + b"1,2\n" * count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [wide, long_name])
 def test_a_table_takes_time_in_proportion_to_its_size(make: Callable[[int], bytes]) -> None:
     assert not extract(make(32_000), "a.csv").failures

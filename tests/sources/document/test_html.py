@@ -97,6 +97,7 @@ def test_latin_1_is_windows_1252_as_in_browsers() -> None:
     assert extract(page, "a.html").text == "“12 €”"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_markup_costs_time_in_proportion(name: str) -> None:
     size = 500_000

@@ -291,11 +291,13 @@ def one_row(count: int) -> list[PdfLine]:
     return [row(n, *range(0, 10 * count, 10)) for n in range(3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [no_table, sparse, one_table, one_row])
 def test_a_page_takes_time_in_proportion_to_its_lines(make: Callable[[int], list[PdfLine]]) -> None:
     assert cost.exponent(layout, make, 1_600) < cost.LINEAR
 
 
+@pytest.mark.slow
 def test_words_broken_at_many_line_ends_take_time_in_proportion() -> None:
     def broken(count: int) -> str:
         return " ".join(f"{chr(97 + n % 26)}{'b' * (n % 300)}\ufffecd" for n in range(count))

@@ -151,6 +151,7 @@ def test_any_addresses_are_read(text: str) -> None:
         assert one.address == one.address.lower()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["<", '"', "(", "a@b ", "a, ", "=?utf-8?q?", "<a@b>", "\\", ":", "=?x?q?a?= "])
 def test_hostile_addresses_cost_time_in_proportion(piece: str) -> None:
 

@@ -127,6 +127,7 @@ def test_quotations_deeper_than_anyone_reads_cost_nothing() -> None:
     assert len(text) < 5_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_markup_costs_time_in_proportion(name: str) -> None:
     size = 500_000

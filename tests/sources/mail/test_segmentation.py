@@ -289,6 +289,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_lines_cost_time_in_proportion(name: str) -> None:
     piece = HOSTILE[name]

@@ -120,6 +120,7 @@ def test_any_bytes_are_unpacked_or_refused(data: bytes) -> None:
         read(unpack(len(data).to_bytes(4, "little") + b"\xff\xff\0\0LZFu\0\0\0\0" + data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["{", "{\\field{\\*\\fldinst HYPERLINK ", "\\'e9", "\\u1513?", "HYPERLINK   ", "}", "\\f1", "\\bin9999999999 "],
