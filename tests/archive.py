@@ -223,7 +223,7 @@ def chunks(config: Path, source: str) -> list[Chunk]:
 
 
 def many_notes(folder: Path, count: int = 40, months: int = 24) -> Path:
-    """An archive of that many notes, of which every month from 2023-01 on has about as many; returns its relrag.toml."""
+    """An archive of that many notes, of which every month from 2023-01 on has about as many; its relrag.toml."""
     notes = [
         {
             "id": f"n{number}",
