@@ -1,7 +1,6 @@
 """Writes what is learned: `python -m tuning` (`make tune`), some minutes.
 
-`--hold NAME` leaves an archive out, so that it can be measured with `relrag eval` or by hand; the committed files are
-made without `mazal`.
+From the archives that are not held back; `python -m tuning.measure` says how well the others are answered.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ import orjson
 from relrag_query.answering import confidence
 from tuning import archives, dataset, fit, means
 
-HELD_BACK = "mazal"
-
 
 def main() -> None:
     """Makes the means of e5, then the weights of `confidence.json`."""
@@ -24,7 +21,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="keep the synced archives in this folder")
     parser.add_argument("--keep-means", action="store_true", help="learn only how sure an answer is")
     given = parser.parse_args()
-    names = [name for name in archives.names() if name != HELD_BACK]
+    names = archives.names()
     with tempfile.TemporaryDirectory() as folder:
         work = given.work or Path(folder)
         if not given.keep_means:

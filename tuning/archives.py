@@ -2,7 +2,9 @@
 
 `tuning/archives/<name>/` holds an archive that was invented for this, about.json (owner, timezone, clock) and
 questions.jsonl, a set as `relrag eval --answers` reads it, hard on purpose. In plain.jsonl are questions in the words
-of what answers them, as most are asked; an archive that is held back needs none.
+of what answers them, as most are asked. Where about.json says `held_back`, nothing is learned from an archive:
+`python -m tuning.measure` asks its questions, of every kind in one file. Whoever invented those archives but `mazal`
+knew neither the code nor the other questions.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.sync import sync
@@ -28,9 +31,15 @@ KINDS = {
 """folder of an archive -> kind"""
 
 
-def names() -> list[str]:
-    """The archives there are."""
-    return sorted(one.name for one in ROOT.iterdir() if (one / "questions.jsonl").exists())
+def names(*, held_back: bool = False) -> list[str]:
+    """The archives that are learned from, or those that are held back."""
+    every = sorted(one.name for one in ROOT.iterdir() if (one / "questions.jsonl").exists())
+    return [one for one in every if _about(one).get("held_back", False) == held_back]
+
+
+def _about(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((ROOT / name / "about.json").read_text(encoding="utf-8"))
+    return found
 
 
 def questions(name: str) -> list[LabelledQuestion]:
@@ -46,7 +55,7 @@ def plain_questions(name: str) -> list[LabelledQuestion]:
 @contextmanager
 def opened(name: str, work: Path, embedder: str = "e5") -> Iterator[Archive]:
     """An archive, synced into the folder `work`, at the time that its questions are asked."""
-    about = json.loads((ROOT / name / "about.json").read_text(encoding="utf-8"))
+    about = _about(name)
     home = work / f"{name}-{embedder}"
     home.mkdir(parents=True, exist_ok=True)
     lines = [f'archive = "{name}"', 'keys_file = "tuning.keys"', f'embedder = "{embedder}"']

@@ -1,0 +1,24 @@
+"""The archives that are learned from, and those that are held back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tuning import archives
+
+EVERY = [*archives.names(), *archives.names(held_back=True)]
+
+
+def test_what_is_held_back_is_not_learned_from() -> None:
+    assert archives.names() == ["brandt", "dvorak", "harbour", "levi"]
+    held_back = ["brukner", "elkayam", "galbraith", "havlikova", "mazal", "navratilova", "vaculik"]
+    assert archives.names(held_back=True) == held_back
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_answers_stands_in_a_file_of_the_archive(name: str) -> None:
+    for one in archives.questions(name):
+        assert bool(one.evidence) == one.answerable, one.question
+        for place in (*one.evidence, *one.decoys):
+            files = [path for path in (archives.ROOT / name / place.source).rglob("*") if place.file in path.name]
+            assert files, f"{one.question}: {place.file}"
