@@ -171,6 +171,7 @@ print(json.dumps(told))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "suffix", "hostile"),
     [("whatsapp", "zip", CHATS), ("document", "docx", DOCUMENTS)],
@@ -227,6 +228,7 @@ PARSER = "parser_max_seconds = 4\nparser_max_bytes = 300_000_000\n"
 STOPPED = {sandbox.TIME, sandbox.MEMORY, sandbox.CRASH}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited at once on Linux only")
 def test_hostile_pdfs_are_failures_and_everything_else_is_read(tmp_path: Path) -> None:
     folder = tmp_path / "in"

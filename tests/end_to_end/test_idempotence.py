@@ -254,6 +254,7 @@ def test_read_again_it_is_the_same_to_the_byte(kind: str, tmp_path: Path) -> Non
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SAMPLES)
 @given(chance=st.randoms(use_true_random=False))
 @settings(max_examples=4, phases=[Phase.generate])  # shrinking would sync for minutes

@@ -70,6 +70,7 @@ def stored(home: Path) -> dict[str, bytes]:
     return {name: content for name, content in found.items() if not re.match(r"private/(units/|MANIFEST)", name)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_flipped_byte_in_each_of_a_hundred_files_is_named_a_hundred_times(config: Path, seed: int) -> None:
     home, chance = home_of(config), random.Random(seed)

@@ -101,6 +101,7 @@ def test_what_a_killed_process_was_doing_is_done_again_by_a_fresh_one(pool: Pool
     assert len({executor.submit(os.getpid).result() for executor in pool.executors}) == 2, "the pool is whole again"
 
 
+@pytest.mark.slow
 def test_what_ends_two_processes_is_given_up_and_named(pool: Pool, tmp_path: Path) -> None:
     found = list(workers.map_batches(pool, deadly, items(tmp_path, 9), lambda item: (-item[0], 0)))
     assert [number for number, _ in found] == [0, -1, *range(2, 12)]

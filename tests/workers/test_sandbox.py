@@ -72,6 +72,7 @@ def test_what_a_function_returns_or_raises_comes_back() -> None:
     assert call(LIMITS, 0, os.getpid) == elsewhere, "one process for all of them"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "given", "fault", "told"),
     [
@@ -94,6 +95,7 @@ def test_what_does_not_return_is_named_and_the_next_call_is_as_good(
     assert call(LIMITS, 0, math.sqrt, 4.0) == 2.0
 
 
+@pytest.mark.slow
 def test_a_large_input_may_take_longer() -> None:
     with pytest.raises(ParserStopped, match="within 3 s"):
         call(Limits(1), 40 * MEGABYTE, spin)
