@@ -3,8 +3,8 @@
 `tuning/archives/<name>/` holds an archive that was invented for this, about.json (owner, timezone, clock) and
 questions.jsonl, a set as `relrag eval --answers` reads it, hard on purpose. In plain.jsonl are questions in the words
 of what answers them, as most are asked. Where about.json says `held_back`, nothing is learned from an archive:
-`python -m tuning.measure` asks its questions, of every kind in one file. Whoever invented those archives but `mazal`
-knew neither the code nor the other questions.
+`python -m tuning.measure` asks its questions, of every kind in one file. All of those but `mazal` were invented by
+writers who knew neither the code nor the other questions.
 """
 
 from __future__ import annotations

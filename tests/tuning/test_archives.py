@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from relrag_query.evaluation.answer_sets import SAME, words
 from tuning import archives
 
+PLAIN = {".txt", ".md", ".csv"}
 EVERY = [*archives.names(), *archives.names(held_back=True)]
 
 
@@ -22,3 +24,6 @@ def test_what_answers_stands_in_a_file_of_the_archive(name: str) -> None:
         for place in (*one.evidence, *one.decoys):
             files = [path for path in (archives.ROOT / name / place.source).rglob("*") if place.file in path.name]
             assert files, f"{one.question}: {place.file}"
+            if all(path.suffix in PLAIN for path in files):
+                said, wanted = words("\n".join(path.read_text(encoding="utf-8") for path in files)), words(place.text)
+                assert len(said & wanted) >= SAME * len(wanted), f"{one.question}: {place.text}"

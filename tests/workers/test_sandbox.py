@@ -72,7 +72,6 @@ def test_what_a_function_returns_or_raises_comes_back() -> None:
     assert call(LIMITS, 0, os.getpid) == elsewhere, "one process for all of them"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "given", "fault", "told"),
     [
