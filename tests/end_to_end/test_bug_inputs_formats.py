@@ -110,3 +110,11 @@ def test_the_zone_of_the_file_itself_wins(own_zone: Read) -> None:
 def test_names_with_commas(own_zone: Read) -> None:
     assert own_zone.record("z22_badattendee.vtt")["participants"] == ["Jana", "Novák; Petr", "Malá, Jana"]
     assert own_zone.failures == []
+
+
+@pytest.mark.parametrize(
+    ("name", "day"), [("p7_de.txt", "2016-03-03"), ("p8_fr.txt", "2017-02-12"), ("p6_usnum.txt", "2015-03-14")]
+)
+def test_days_that_documents_state(bugs: Path, tmp_path: Path, name: str, day: str) -> None:
+    record = Read([bugs / "document-date-languages" / name], "document", tmp_path).record(name)
+    assert (when(record), record["date_quality"]) == (f"{day} 00:00", "day")
