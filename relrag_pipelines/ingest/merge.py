@@ -97,7 +97,7 @@ def drop_replaced(home: Path, source: Source, change: MonthRewrites, gone: set[s
     if not gone or not (newly or len(new)):
         return
     change.missing_units = gone
-    change.superseded_ids = revisit.superseded_records(home, source.name, change.states, gone, new, all_months=newly)
+    change.superseded_ids = revisit.superseded_records(home, source, change.states, gone, new, all_months=newly)
     change.months |= change.superseded_ids.keys()
 
 
@@ -142,10 +142,10 @@ def check_deletion_limit(workspace: Workspace, source: Source, change: MonthRewr
     after: set[str] = set()
     for month in change.months:
         stored = lake.read(home, "private_records", source.name, month, damaged=True)
-        leaving = pa.array(_rows_to_drop(stored, change))
-        before.update(stored["asset_id"].filter(leaving).to_pylist())
-        after.update(stored["asset_id"].filter(pc.invert(leaving)).to_pylist())
-        after.update(change.tables.of(month)["asset_id"].to_pylist())
+        leaving = _rows_to_drop(stored, change)
+        ids = np.array(revisit.ids_as_read(source, stored), dtype=object)
+        before.update(ids[leaving])
+        after.update(ids[~leaving], revisit.ids_as_read(source, change.tables.of(month)))
     vanishing = len(before - after)
     total = sum(entry.rows for entry in lake.manifest(home, "private_records", source.name).values())
     if vanishing > _FEW_RECORDS and vanishing * _SHARE > total:
