@@ -226,6 +226,12 @@ def normalise(number: str, regions: tuple[str, ...] = ()) -> str:
     return canonical.subscriber(_e164(number, regions))
 
 
+def every_form(number: str, regions: tuple[str, ...]) -> set[str]:
+    """What a number may be normalised to, in these regions or in none, and in an earlier numbering plan."""
+    written = {_e164(number, ()), _e164(number, regions)}
+    return written | set(map(canonical.subscriber, written))
+
+
 def _e164(number: str, regions: tuple[str, ...]) -> str:
     plain = first_of(number)
     plain = national.ODD.sub("-", unicodedata.normalize("NFKC", normalized_text.plain_digits(plain)).strip())
