@@ -47,7 +47,7 @@ def find(text: str) -> list[Span]:
     spans += [Span(*match.span(), 1.0) for match in _spelt_ibans(text)]
     if spans:
         found = {_compact(text[start:end]) for start, end, _ in spans}
-        spans += (one for iban in sorted(found) for one in domestic_accounts.domestic_spans(text, iban))
+        spans += domestic_accounts.domestic_spans(text, found)
     return resolve_overlaps(spans, text)
 
 
