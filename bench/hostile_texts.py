@@ -261,9 +261,7 @@ def measure(length: int = MEGABYTE) -> dict[str, float]:
     """Seconds of each, the slowest first."""
     of_all = redactor()
     of_all.redact("052-1234567", "default")  # imports Presidio
-    spent = {
-        name: seconds_per_megabyte(name, lambda text: of_all.redact(text, "default"), length) for name in HOSTILE
-    }
+    spent = {name: seconds_per_megabyte(name, lambda text: of_all.redact(text, "default"), length) for name in HOSTILE}
     return dict(sorted(spent.items(), key=lambda one: -one[1]))
 
 

@@ -18,7 +18,9 @@ from relrag_pipelines.pii.spans import Span, resolve_overlaps
 _CELL_END = r"[ \t]{0,4}\r?\n[> \t]{0,8}|\t| ?[,;|] ?"
 _GAP = rf"(?:{SEPARATOR}{{0,3}}|{_CELL_END})"
 """what may stand between two characters"""
-_FIRST_DIGIT = re.compile(rf"[0-9](?:(?<=[A-Za-z][0-9])|(?<=[A-Za-z]{SEPARATOR}[0-9])|(?<=[A-Za-z]{SEPARATOR}{{2}}[0-9]))")
+_FIRST_DIGIT = re.compile(
+    rf"[0-9](?:(?<=[A-Za-z][0-9])|(?<=[A-Za-z]{SEPARATOR}[0-9])|(?<=[A-Za-z]{SEPARATOR}{{2}}[0-9]))"
+)
 _COUNTRY = regex.compile(
     rf"(?r)(?:(?<![A-Za-z0-9])|(?<=IBAN))([A-Za-z])({SEPARATOR}{{0,2}})([A-Za-z]){SEPARATOR}{{0,2}}"
 )
@@ -26,7 +28,7 @@ _COUNTRY = regex.compile(
 _LONGEST = 192
 """characters, its separators and the ends of lines in it included"""
 _LETTER_IN_FRONT = re.compile(rf"(?:^|[^\w'’])[A-Za-z0-9]{SEPARATOR}$")
-_LETTER_BEHIND = re.compile(rf"{SEPARATOR}?[A-Za-z0-9](?![A-Za-z])")
+_LETTER_BEHIND = re.compile(rf"(?:{SEPARATOR}[A-Za-z0-9](?![A-Za-z0-9])){{2}}|[A-Za-z0-9]")
 """beside an IBAN written letter by letter they make it a part of something longer"""
 _PAIR = re.compile("[A-Za-z0-9]{2}")
 _DIGITS = 8
