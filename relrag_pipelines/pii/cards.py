@@ -78,7 +78,7 @@ def _is_part_of_code(text: str, card: Span, groups: list[tuple[int, int]]) -> bo
 
 
 def _dictated_cards(text: str) -> Iterator[Span]:
-    """Cards read out digit by digit or in pairs. Rows of figures look so too: in pairs only where words speak of one."""
+    """Cards read out digit by digit; in pairs, as rows of figures stand too, only where words speak of a card."""
     for match in _DICTATED.finditer(text):
         digits = digits_of(match[0])
         if (
