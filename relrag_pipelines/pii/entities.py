@@ -109,18 +109,27 @@ FURTHER = {
 """looked for only where a policy names them"""
 
 
-def table(file: Path | None = None) -> Mapping[str, EntityType]:
+def table(file: Path | None = None, regions: tuple[str, ...] = ()) -> Mapping[str, EntityType]:
     """All entities that need nothing but relrag, and those of the owner's file; one of ours may get more patterns.
+
+    `regions` are countries whose national numbers count by their form alone.
 
     Raises SettingsError where the file cannot be read.
     """
-    return _with(patterns.load(file) if file else ())
+    return _with(patterns.load(file) if file else (), regions)
 
 
-@functools.lru_cache(4)
-def _with(entries: tuple[patterns.PatternEntry, ...]) -> Mapping[str, EntityType]:
-    known = ENTITIES | FURTHER
+@functools.lru_cache(64)
+def _with(entries: tuple[patterns.PatternEntry, ...], regions: tuple[str, ...]) -> Mapping[str, EntityType]:
+    known = ENTITIES | FURTHER | (_phones_of(regions) if regions else {})
     for entry in entries:
         base = known.get(entry.entity) or EntityType(entry.entity, None, squeeze, entry.entity, "")
         known[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
     return known
+
+
+def _phones_of(regions: tuple[str, ...]) -> dict[str, EntityType]:
+    """Phone numbers as they are found and normalised where these regions are at home."""
+    phone = ENTITIES["PHONE_NUMBER"]
+    find = _memoize(functools.partial(phones.find, regions=regions))
+    return {phone.name: replace(phone, find=find, normalise=functools.partial(phones.normalise, regions=regions))}

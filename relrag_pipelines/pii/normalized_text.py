@@ -63,14 +63,19 @@ def normalize(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
     """The finder, made to look at what is seen of a text as well."""
 
     @functools.wraps(find)
-    def find_in_both(text: str) -> list[Span]:
-        spans = find(text)
-        if (view := normalize_text(text)) is None:
-            return spans
-        more = [Span(view.place(start), view.place(end - 1) + 1, score) for start, end, score in find(view.text)]
-        return resolve_overlaps([*more, *(one for one in spans if not _is_part(one, more))], text)
+    def finder(text: str) -> list[Span]:
+        return find_in_both(text, find)
 
-    return find_in_both
+    return finder
+
+
+def find_in_both(text: str, find: Callable[[str], list[Span]]) -> list[Span]:
+    """What the finder finds in the text and in what is seen of it, at its place in the text."""
+    spans = find(text)
+    if (view := normalize_text(text)) is None:
+        return spans
+    more = [Span(view.place(start), view.place(end - 1) + 1, score) for start, end, score in find(view.text)]
+    return resolve_overlaps([*more, *(one for one in spans if not _is_part(one, more))], text)
 
 
 def _is_part(one: Span, spans: list[Span]) -> bool:
