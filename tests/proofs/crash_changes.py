@@ -43,7 +43,8 @@ def starts(folder: Path) -> list[Start]:
     for name in every_kind.KINDS:
         (folder / name).mkdir(parents=True)
         every_kind.make(folder / name, name)
-    begun = [_start(folder / name) for name in every_kind.KINDS]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        begun = list(pool.map(_start, [folder / name for name in every_kind.KINDS]))
     later = archive.clone(folder / "chat-undisturbed", folder / LATER)
     every_kind.change(later, seed=0)
     return [*begun, _start(later)]
