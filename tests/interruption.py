@@ -219,7 +219,7 @@ def _database(path: Path) -> list[str]:
     """The rows of every table of an SQLite database, ordered."""
     with closing(sqlite3.connect(path)) as connection:
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        return sorted(f"{table} {row}" for table in tables for row in connection.execute(f"SELECT * FROM {table}"))  # noqa: S608
+        return sorted(f"{table} {row}" for table in tables for row in connection.execute(f"SELECT * FROM {table}"))
 
 
 def points(vectors: Path) -> list[str]:
