@@ -152,7 +152,8 @@ class PIIRedactor:
     def hint(self, channel: str) -> str:
         """A pattern, for RE2 as well, that matches every text which the channel's policy could change."""
         rule = self._rule_of(channel)
-        return "|".join([rule.hint.pattern, *map(regex.escape, rule.words)]) if rule.hint.pattern else ""
+        spelled = [one.pattern() for one in rule.spelled]
+        return "|".join([rule.hint.pattern, *map(regex.escape, rule.words), *spelled]) if rule.hint.pattern else ""
 
     def looks_for_phones(self, channel: str) -> bool:
         """Whether phone numbers are replaced in the channel."""
