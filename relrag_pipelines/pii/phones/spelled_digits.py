@@ -23,7 +23,7 @@ _FEWEST, _MOST = 7, 15
 """digits"""
 _FEWEST_SPELT = 5
 """of them in words"""
-_SHORTEST = 2
+_SHORTEST = 3
 """letters of a word that is looked for; shorter ones count only beside others"""
 _TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _GAP = re.compile(r"[\s,.;\-–—/()+]{0,4}")
@@ -57,47 +57,65 @@ def _languages() -> tuple[_Language, ...]:
     return tuple(found)
 
 
-def _forms() -> list[str]:
-    """Every word for a digit, as written and without accents."""
-    written = itertools.chain.from_iterable(some.split("/") for one in number_words.load() for some in one.digits)
-    every = {form for word in written for form in (word.lower(), fold(word))}
-    return sorted(form for form in every if len(form) >= _SHORTEST or UNSPACED.search(form))
+@functools.cache
+def _forms() -> Mapping[str, frozenset[int]]:
+    """Every word for a digit, as written and without accents, with the places of its languages in `_languages`."""
+    spelling = [one.digits for one in number_words.load() if one.digits]
+    found: dict[str, set[int]] = {}
+    for place, digits in enumerate(spelling):
+        for word in itertools.chain.from_iterable(some.split("/") for some in digits):
+            for form in {word.lower(), fold(word)}:
+                found.setdefault(form, set()).add(place)
+    return {form: frozenset(found[form]) for form in sorted(found) if len(form) >= _SHORTEST or UNSPACED.search(form)}
 
 
 @functools.cache
-def _automaton() -> ahocorasick_rs.AhoCorasick:
-    return ahocorasick_rs.AhoCorasick(_forms(), matchkind=ahocorasick_rs.MatchKind.LeftmostLongest)
+def _automaton() -> tuple[ahocorasick_rs.BytesAhoCorasick, list[frozenset[int]]]:
+    """What finds the words in UTF-8, and the languages of each."""
+    words = [form.encode() for form in _forms()]
+    fast = ahocorasick_rs.Implementation.DFA
+    longest = ahocorasick_rs.MatchKind.LeftmostLongest
+    return ahocorasick_rs.BytesAhoCorasick(words, matchkind=longest, implementation=fast), list(_forms().values())
 
 
 @functools.cache
 def pattern() -> str:
-    """For RE2: matches every text that may hold such a number, as it has three of these words in a row."""
-    word = f"(?:{'|'.join(map(re.escape, _forms()))}|o|oh)"
-    return rf"(?i:{word}(?:[\s,.;/()+-]{{0,4}}{word}){{2}})"
+    """For RE2: matches every text that may hold such a number, as it has three of these words close together."""
+    word = f"(?:{'|'.join(map(re.escape, _forms()))})"
+    return rf"(?i:{word}(?:.{{0,{_NEAR}}}{word}){{2}})"
 
 
 def may_hold(text: str) -> bool:
-    """Whether the text may hold such a number: it has enough words for digits, close together."""
-    places = _automaton().find_matches_as_indexes(text.lower())
-    if len(places) < _FEWEST_SPELT:
-        return False
-    near = 0
-    for (_, _, end), (_, start, _) in itertools.pairwise(places):
-        near = near + 1 if start - end <= _NEAR else 0
-        if near >= _FEWEST_SPELT - 1:
-            return True
-    return False
+    """Whether the text may hold such a number: it has enough words of one language for digits, close together."""
+    return bool(_languages_in(text))
 
 
-_NEAR = 12
-"""characters between words for digits of one number: another one may be too short to be looked for"""
+def _languages_in(text: str) -> list[_Language]:
+    automaton, languages = _automaton()
+    places = automaton.find_matches_as_indexes(text.lower().encode("utf-8", "surrogatepass"))
+    if len(places) < _FEWEST_NEAR:
+        return []
+    near: dict[int, tuple[int, int]] = {}
+    enough: set[int] = set()
+    for word, start, end in places:
+        for language in languages[word]:
+            behind, count = near.get(language, (-_NEAR, 0))
+            count = count + 1 if start - behind <= _NEAR else 1
+            near[language] = end, count
+            if count >= _FEWEST_NEAR:
+                enough.add(language)
+    return [_languages()[one] for one in sorted(enough)]
+
+
+_FEWEST_NEAR = 4
+"""words that make it worth while to read a text word by word"""
+_NEAR = 20
+"""bytes between them; words that are too short to be looked for may stand there"""
 
 
 def find(text: str, regions: tuple[str, ...]) -> Iterator[Span]:
     """The numbers in the text."""
-    if not may_hold(text):
-        return
-    for language in _languages():
+    for language in _languages_in(text):
         for run in _runs(text, language):
             if _is_phone(text, run, regions):
                 yield Span(run[0].start, run[-1].end, SCORE)
