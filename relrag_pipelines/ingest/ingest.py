@@ -73,8 +73,8 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     # what a kill left half rewritten: no unit need be marked for it, where only threads of its mails have moved
     change.months |= lake.unlisted_months(home, source.name)
     if not accept_deletions:
-        merge.check_deletion_limit(workspace, source, change)
-    index = _write_months(workspace, source, found, stored, change, report)
+        merge.check_deletion_limit(workspace, source, found.known_units, change)
+    index = _write_months(workspace, source, found, stored, change, report, matcher)
     if index:
         index.save()
     _save_state(workspace, source, selected, change, hidden, report, "" if matcher else found.cursor)
@@ -135,15 +135,11 @@ def _read_units(
 
 
 def _note_states(selected: UnitSelection, change: MonthRewrites, report: IngestReport) -> None:
-    """Brings the state of every unit up to date, but of those that a kill interrupted and that could not be read."""
+    """Brings the state of every unit up to date."""
     failing = {one.unit for one in report.failures if one.fault == UNREADABLE and one.whole_unit}
     # a disk or a network may give it the next time, so it counts as never read
     selected.hashes.update(dict.fromkeys(failing, ""))
-    change.states |= {
-        path: selected.state(path, change.states[path])
-        for path in selected.units
-        if path not in change.interrupted_units
-    }
+    change.states |= {path: selected.state(path, change.states[path]) for path in selected.units}
 
 
 def _write_months(
@@ -153,6 +149,7 @@ def _write_months(
     stored: dict[str, UnitState],
     change: MonthRewrites,
     report: IngestReport,
+    matcher: RuleMatcher,
 ) -> thread_index.ThreadIndex | None:
     """Rewrites the months that changed; the index of threads, where the kind has one, is saved once all else is."""
     home = workspace.home
@@ -163,10 +160,10 @@ def _write_months(
             home, source, change, found.known_units.keys() - found.units.keys(), newly=bool(found.missing_units)
         )
     threads = KINDS[source.kind].threads
-    index = (
-        thread_index.ThreadIndex(home, source.name, change.replaced_units, change.thread_tables) if threads else None
-    )
-    if index:
+    index = None
+    if threads:
+        reserved = matcher.reserves if matcher.reserves_ids else None
+        index = thread_index.ThreadIndex(home, source.name, change.replaced_units, change.thread_tables, reserved)
         change.months |= index.moved
     report.months = merge.write(workspace, source, stored, change, index)
     return index

@@ -48,7 +48,7 @@ class EntityType:
     hint: str
     """characters of which each of its occurrences has one, as in a character class; empty where there are none"""
     words: tuple[str, ...] = ()
-    """or one of these, letter by letter"""
+    """or one of these, in lower case"""
     patterns: tuple[PatternEntry, ...] = ()
     """recognisers that are written as data"""
     spelled: SpelledForm | None = None
@@ -114,7 +114,7 @@ FURTHER = {
         _by_patterns("IP_ADDRESS", "ip", squeeze),
         _by_patterns("MAC_ADDRESS", "mac", letters_and_digits),
         _by_patterns("CREDENTIALS", "credentials", str.strip, _DIGIT + "@"),
-        _by_patterns("API_KEY", "api_key", str.strip, words=("PRIVATE KEY-----",)),
+        _by_patterns("API_KEY", "api_key", str.strip, words=("private key-----",)),
         _by_patterns("PASSPORT", "passport", letters_and_digits),
         _by_patterns("DRIVER_LICENSE", "driver_license", letters_and_digits),
         EntityType("IL_COMPANY_NUMBER", company_numbers.find_israeli, company_numbers.normalise, "il_company", _DIGIT),

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterable
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.pii import known_columns, leaked_records, redact_tables, reveal
-from relrag_pipelines.pii.known_values import KnownValues
-from relrag_pipelines.stores import lake, parquet_file
+from relrag_pipelines.pii.known_values import NO_VALUES, KnownValues
+from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 
 EntitiesByRow = dict[int, set[str]]
@@ -31,7 +30,7 @@ class LeakRules:
         settings = workspace.settings
         self._sources = {one.name: one for one in settings.sources}
         self._hidden = functools.cache(workspace.redactor.hidden_entities)
-        self.known = KnownValues({}, {})
+        self.known = NO_VALUES
         if settings.pii_redaction_enabled:
             self.known = reveal.known_values(workspace.home, workspace.keys, settings.pii_allow_list, names)
         self._restrict = functools.cache(self.known.restrict)
@@ -86,7 +85,7 @@ class LeakRules:
     def _hidden_in_all(self, sources: frozenset[str]) -> frozenset[str]:
         """The entities that no record of these sources shows."""
         each = [self._hidden(channel) for name in sorted(sources) for channel in sorted(self._channels[name])]
-        return frozenset.intersection(*each) if each else frozenset(one.entity for one in self.known.all)
+        return frozenset.intersection(*each) if each else self.known.entities
 
     @functools.cached_property
     def _channels(self) -> dict[str, set[str]]:
@@ -95,8 +94,8 @@ class LeakRules:
         return {
             name: {
                 redact_tables.channel_of(kind, self._workspace.channel(source))
-                for month, entry in lake.manifest(home, "records", name).items()
-                for kind in (_types(lake.month_path(home, "records", name, month)) if entry.rows else ())
+                for month in lake.month_files(home, "records", name)
+                for kind in lake.read(home, "records", name, month, ["rag_source_type"])[0].unique().to_pylist()
             }
             for name, source in self._sources.items()
         }
@@ -105,9 +104,9 @@ class LeakRules:
     def _shown(self) -> frozenset[str]:
         """The values that records of the lake show as their policy has it."""
         shown: set[str] = set()
-        entities = frozenset(one.entity for one in self.known.all)
+        entities = self.known.entities
         for name, source in self._sources.items():
-            for month in lake.manifest(self._workspace.home, "records", name):
+            for month in lake.month_files(self._workspace.home, "records", name):
                 rows = lake.read(self._workspace.home, "records", name, month)
                 for kind in pc.unique(rows["rag_source_type"]).to_pylist():
                     hidden = self._hidden(redact_tables.channel_of(kind, self._workspace.channel(source)))
@@ -115,11 +114,6 @@ class LeakRules:
                     for _, held in known_columns.rows_that_hold(some, self._restrict(entities - hidden)):
                         shown.update(one.canonical for one in held)
         return frozenset(shown)
-
-
-def _types(month: Path) -> list[str]:
-    types: list[str] = pc.unique(parquet_file.read(month, ["rag_source_type"])[0]).to_pylist()
-    return types
 
 
 def _entities(rows: pa.Table, known: KnownValues) -> EntitiesByRow:

@@ -25,11 +25,10 @@ _HEAD = 8192
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of a unit's mails: each mail, then its attachments, preceded by the failures of both."""
-    seen: dict[str, str] = {}
     for mail in mailbox.mails(unit.file, int(unit.resume_point or 0)):
         letter = MailContext(mail.data, unit.path, mail.place)
         if mail.data.strip():
-            yield from read_mail(letter, reading, seen)
+            yield from read_mail(letter, reading)
         else:
             yield _no_mail(mail, letter.at)
     if mailbox.is_cut_off(unit.file):

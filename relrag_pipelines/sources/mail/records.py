@@ -11,6 +11,7 @@
 | `signed`, `ornaments` | it is; how many pictures that only adorn its text are left out |
 | `left_out` | file name, type and encoded size of those and of signatures |
 | `defects` | what is wrong with its form |
+| `text_hash` | keyed hash of what it says: with it two mails of one Message-ID are told apart |
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from typing import Any
 
 from relrag_pipelines.privacy.keys import safe_id
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import ReadContext
-from relrag_pipelines.sources.mail import attachments, gmail_labels, headers, mime, segmentation
+from relrag_pipelines.sources import ReadContext, mail_ids
+from relrag_pipelines.sources.mail import attachments, copies, gmail_labels, headers, mime, segmentation
 from relrag_pipelines.sources.mail.body import MAX_TEXT, Body, body_of, name_of
 from relrag_pipelines.sources.mail.bulk_mail import bulk_reason
 from relrag_pipelines.sources.mail.mime import Part
@@ -73,13 +74,14 @@ class MailContext:
         return f"mail at byte {self.place}" if self.place else ""
 
 
-def read_mail(letter: MailContext, reading: ReadContext, seen: dict[str, str]) -> Iterator[Record | Failure]:
-    """The records of one mail, each behind its failures; `seen` are the ids of the unit's mails so far.
+def read_mail(letter: MailContext, reading: ReadContext) -> Iterator[Record | Failure]:
+    """The records of one mail, each behind its failures.
 
-    A second mail of one id and other content is a mail of its own; one of equal content is the same at another place.
+    Its id is `<Message-ID>~<hash of what it says>`: whether the Message-ID alone would do depends on the other mails of
+    the source, so `mail_ids` decides it.
     """
     try:
-        found = list(_records(letter, reading, seen))
+        found = list(_records(letter, reading))
     except msg.CompoundError as error:
         reading.keep(letter.unit, letter.place, letter.data)
         why = f"a mail saved by Outlook that cannot be opened: {error}; its bytes are kept, save it again"
@@ -93,15 +95,18 @@ def read_mail(letter: MailContext, reading: ReadContext, seen: dict[str, str]) -
     yield from found
 
 
-def _records(letter: MailContext, reading: ReadContext, seen: dict[str, str]) -> Iterator[Record | Failure]:
+def _records(letter: MailContext, reading: ReadContext) -> Iterator[Record | Failure]:
     saved_by_outlook = letter.data.startswith(msg.SIGNATURE)
     mail = msg.parse(letter.data) if saved_by_outlook else mime.parse(letter.data)
     body = body_of(mail)
     record = _record(mail, body, reading)
-    record.source_id = _native_id(record, mail, reading, seen)
+    record.source_id = _native_id(record, mail, reading)
     record.locations = [letter.location]
     record.parent_ref = record.source_id
     inside = list(attachments.read(mail, body, record, reading, letter.at, _read_nested_mail))
+    if headers.message_ids([mail.raw("message-id")]):
+        parts = [one for one in inside if isinstance(one, Record)]
+        _add_text_hash(record, parts, copies.text_fingerprint(body.text, record.subject or "", parts), reading)
     record.extra |= _note_failure(body)
     if body.defects & _LOSSY:
         reading.keep(letter.unit, letter.place, letter.data)
@@ -181,16 +186,25 @@ def _asset_id(message_id: str, reading: ReadContext) -> str:
     return f"{KIND}:{safe_id(message_id, reading.hash)}"
 
 
-def _native_id(record: Record, mail: Part, reading: ReadContext, seen: dict[str, str]) -> str:
+def _native_id(record: Record, mail: Part, reading: ReadContext) -> str:
     """The Message-ID, else a hash of what distinguishes a mail, the same wherever it is stored."""
-    own = headers.message_ids([mail.raw("message-id")])[:1]
+    if own := headers.message_ids([mail.raw("message-id")])[:1]:
+        return own[0]
     written = mail.source[mail.start : mail.end].replace(b"\r", b"").strip()
     known = [mail.raw("date").strip(), repr((record.from_, record.to, record.subject)).encode("utf-8", "surrogatepass")]
-    digest = reading.hash(hashlib.sha256(b"\0".join([*known, written])).hexdigest())
-    native = own[0] if own else digest
-    if seen.setdefault(native, digest) != digest:
-        return f"{native}:{digest}"
-    return native
+    return reading.hash(hashlib.sha256(b"\0".join([*known, written])).hexdigest())
+
+
+def _add_text_hash(record: Record, parts: list[Record], fingerprint: str, reading: ReadContext) -> None:
+    """Puts the hash of what a mail says behind its id, in the mail and in all that is attached to it."""
+    own, text_hash = record.source_id, mail_ids.make_text_hash(fingerprint, reading.hash)
+    record.extra["text_hash"] = text_hash
+    for one in (record, *parts):
+        one.source_id = mail_ids.with_text_hash(one.source_id, own, text_hash)
+        one.parent_ref = mail_ids.with_text_hash(one.parent_ref or "", own, text_hash)
+    for one in parts:
+        container = (one.parent_asset_id or "").removeprefix(f"{KIND}:")
+        one.parent_asset_id = f"{KIND}:{mail_ids.with_text_hash(container, own, text_hash)}"
 
 
 def _note_failure(body: Body) -> dict[str, Any]:
