@@ -152,8 +152,11 @@ class PIIRedactor:
     def hint(self, channel: str) -> str:
         """A pattern, for RE2 as well, that matches every text which the channel's policy could change."""
         rule = self._rule_of(channel)
+        if not rule.hint.pattern:
+            return ""
         words = "|".join(map(regex.escape, rule.words))
-        return (f"{rule.hint.pattern}|(?i:{words})" if words else rule.hint.pattern) if rule.hint.pattern else ""
+        spelled = [one.pattern() for one in rule.spelled]
+        return "|".join([rule.hint.pattern, *([f"(?i:{words})"] if words else []), *spelled])
 
     def looks_for_phones(self, channel: str) -> bool:
         """Whether phone numbers are replaced in the channel."""
