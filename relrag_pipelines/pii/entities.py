@@ -14,6 +14,7 @@ from relrag_pipelines.pii import (
     company_numbers,
     emails,
     ibans,
+    national_id_forms,
     national_ids,
     normalized_text,
     patterns,
@@ -89,6 +90,8 @@ def _by_patterns(
 
 
 _SPELLED = SpelledForm(spelled_digits.pattern, spelled_digits.may_hold)
+NATIONAL_ID = "NATIONAL_ID"
+"""ids of all countries but those that have an entity of their own"""
 
 ENTITIES = {
     entity.name: entity if entity.find is None else replace(entity, find=_memoize(entity.find))
@@ -100,6 +103,7 @@ ENTITIES = {
         EntityType(
             "CZ_BIRTH_NUMBER", national_ids.find_birth_numbers, national_ids.normalise_birth_number, "cz_birth", _DIGIT
         ),
+        EntityType(NATIONAL_ID, national_id_forms.finder(), national_id_forms.normalise, "national_id", _DIGIT),
         EntityType(
             "PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT + normalized_text.RAISED, spelled=_SPELLED
         ),
@@ -138,7 +142,8 @@ def table(file: Path | None = None, regions: tuple[str, ...] = ()) -> Mapping[st
 
 @functools.lru_cache(64)
 def _with(entries: tuple[patterns.PatternEntry, ...], regions: tuple[str, ...]) -> Mapping[str, EntityType]:
-    known = ENTITIES | FURTHER | (_phones_of(regions) if regions else {})
+    known = ENTITIES | FURTHER | _ids_by_presidio_name(regions)
+    known |= _phones_of(regions) | _ids_of(regions) if regions else {}
     for entry in entries:
         base = known.get(entry.entity) or EntityType(entry.entity, None, squeeze, entry.entity, "")
         known[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
@@ -150,3 +155,18 @@ def _phones_of(regions: tuple[str, ...]) -> dict[str, EntityType]:
     phone = ENTITIES["PHONE_NUMBER"]
     find = _memoize(functools.partial(phones.find, regions=regions))
     return {phone.name: replace(phone, find=find, normalise=functools.partial(phones.normalise, regions=regions))}
+
+
+def _ids_of(regions: tuple[str, ...]) -> dict[str, EntityType]:
+    """National ids as they are found where these regions are at home."""
+    return {NATIONAL_ID: replace(ENTITIES[NATIONAL_ID], find=_memoize(national_id_forms.finder(regions)))}
+
+
+def _ids_by_presidio_name(regions: tuple[str, ...]) -> dict[str, EntityType]:
+    """Single kinds of national ids, as Presidio names them."""
+    return {
+        name: EntityType(
+            name, _memoize(national_id_forms.finder(regions, name)), national_id_forms.normalise, "national_id", _DIGIT
+        )
+        for name in dict.fromkeys(one.presidio for one in national_id_forms.load() if one.presidio)
+    }
