@@ -14,7 +14,7 @@ from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages import month_stages as stages
 from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stages.month_stages import ASSET_OF_TABLE, STAGES, Stage
-from relrag_pipelines.stores import lake_damage
+from relrag_pipelines.stores import generations, lake_damage
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
@@ -52,8 +52,10 @@ def _export(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
     @seal_errors
     def _asset(context: dg.AssetExecutionContext, config: ExportConfig) -> dg.MaterializeResult[Any]:
         started = time.monotonic()
+        # before the first generation a kill may have left records that nobody has seen: none of them has to stay
+        accepted = config.accept_deletions or generations.current_number(workspace.home) is None
         with writing(workspace.home, f"export of {source.name}", _WAIT_SECONDS):
-            done = ingest(workspace, source, full=config.full, accept_deletions=config.accept_deletions)
+            done = ingest(workspace, source, full=config.full, accept_deletions=accepted)
         for month, rows in done.months.items():
             if month in months(workspace.settings.first_month).get_partition_keys():
                 key = dg.AssetKey([source.name, "records"])

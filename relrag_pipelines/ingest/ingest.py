@@ -73,7 +73,7 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     # what a kill left half rewritten: no unit need be marked for it, where only threads of its mails have moved
     change.months |= lake.unlisted_months(home, source.name)
     if not accept_deletions:
-        merge.check_deletion_limit(workspace, source, change)
+        merge.check_deletion_limit(workspace, source, found.known_units, change)
     index = _write_months(workspace, source, found, stored, change, report, matcher)
     if index:
         index.save()
@@ -134,15 +134,11 @@ def _read_units(
 
 
 def _note_states(selected: UnitSelection, change: MonthRewrites, report: IngestReport) -> None:
-    """Brings the state of every unit up to date, but of those that a kill interrupted and that could not be read."""
+    """Brings the state of every unit up to date."""
     failing = {one.unit for one in report.failures if one.fault == UNREADABLE and one.whole_unit}
     # a disk or a network may give it the next time, so it counts as never read
     selected.hashes.update(dict.fromkeys(failing, ""))
-    change.states |= {
-        path: selected.state(path, change.states[path])
-        for path in selected.units
-        if path not in change.interrupted_units
-    }
+    change.states |= {path: selected.state(path, change.states[path]) for path in selected.units}
 
 
 def _write_months(

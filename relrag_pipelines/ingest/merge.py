@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from relrag_pipelines.ingest import revisit
 from relrag_pipelines.ingest.unit_records import UnitRecords, combined_hash
 from relrag_pipelines.records import UnitMonth, UnitState
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import KINDS, CoveredInterval
+from relrag_pipelines.sources import KINDS, CoveredInterval, mail_ids
 from relrag_pipelines.stores import lake, thread_index, unit_state
 from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.stores.spill_buffer import SpillBuffer
@@ -61,8 +62,6 @@ class MonthRewrites:
     """month -> asset_ids that go from what `gone` units hold there"""
     missing_units: set[str] = field(default_factory=set)
     """units whose files are gone and whose records stay"""
-    interrupted_units: set[str] = field(default_factory=set)
-    """units that a kill left half replaced and that could not be read now"""
 
     @functools.cached_property
     def leaving_units(self) -> pa.Array:
@@ -104,10 +103,11 @@ def drop_replaced(home: Path, source: Source, change: MonthRewrites, gone: set[s
 def replace_unit(change: MonthRewrites, path: str, before: UnitState | None, contents: UnitRecords, full: bool) -> None:
     """Replaces what a unit held by what it holds now."""
     unfinished = before is not None and before.reader == unit_state.UNFINISHED
-    if not contents.complete and before and before.months:
-        # what was not read is not deleted; one that a kill left half replaced stays so until it can be read
+    if not contents.complete and before and any(month.rows for month in before.months):
+        # what was not read is not deleted; after a kill that is what lies there, and no hash describes it
         if unfinished:
-            change.interrupted_units.add(path)
+            months = [replace(month, hash="") for month in before.months]
+            change.states[path] = UnitState(path, 0, 0, "", "", months)
         return
     earlier = {month.month: month for month in before.months} if before else {}
     later = {month.month: month for month in contents.months}
@@ -136,18 +136,15 @@ def _add(change: MonthRewrites, path: str, contents: UnitRecords, months: dict[s
     change.states[path] = UnitState(path, 0, 0, "", "", [months[month] for month in sorted(months)])
 
 
-def check_deletion_limit(workspace: Workspace, source: Source, change: MonthRewrites) -> None:
-    home = workspace.home
-    before: set[str] = set()
-    after: set[str] = set()
-    for month in change.months:
-        stored = lake.read(home, "private_records", source.name, month, damaged=True)
-        leaving = _rows_to_drop(stored, change)
-        ids = np.array(revisit.ids_as_read(source, stored), dtype=object)
-        before.update(ids[leaving])
-        after.update(ids[~leaving], revisit.ids_as_read(source, change.tables.of(month)))
-    vanishing = len(before - after)
-    total = sum(entry.rows for entry in lake.manifest(home, "private_records", source.name).values())
+def check_deletion_limit(
+    workspace: Workspace, source: Source, known: Mapping[str, UnitState], change: MonthRewrites
+) -> None:
+    """Raises TooManyDeletions where too much would vanish of what the last finished export left; `known` are its units.
+
+    What a killed export has written beyond that is no loss: its files are read again.
+    """
+    vanishing = _count_vanishing(workspace.home, source, known, change)
+    total = sum(month.rows for state in known.values() for month in state.months)
     if vanishing > _FEW_RECORDS and vanishing * _SHARE > total:
         renamed = ", or have another title, which makes them others" if KINDS[source.kind].ids_depend_on_names else ""
         raise TooManyDeletions(
@@ -155,6 +152,34 @@ def check_deletion_limit(workspace: Workspace, source: Source, change: MonthRewr
             f"{renamed}; if that is meant, run `relrag sync --accept-deletions`, else restore the files "
             "(nothing was changed)"
         )
+
+
+def _count_vanishing(home: Path, source: Source, known: Mapping[str, UnitState], change: MonthRewrites) -> int:
+    """Records that are stored and would be no more.
+
+    Of a unit that a kill left half replaced, which of the stored records it held before is not known, only their
+    number: it loses at most as many as it would have fewer.
+    """
+    half = {path: state for path, state in known.items() if state.reader == unit_state.UNFINISHED}
+    half_units = pa.array(sorted(half), pa.string())
+    leaving_whole: set[str] = set()
+    leaving_half: set[str] = set()
+    after: set[str] = set()
+    held_by_half: Counter[str] = Counter()
+    for month in change.months:
+        columns = ["asset_id", "unit", "thread_id", "ts", *(["extra"] if KINDS[source.kind].threads else [])]
+        stored = lake.read(home, "private_records", source.name, month, columns, damaged=True)
+        stored = revisit.under_ids_as_read(source, stored)
+        leaves = pa.array(_rows_to_drop(stored, change))
+        of_half = pc.is_in(stored["unit"], half_units)
+        leaving_whole.update(stored["asset_id"].filter(pc.and_not(leaves, of_half)).to_pylist())
+        leaving_half.update(stored["asset_id"].filter(pc.and_(leaves, of_half)).to_pylist())
+        for rows in (stored.filter(pc.invert(leaves)), change.tables.of(month)):
+            ids = rows["asset_id"]
+            after.update(ids.to_pylist(), mail_ids.plain_ids(ids).to_pylist())  # older records have no other
+            held_by_half.update(rows["unit"].filter(pc.is_in(rows["unit"], half_units)).to_pylist())
+    fewer = sum(max(0, sum(month.rows for month in half[path].months) - held_by_half[path]) for path in half)
+    return len(leaving_whole - after) + min(fewer, len(leaving_half - leaving_whole - after))
 
 
 def write(
@@ -171,7 +196,9 @@ def write(
     marked = dict(stored)
     for path in change.replaced_units | change.extended_units:
         before, after = stored.get(path), change.states.get(path)
-        held = {month.month: month for state in (before, after) if state for month in state.months}
+        # the rows of each month are those that the unit held when it was last read to its end
+        held = {month.month: replace(month, rows=0, hash="") for month in (after.months if after else ())}
+        held |= {month.month: month for month in (before.months if before else ())}
         marked.pop(unit_state.hashed_path(path, workspace.keys.id_hash), None)
         marked[path] = UnitState(path, 0, 0, "", unit_state.UNFINISHED, [held[month] for month in sorted(held)])
     unit_state.save(home, source.name, marked)

@@ -124,10 +124,9 @@ def read_people(workspace: Workspace, *more: Statement) -> tuple[Resolution, Cal
     """The people of the lake as it is now, if `more` is stated too, and what hashes their names in anchors."""
     home = workspace.home
     files = {
-        f"{source.name}/{month}": lake.month_path(home, "identifiers", source.name, month)
+        f"{source.name}/{month}": path
         for source in workspace.settings.sources
-        for month, entry in sorted(lake.manifest(home, "identifiers", source.name).items())
-        if entry.rows
+        for month, path in lake.month_files(home, "identifiers", source.name).items()
     }
     with lake_months.connect("identifiers", files) as connection:
         said = holding(journal.entries(home))

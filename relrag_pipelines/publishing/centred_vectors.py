@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.embedders import ModelInfo, centring
-from relrag_pipelines.stores import lake, parquet_file
+from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 
 
@@ -21,19 +23,22 @@ def language_means(workspace: Workspace, model: ModelInfo) -> centring.Means:
     vectors: list[Sequence[float]] = []
     sources = workspace.settings.sources
     for source in sources:
-        room = len(texts) + centring.SAMPLE // len(sources)
-        for month in sorted(lake.manifest(workspace.home, "embeddings", source.name)):
-            if len(texts) >= room:
-                break
-            chunks, embedded = (
-                parquet_file.read(lake.month_path(workspace.home, table, source.name, month))
-                for table in ("chunks", "embeddings")
-            )
-            said = dict(zip(chunks["chunk_id"].to_pylist(), chunks["text"].to_pylist(), strict=True))
-            texts += [said[key] for key in embedded["chunk_id"].to_pylist()][: room - len(texts)]
-            vectors += embedded["vector"].to_pylist()[: len(texts) - len(vectors)]
+        sample = itertools.islice(_embedded_texts(workspace.home, source.name), centring.SAMPLE // len(sources))
+        for text, vector in sample:
+            texts.append(text)
+            vectors.append(vector)
     rows = np.asarray(vectors, np.float32).reshape(-1, model.dimension)
     return centring.passage_means(texts, rows, centring.model_means(model.means, "passages"))
+
+
+def _embedded_texts(home: Path, source: str) -> Iterator[tuple[str, Sequence[float]]]:
+    """The text and the vector of each passage of a source that has one, month by month."""
+    for month in lake.month_files(home, "embeddings", source):
+        chunks = lake.read(home, "chunks", source, month, ["chunk_id", "text"])
+        embedded = lake.read(home, "embeddings", source, month, ["chunk_id", "vector"])
+        text_of = dict(zip(chunks["chunk_id"].to_pylist(), chunks["text"].to_pylist(), strict=True))
+        for chunk_id, vector in zip(embedded["chunk_id"].to_pylist(), embedded["vector"].to_pylist(), strict=True):
+            yield text_of[chunk_id], vector
 
 
 def centre_batches(

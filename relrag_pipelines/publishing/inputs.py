@@ -31,13 +31,10 @@ def month_files(
     parts: dict[str, list[tuple[str, list[Path]]]] = {table: [] for table in plans.PUBLISHED_TABLES}
     for source in workspace.settings.sources:
         for table, found in parts.items():
-            entries = lake.manifest(workspace.home, table, source.name)
             files = [
-                lake.month_path(workspace.home, table, source.name, month)
-                for month, entry in sorted(entries.items())
-                if entry.rows
-                and (embedded or table != "embeddings")
-                and (table == "failures" or f"{source.name}/{month}" in months)
+                path
+                for month, path in lake.month_files(workspace.home, table, source.name).items()
+                if (embedded or table != "embeddings") and (table == "failures" or f"{source.name}/{month}" in months)
             ]
             found.append((source.name, files))
         failed = _redacted_failures(workspace, source, known)

@@ -159,13 +159,13 @@ def _faults(failures: Path) -> list[str]:
 
 def _outputs(workspace: Workspace) -> dict[str, str]:
     """The hash of each file of the lake that a generation is made from, by its name within the home."""
-    home, months = workspace.home, {}
+    home, outputs = workspace.home, {}
     for source in workspace.settings.sources:
         for table in _MONTHLY:
-            for month, entry in lake.manifest(home, table, source.name).items():
-                if entry.rows:
-                    months[lake.month_path(home, table, source.name, month)] = entry.output
+            entries = lake.manifest(home, table, source.name)
+            for month, path in lake.month_files(home, table, source.name).items():
+                outputs[path] = entries[month].output
     for table in archive_tables.NAMES:
         if (held := archive_tables.entry(home, table)) and held.rows:
-            months[archive_tables.path(home, table)] = held.output
-    return {path.relative_to(home).as_posix(): output for path, output in months.items()}
+            outputs[archive_tables.path(home, table)] = held.output
+    return {path.relative_to(home).as_posix(): output for path, output in outputs.items()}

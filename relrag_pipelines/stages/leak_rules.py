@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterable
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.pii import known_columns, leaked_records, redact_tables, reveal
 from relrag_pipelines.pii.known_values import KnownValues
-from relrag_pipelines.stores import lake, parquet_file
+from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 
 EntitiesByRow = dict[int, set[str]]
@@ -95,8 +94,8 @@ class LeakRules:
         return {
             name: {
                 redact_tables.channel_of(kind, self._workspace.channel(source))
-                for month, entry in lake.manifest(home, "records", name).items()
-                for kind in (_types(lake.month_path(home, "records", name, month)) if entry.rows else ())
+                for month in lake.month_files(home, "records", name)
+                for kind in lake.read(home, "records", name, month, ["rag_source_type"])[0].unique().to_pylist()
             }
             for name, source in self._sources.items()
         }
@@ -107,7 +106,7 @@ class LeakRules:
         shown: set[str] = set()
         entities = frozenset(one.entity for one in self.known.all)
         for name, source in self._sources.items():
-            for month in lake.manifest(self._workspace.home, "records", name):
+            for month in lake.month_files(self._workspace.home, "records", name):
                 rows = lake.read(self._workspace.home, "records", name, month)
                 for kind in pc.unique(rows["rag_source_type"]).to_pylist():
                     hidden = self._hidden(redact_tables.channel_of(kind, self._workspace.channel(source)))
@@ -115,11 +114,6 @@ class LeakRules:
                     for _, held in known_columns.rows_that_hold(some, self._restrict(entities - hidden)):
                         shown.update(one.canonical for one in held)
         return frozenset(shown)
-
-
-def _types(month: Path) -> list[str]:
-    types: list[str] = pc.unique(parquet_file.read(month, ["rag_source_type"])[0]).to_pylist()
-    return types
 
 
 def _entities(rows: pa.Table, known: KnownValues) -> EntitiesByRow:

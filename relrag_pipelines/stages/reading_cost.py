@@ -74,10 +74,9 @@ def _texts(workspace: Workspace) -> list[str]:
     with catalog.scratch() as connection:
         for table in ("chunks", "records"):
             files = [
-                lake.month_path(workspace.home, table, source.name, month)
+                path
                 for source in workspace.settings.sources
-                for month, entry in lake.manifest(workspace.home, table, source.name).items()
-                if entry.rows
+                for path in lake.month_files(workspace.home, table, source.name).values()
             ]
             if not files:
                 return []

@@ -78,8 +78,8 @@ def find_unredacted(workspace: Workspace, source: Source, most: int = 1000) -> d
     if not workspace.settings.pii_redaction_enabled:
         return found
     home, left = workspace.home, most
-    months = [month for month, entry in lake.manifest(home, "records", source.name).items() if entry.rows]
-    written = {month: lake.month_path(home, "records", source.name, month).stat().st_mtime_ns for month in months}
+    months = lake.month_files(home, "records", source.name)
+    written = {month: path.stat().st_mtime_ns for month, path in months.items()}
     for month in sorted(months, key=lambda month: (written[month], month), reverse=True):
         rows = lake.read(home, "records", source.name, month)
         few = min(left, most // _MONTHS_CHECKED)

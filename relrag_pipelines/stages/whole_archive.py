@@ -246,9 +246,9 @@ def _dataset(workspace: Workspace, table: str, months: MonthlyManifests) -> Data
     if table in archive_tables.NAMES:
         return datasets.dataset([archive_tables.path(home, table)], schema, "parquet")
     files = [
-        lake.month_path(home, table, source, month)
+        path
         for source, tables in months.items()
-        for month, entry in sorted(tables[table].items())
-        if entry.rows
+        for month, path in lake.month_files(home, table, source).items()
+        if month in tables[table]
     ]
     return datasets.dataset(files, schema, "parquet") if files else datasets.dataset(schema.empty_table())

@@ -108,26 +108,46 @@ def month_path(home: Path, table: str, source: str, month: str) -> Path:
     return folder(home, table, source) / f"{month}.parquet"
 
 
-def read(home: Path, table: str, source: str, month: str, *, damaged: bool = False) -> pa.Table:
-    """The rows of one month; an empty table where there are none.
+def month_files(home: Path, table: str, source: str) -> dict[str, Path]:
+    """Month -> its file, in order; only months that hold rows, since a month without rows has an entry and no file."""
+    entries = sorted(manifest(home, table, source).items())
+    return {month: month_path(home, table, source, month) for month, entry in entries if entry.rows}
+
+
+def read(
+    home: Path,
+    table: str,
+    source: str,
+    month: str,
+    columns: Sequence[str] | None = None,
+    *,
+    damaged: bool = False,
+) -> pa.Table:
+    """The rows of one month, all columns or some; an empty table where there are none.
 
     Raises LakeError where a file cannot be read, and where the manifest knows rows and the file is gone, unless
     `damaged` ones count as empty then.
     """
-    schema = arrow_schema(TABLES[table].row)
     path = month_path(home, table, source, month)
     if path.exists():
         try:
-            if table == "private_records":
-                return conform(parquet_file.read(path), TABLES[table].row)
-            return parquet_file.read(path, schema=schema)
+            return _read_rows(path, table, columns)
         except (pa.ArrowException, OSError):
             where = f"{table} of {source}, {month}"
             raise LakeError(f"{where}, {_UNREADABLE}") from None
     entry = manifest(home, table, source).get(month)
     if entry and entry.rows and not damaged:
         raise LakeError(f"{table} of {source}, {month}, is missing; `relrag sync --full` makes it again")
-    return schema.empty_table()
+    empty = arrow_schema(TABLES[table].row).empty_table()
+    return empty if columns is None else empty.select(columns)
+
+
+def _read_rows(path: Path, table: str, columns: Sequence[str] | None) -> pa.Table:
+    if columns is not None:
+        return parquet_file.read(path, columns)
+    if table == "private_records":
+        return conform(parquet_file.read(path), TABLES[table].row)
+    return parquet_file.read(path, schema=arrow_schema(TABLES[table].row))
 
 
 def write(
@@ -198,13 +218,7 @@ def recover_unlisted(home: Path, source: str, months: Sequence[str]) -> list[str
 
 def private_ids(home: Path, source: str, month: str, unit: str) -> pa.ChunkedArray:
     """asset_ids of what a month holds of a unit; LakeError where it cannot be read."""
-    path = month_path(home, "private_records", source, month)
-    try:
-        held = parquet_file.read(path, ["asset_id", "unit"])
-    except FileNotFoundError:
-        return pa.chunked_array([], pa.string())
-    except (pa.ArrowException, OSError):
-        raise LakeError(f"private_records of {source}, {month}, {_UNREADABLE}") from None
+    held = read(home, "private_records", source, month, ["asset_id", "unit"], damaged=True)
     return held["asset_id"].filter(pc.equal(held["unit"], unit))
 
 

@@ -32,7 +32,6 @@ from relrag_pipelines.stores import (
     generations,
     lake,
     lock,
-    parquet_file,
     retired_generations,
     unit_state,
 )
@@ -203,7 +202,7 @@ def _source(settings: Settings, source: Source) -> SourceStatus:
     found.gaps = list(_gaps([month for month in dated if month > settings.first_month]))
     found.months = sum(entry.rows > 0 for entry in manifests["records"].values())
     found.stored_bytes = sum(entry.bytes for entries in manifests.values() for entry in entries.values())
-    found.newest = _newest(home, source.name, manifests["records"])
+    found.newest = _newest(home, source.name)
     return found
 
 
@@ -213,9 +212,9 @@ def _gaps(months: Sequence[str]) -> Iterator[str]:
             yield " to ".join(dict.fromkeys((missing[0], missing[-1])))
 
 
-def _newest(home: Path, source: str, months: lake.Manifest) -> str | None:
-    for month in sorted((month for month, entry in months.items() if entry.rows), reverse=True):
-        column = parquet_file.read(lake.month_path(home, "records", source, month), ["ts"])["ts"]
+def _newest(home: Path, source: str) -> str | None:
+    for month in reversed(lake.month_files(home, "records", source)):
+        column = lake.read(home, "records", source, month, ["ts"])["ts"]
         if (newest := pc.max(column).as_py()) is not None:
             return datetime.fromtimestamp(newest, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return None

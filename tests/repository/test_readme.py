@@ -91,8 +91,8 @@ def test_the_answer_in_the_readme_is_the_one_that_is_given(demo: Path) -> None:
     assert run_once(found[1], demo).stdout.strip() == found[2].strip()
 
 
-def test_the_themes_in_the_readme_are_those_that_are_found(demo: Path) -> None:
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_themes_in_the_docs_are_those_of_the_demo(demo: Path) -> None:
+    page = (ROOT / "docs" / "graphrag.md").read_text(encoding="utf-8")
     found = re.search(r"^> (relrag graphrag query [^\n]*)\n\n(.*?)\n\.\.\.\n```", page, re.M | re.S)
     assert found
     assert run_once(found[1], demo).stdout.startswith(found[2])
@@ -110,8 +110,8 @@ def test_the_table_of_what_is_replaced_is_that_of_the_policies() -> None:
         "everything else": "default",
     }
     actions = {"pseudonym": "pseudonymize", "type": "replace", "nothing": "redact"}
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = readme[readme.index("| channel | phones |") :].split("\n\n")[0].splitlines()[2:]
+    page = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
+    table = page[page.index("| channel | phones |") :].split("\n\n")[0].splitlines()[2:]
     rows = [[cell.strip() for cell in line.strip(" |").split("|")] for line in table]
     assert {channels[row[0]] for row in rows} == POLICIES.keys()
     for name, *cells, replaced in rows:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime
 from pathlib import PurePosixPath
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, document
-from relrag_pipelines.sources.mail import calendar
+from relrag_pipelines.sources.formats import calendar
 from relrag_pipelines.sources.mail.body import Body, name_of, text_of
 from relrag_pipelines.sources.mail.mime import Part
 from relrag_pipelines.workers.sandbox import ParserStopped, call
@@ -98,39 +97,32 @@ def _fill_from_calendar(record: Record, part: Part, reading: ReadContext) -> Ite
     text = text_of(part).strip()
     record.content_type, record.text = "text/calendar", text
     try:
-        found = call(reading.limits, len(text), calendar.events, text, reading.timezone)
+        found = call(reading.limits, len(text), calendar.read, text, reading.timezone)
     except (calendar.CalendarError, ParserStopped) as error:
         yield Failure("", error.fault, f"{error}; its text is kept as it stands")
         return
-    record.text = "\n\n".join(map(_describe_event, found)) or text
+    yield from found.failures
+    record.text = "\n\n".join(map(_describe_event, found.events)) or text
     record.extra["events"] = [
         {
             "uid": reading.hash(event.uid) if event.uid else "",
-            "start": _format_moment(event.start, event.all_day),
-            "end": _format_moment(event.end, event.all_day),
-            "attendees": [one for one in dict.fromkeys((event.organiser, *event.attendees)) if one],
+            "start": str(event.start or ""),
+            "end": str(event.end or ""),
+            "attendees": list(dict.fromkeys(person.address for person in event.people if person.address)),
             "method": event.method,
             "status": event.status,
             "rule": event.rule,
         }
-        for event in found
+        for event in found.events
     ]
 
 
 def _describe_event(event: calendar.Event) -> str:
     """An event in words: what, when, where, with whom."""
-    when = " - ".join(
-        time for time in (_format_moment(event.start, event.all_day), _format_moment(event.end, event.all_day)) if time
-    )
-    people = ", ".join(one for one in dict.fromkeys((event.organiser, *event.attendees)) if one)
+    when = " - ".join(str(moment) for moment in (event.start, event.end) if moment)
+    people = ", ".join(person.full for person in event.people)
     lines = (event.summary, when, event.location, people, event.description)
     return "\n".join(line.strip() for line in lines if line.strip())
-
-
-def _format_moment(moment: datetime | None, all_day: bool) -> str:
-    if moment is None:
-        return ""
-    return f"{moment:%Y-%m-%d}" if all_day else f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def _is_signed(part: Part) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -55,6 +56,8 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
             yield Failure(file.name, "no_event", str(error))
         except ParserStopped as error:
             yield Failure(file.name, error.fault, str(error))
+        else:
+            yield from (replace(one, location=f"{file.name}, {one.location}") for one in invited.failures)
     try:
         if unit.size > reading.unit_max_bytes:
             raise TranscriptError("too_large", "larger than unit_max_bytes; raise it, or exclude the file")
@@ -139,9 +142,11 @@ def _deduplicate(names: list[str]) -> list[str]:
 
 
 def _when(unit: Unit, reading: ReadContext, minutes: Minutes, invited: Invitation | None) -> tuple[int, str]:
-    if invited and invited.ts is not None:
-        return invited.ts, "exact" if invited.has_time else "day"
     in_name = recording_time.time_in_name(PurePosixPath(unit.path).name, reading.timezone)
+    if invited and invited.ts is not None:
+        if not invited.has_time and in_name and in_name[1] == "exact":
+            return in_name
+        return invited.ts, "exact" if invited.has_time else "day"
     if minutes.date and (minutes.has_time or not in_name or in_name[1] == "day"):
         zone = ZoneInfo(reading.timezone) if minutes.has_time else UTC
         at = minutes.date if minutes.date.tzinfo else minutes.date.replace(tzinfo=zone)

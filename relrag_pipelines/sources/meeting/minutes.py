@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, time
+
+from relrag_pipelines.text.written_dates import whole_date
 
 _PEOPLE = (
     r"participants?|attendees|attending|present|people|účastníci|zúčastnili se|přítomni|přítomní"
@@ -29,7 +31,7 @@ _FRONT = re.compile(r"\A---[ \t]*\n(?P<inside>.*?)\n---[ \t]*(?:\n|\Z)", re.DOTA
 _HEAD_LINES = 30
 """how far down a head line may stand"""
 _LONGEST_TITLE = 120
-_DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d. %m. %Y", "%d/%m/%Y", "%Y/%m/%d", "%d %B %Y", "%B %d, %Y")
+_CLOCK = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d")
 
 
 @dataclass
@@ -128,10 +130,7 @@ def _date(text: str) -> tuple[datetime, bool] | None:
     except ValueError:
         pass
     day, _, clock = text.replace(" at ", " ").rpartition(" ")
-    for given, has_time in ((f"{day} {clock}", True), (text, False)):
-        for form in _DATES:
-            try:
-                return datetime.strptime(given, f"{form} %H:%M" if has_time else form), has_time  # noqa: DTZ007  as written
-            except ValueError:
-                continue
-    return None
+    if _CLOCK.fullmatch(clock) and (found := whole_date(day.rstrip(","))):
+        return datetime.combine(found, datetime.strptime(clock, "%H:%M").time()), True  # noqa: DTZ007  as written
+    found = whole_date(text)
+    return (datetime.combine(found, time()), False) if found else None

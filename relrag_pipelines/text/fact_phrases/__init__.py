@@ -12,6 +12,7 @@ from ahocorasick_rs import AhoCorasick, Implementation
 
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.letter_case import lower
+from relrag_pipelines.text.month_names import month_names, months_of
 from relrag_pipelines.text.names.tables import before_family_names
 
 LANGUAGES = ("en", "cs", "he")
@@ -89,15 +90,9 @@ def _cues() -> AhoCorasick:
     return AhoCorasick(sorted(pieces), implementation=Implementation.DFA)
 
 
-@functools.cache
 def months() -> dict[str, int]:
     """The names of months, in small letters -> number."""
-    found = {}
-    for language in LANGUAGES:
-        for number, names in enumerate(_table(language)["months"], 1):
-            for name in names.replace("sept?", "sept|sep").split("|"):
-                found[name] = number
-    return found
+    return months_of(LANGUAGES)
 
 
 def is_from(before: str) -> bool:
@@ -133,7 +128,7 @@ def _templates_of(language: str) -> list[Template]:
 
 def _compile(predicate: str, pattern: str, table: dict[str, Any], language: str, doubt: re.Pattern[str]) -> Template:
     values = {
-        "{date}": f"(?P<date>{_date(table)})",
+        "{date}": f"(?P<date>{_date(language)})",
         "{age}": _AGE % "|".join(table["ages"]),
         "{number}": _NUMBER,
         "{gap}": rf"(?:(?!{table['others']})[^\d<\n]){{0,40}}",
@@ -164,8 +159,8 @@ def _title() -> str:
     return rf"(?:(?:{'|'.join(map(re.escape, sorted(before_family_names())))})\.? )?"
 
 
-def _date(table: dict[str, Any]) -> str:
-    months = "|".join(table["months"])
+def _date(language: str) -> str:
+    months = "|".join(sorted(map(re.escape, month_names(language)), key=len, reverse=True))
     day = r"\d{1,2}"
     before = rf"{day}(?:st|nd|rd|th|\.)? (?:of )?(?:ב-?)?(?:{months})\b(?:,? \d{{4}})?"
     named = rf"{before}|(?:{months})\b {day}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?"

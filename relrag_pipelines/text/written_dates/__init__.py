@@ -1,4 +1,8 @@
-"""The date that a text states of itself: in its head or at its foot, or in a title; a file of words a language."""
+"""The date that a text states of itself: in its head or at its foot, or in a title; a file of words a language.
+
+Months come from the CLDR (month_names.py). Words before a date that is of something else count in the language of the
+month only: `a` is `and` in Czech, and stands before a date in Spanish.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,14 @@ import functools
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from relrag_pipelines.text.fact_phrases import LANGUAGES, months
+from relrag_pipelines.text.month_names import month_names, weekday_names, without_accents
+
+LANGUAGES = tuple(sorted(file.stem for file in Path(__file__).parent.glob("*.toml")))
 
 _HEAD_LINES = 15
 """lines with letters within which a letter or an invoice says of when it is"""
@@ -20,9 +27,16 @@ _CELLS = re.compile(r"\t|[ \xa0]{2,}|\|")
 """what separates things that stand beside one another"""
 _LONGEST = 200
 """characters of a line that is looked at"""
-_YEAR_ANYWHERE = re.compile(r"(?:19|20)\d\d")
+_YEAR_ANYWHERE = re.compile("[12١٢۱۲１２][09٠٩۰۹０９]\\d\\d|[一二][九〇零○][〇零○一二三四五六七八九]{2}年")
 _MARKS = r"[\s*_#>()-]*"
-_PLACE = r"[^\W\d_]+(?:[ -][^\W\d_]+){0,2}"
+_PLACE = r"[^\W\d_]+(?:(?:[ -]|\. ?|['’])[^\W\d_]+){0,2}"
+_WORD = r"[^\W\d_]+"
+_OF = r"(?:of|de|del|di|d['’])"
+_DIGITS = {zero + digit: str(digit) for zero in (0x660, 0x6F0, 0x966, 0xFF10) for digit in range(10)}
+_PLAIN = _DIGITS | str.maketrans({"：": ": ", "，": ", ", "،": ",", "／": "/", "．": "."})
+_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+_CHINESE_NUMBER = re.compile("[〇零○一二三四五六七八九十]{1,4}(?=[年月日号號])")
+_CHINESE_DIGITS = str.maketrans("〇零○一二三四五六七八九", "000123456789")
 _YEAR = re.compile(
     r"(?<![^\W_])(?<!\d[-./])(?<![$€₪£#])(?:19|20)\d\d(?![^\W_])(?![-./]\d)(?!\s*(?:kc\b|czk|eur|usd|nis|[%€₪$£]))",
     re.IGNORECASE,
@@ -38,29 +52,37 @@ def stated_date(text: str) -> date | None:
     lines = [line for line in text.splitlines() if line.strip(" \t*_#|-")]
     ends, alone = {*range(_HEAD_LINES), *range(len(lines) - _FOOT_LINES, len(lines))}, set[date]()
     for place, line in enumerate(lines):
-        for cell in _CELLS.split(_bare(line)) if len(line) <= _LONGEST and _YEAR_ANYWHERE.search(line) else ():
-            found = _date().search(cell)
-            day = found and _day(found)
-            if not found or not day or _of_another().search(before := cell[: found.start()]):
+        if len(line) > _LONGEST or not _YEAR_ANYWHERE.search(line):
+            continue
+        for cell in _CELLS.split(_bare(line)):
+            found = next(_dates(cell), None)
+            if found is None or _of_another(found.languages).search(cell[: found.start]):
                 continue
-            label, beside = _before()
-            if place in ends and label.fullmatch(before):
-                return day
-            if beside.fullmatch(before) and not re.search(r"\w", cell[found.end() :]):
-                alone.add(day if place in ends else date.max)
+            if place in ends and _label().fullmatch(cell[: found.start]):
+                return found.day
+            if _stands_alone(cell, found):
+                alone.add(found.day if place in ends else date.max)
     return alone.pop() if len(alone) == 1 and date.max not in alone else None
 
 
 def title_date(title: str) -> date | None:
     """The only full date of a title or a file's name, at one of its ends; None where it is of something else."""
     plain = _bare(title.replace("_", " "))
-    found = list(_date().finditer(plain))
-    if len(found) != 1:
+    dates = list(_dates(plain))
+    if len(dates) != 1:
         return None
-    before, behind = plain[: found[0].start()], plain[found[0].end() :]
+    (found,) = dates
+    before, behind = plain[: found.start], plain[found.end :]
     if re.search(r"\w", before) and re.search(r"\w", behind):
         return None
-    return None if _of_another().search(before) else _day(found[0])
+    return None if _of_another(found.languages).search(before) else found.day
+
+
+def whole_date(text: str) -> date | None:
+    """The day of a text that is nothing but a date; None where it is anything else."""
+    plain = _bare(text).strip(" .,")
+    found = next(_dates(plain), None)
+    return found.day if found and not re.search(r"\w", plain[: found.start] + plain[found.end :]) else None
 
 
 def title_year(*titles: str) -> int | None:
@@ -69,57 +91,141 @@ def title_year(*titles: str) -> int | None:
     return int(years.pop()) if len(years) == 1 else None
 
 
-def _day(found: re.Match[str]) -> date | None:
-    said = {name.rstrip("12345"): value for name, value in found.groupdict().items() if value}
+@dataclass(frozen=True)
+class _Date:
+    """A date in a line."""
+
+    day: date
+    start: int
+    end: int
+    languages: frozenset[str]
+    """of its month's name; all for a month in figures"""
+
+
+def _dates(text: str) -> Iterator[_Date]:
+    """The dates of a bare text, in order."""
+    place = 0
+    while match := _date().search(text, place):
+        found = _read(match)
+        place = found.end if found else match.start() + 1
+        if found:
+            yield found
+
+
+def _read(match: re.Match[str]) -> _Date | None:
+    parts = {name.rstrip("0123456789"): value for name, value in match.groupdict().items() if value}
+    number, languages = _month(parts["month"])
     try:
-        return date(int(said["year"]), _months().get(said["month"]) or int(said["month"]), int(said["day"]))
-    except ValueError:  # 30 February
+        day = date(int(parts["year"]), number, int(parts["day"]))
+    except ValueError:  # 30 February, or a word that is no month
         return None
+    return _Date(day, match.start(), match.end(), languages)
+
+
+def _month(written: str) -> tuple[int, frozenset[str]]:
+    """The number of a month, and the languages that call it so; 0 for what is no month."""
+    if written.isdecimal():
+        return int(written), frozenset(LANGUAGES)
+    months = _months()
+    return months.get(written) or months.get(written.removeprefix("ב").lstrip("-")) or (0, frozenset())
+
+
+def _stands_alone(cell: str, found: _Date) -> bool:
+    """Whether nothing but a place stands beside a date."""
+    return (
+        not re.search(r"\w", cell[found.end :]) and _place(found.languages).fullmatch(cell[: found.start]) is not None
+    )
 
 
 def _bare(text: str) -> str:
-    """The text in small letters without accents."""
-    decomposed = unicodedata.normalize("NFD", text.lower())
-    return "".join(mark for mark in decomposed if not unicodedata.combining(mark))
+    """The text in small letters without accents, with figures and punctuation of ASCII."""
+    if text.isascii():
+        return text.lower()
+    plain = _INVISIBLE.sub("", text).translate(_PLAIN)
+    return without_accents(_CHINESE_NUMBER.sub(_figures, plain))
+
+
+def _figures(match: re.Match[str]) -> str:
+    """`二〇一六` as 2016, `二十三` as 23."""
+    tens, ten, ones = match[0].translate(_CHINESE_DIGITS).partition("十")
+    if not ten:
+        return tens
+    return str(int(tens or 1) * 10 + int(ones or 0)) if len(tens) < 2 and len(ones) < 2 else match[0]
 
 
 @functools.cache
-def _months() -> dict[str, int]:
-    """The names of months as they are compared here -> number."""
-    return {_bare(name): number for name, number in months().items()}
+def _months() -> dict[str, tuple[int, frozenset[str]]]:
+    """The names of months as they are compared here -> number, and languages; without those that mean two months."""
+    numbers: dict[str, set[int]] = {}
+    languages: dict[str, set[str]] = {}
+    for language in LANGUAGES:
+        for name, number in month_names(language).items():
+            bare = without_accents(name)
+            numbers.setdefault(bare, set()).add(number)
+            languages.setdefault(bare, set()).add(language)
+    return {name: (min(found), frozenset(languages[name])) for name, found in numbers.items() if len(found) == 1}
 
 
 @functools.cache
 def _date() -> re.Pattern[str]:
-    """A day with month and year; the groups of each way to write it have its number behind their names."""
-    names = "|".join(sorted(map(re.escape, _months()), key=len, reverse=True))
+    """A day with month and year; the groups of each way to write it have its number behind their names.
+
+    A word in the place of a month may be any: `_read` looks it up.
+    """
     year, day, month = r"(?:19|20)\d\d", r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
+    ordinal, word = f"(?:{_words('ordinals', LANGUAGES)})?", rf"{_WORD}(?: {_WORD})??"
     ways = (
         rf"(?P<year1>{year})(?P<gap>[-./ ])(?P<month1>0[1-9]|1[0-2])(?P=gap)(?P<day1>0[1-9]|[12]\d|3[01])",
         rf"(?P<day2>{day})\. ?(?P<month2>{month})\. ?(?P<year2>{year})",
         rf"(?P<day3>{day})(?P<between>[-/ ])(?P<month3>{month})(?P=between)(?P<year3>{year})",
-        rf"(?P<day4>{day})(?:st|nd|rd|th|\.)? (?:of )?(?:ב-?)?(?P<month4>{names}),? (?P<year4>{year})",
-        rf"(?P<month5>{names}) (?P<day5>{day})(?:st|nd|rd|th)?,? (?P<year5>{year})",
+        # the only order that is possible
+        rf"(?P<month4>{month})(?P<apart>[-/.])(?P<day4>1[3-9]|2\d|3[01])(?P=apart)(?P<year4>{year})",
+        rf"(?P<day5>{day}){ordinal}[»\"”“']?[ ./-]{{0,2}}(?:{_OF} ?)?"
+        rf"(?P<month5>{word})[.,]?[ /-]?(?:{_OF} )?(?P<year5>{year})",
+        rf"(?P<month6>{_WORD})\.? (?P<day6>{day}){ordinal},? (?P<year6>{year})",
+        # Hungarian
+        rf"(?P<year7>{year})\.?[ -](?P<month7>{word})\.?[ -](?P<day7>{day})(?!\d){ordinal}",
+        rf"(?P<year8>{year})\. ?(?P<month8>{month})\. ?(?P<day8>{day})(?!\d){ordinal}",
     )
-    return re.compile(rf"(?<![^\W_])(?<![\d.][-–./])(?:{'|'.join(ways)})(?![^\W_])(?![-./]\d)", re.IGNORECASE)
+    # Chinese, Japanese and Korean, in which no space need follow
+    east = rf"(?P<year9>{year}) ?(?:年|{without_accents('년')}) ?(?P<month9>{month}) ?(?:月|{without_accents('월')}) ?"
+    east += rf"(?P<day9>{day}) ?(?:[日号號]|{without_accents('일')})"
+    year_word = rf" ?(?:{_words('year_words', LANGUAGES)})(?![^\W_])\.?"
+    western = rf"(?:{'|'.join(ways)})(?:{year_word}|(?![^\W_])(?![-./]\d))"
+    return re.compile(rf"(?<![^\W_])(?<![\d.][-–./])(?:{east}|{western})", re.IGNORECASE)
 
 
 @functools.cache
-def _before() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What stands between the beginning of a line and the date of a text: a label, or a place or nothing."""
-    labels, at, on = ("|".join(_words(key)) for key in ("labels", "at", "on"))
-    label = rf"{_MARKS}(?:{labels}){_MARKS}:{_MARKS}(?:[^\W\d_]+[,.]? )?"
-    place = rf"{_MARKS}(?:(?:(?:{at}) {_PLACE},?|{_PLACE},|{_PLACE}(?= (?:{on}))) )?(?:(?:{on}) )?"
-    return re.compile(label, re.IGNORECASE), re.compile(place, re.IGNORECASE)
+def _label() -> re.Pattern[str]:
+    """What says of a date behind it that it is that of the text: `Date: `."""
+    return re.compile(rf"{_MARKS}(?:{_words('labels', LANGUAGES)}){_MARKS}:{_MARKS}(?:[^\W\d_]+[,.]? )?", re.IGNORECASE)
 
 
 @functools.cache
-def _of_another() -> re.Pattern[str]:
+def _place(languages: frozenset[str]) -> re.Pattern[str]:
+    """What stands between the beginning of a line and the date of a text: nothing, or a place and a weekday."""
+    at, on = _words("at", languages), _words("on", languages)
+    either = "|".join((on, _words("after_comma", languages)))
+    weekdays = {without_accents(name) for language in languages for name in weekday_names(language)}
+    weekday = rf"(?:(?:{'|'.join(sorted(map(re.escape, weekdays)))})[,.]? )?"
+    place = rf"(?:(?:(?:{at}) {_PLACE},?|{_PLACE},|{_PLACE}(?= (?:{on}) )) )?"
+    return re.compile(rf"{_MARKS}{place}{weekday}(?:(?:{either}) )?{weekday}[«\"„“']?", re.IGNORECASE)
+
+
+@functools.cache
+def _of_another(languages: frozenset[str]) -> re.Pattern[str]:
     """What makes a date behind it that of something else, or the end of a range."""
-    return re.compile(rf"(?:(?<!\w)(?:{'|'.join(_words('other'))})[\s.,:]*|\d\.?\s*[-–]\s*)$", re.IGNORECASE)
+    return re.compile(rf"(?:(?<!\w)(?:{_words('other', languages)})[\s.,:]*|\d\.?\s*[-–]\s*)$", re.IGNORECASE)
 
 
-def _words(key: str) -> Iterator[str]:
-    for language in LANGUAGES:
-        path = Path(__file__).with_name(f"{language}.toml")
-        yield from tomllib.loads(path.read_text(encoding="utf-8"))[key]
+def _words(key: str, languages: Iterable[str]) -> str:
+    """The alternatives of some languages; where there are none, what matches nothing."""
+    found = [word for language in sorted(languages) for word in _table(language)[key]]
+    return "|".join(dict.fromkeys(found)) or "(?!)"
+
+
+@functools.cache
+def _table(language: str) -> dict[str, list[str]]:
+    written = Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8")
+    decomposed = unicodedata.normalize("NFD", written)  # not lower-cased: \W is not \w
+    return tomllib.loads("".join(mark for mark in decomposed if not unicodedata.combining(mark)))

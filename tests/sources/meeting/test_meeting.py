@@ -143,13 +143,37 @@ def test_the_invitation_beside_it_names_title_participants_time_and_uid(tmp_path
 
 
 @pytest.mark.parametrize(
-    "data",
-    ["BEGIN:VCALENDAR\nEND:VCALENDAR\n", "nonsense", "BEGIN:VEVENT\nDTSTART:x\n", "", INVITATION * 9_000],
-    ids=["no event", "no calendar", "cut", "empty", "too large"],
+    ("data", "fault"),
+    [
+        ("BEGIN:VCALENDAR\nEND:VCALENDAR\n", "no_event"),
+        ("nonsense", "no_event"),
+        ("BEGIN:VEVENT\nDTSTART:x\n", "bad_calendar_property"),
+        ("", "no_event"),
+        ("BEGIN:VCALENDAR\n" + "\x01" * 200, "no_event"),
+        (INVITATION * 9_000, "no_event"),
+    ],
+    ids=["no event", "no calendar", "cut", "empty", "binary", "too large"],
 )
-def test_an_invitation_without_an_event_is_told_and_the_meeting_kept(tmp_path: Path, data: str) -> None:
+def test_a_broken_invitation_is_reported_and_the_meeting_kept(tmp_path: Path, data: str, fault: str) -> None:
     (record,), failures = meetings(tmp_path, review_vtt=CAPTIONS, review_ics=data)
-    assert (record.subject, [failure.fault for failure in failures]) == ("review", ["no_event"])
+    assert (record.subject, [failure.fault for failure in failures]) == ("review", [fault])
+
+
+def test_what_is_readable_of_a_broken_invitation_is_used(tmp_path: Path) -> None:
+    broken = INVITATION.replace("DTSTART", "DTSTART;TZID=Custom:20250114T100000\nX-FORMER", 1)
+    (record,), failures = meetings(tmp_path, review_vtt=CAPTIONS, review_ics=broken)
+    assert (record.subject, record.participants[:2]) == ("Architecture, second look", ["Marie Dvořáková", "Jan"])
+    assert (record.ts, record.date_quality) == (int(datetime(2025, 1, 14, tzinfo=UTC).timestamp()), "day")
+    assert [(failure.fault, failure.location) for failure in failures] == [("unknown_zone", "review.ics, event 1")]
+    assert '"Custom"' in failures[0].message
+
+
+def test_a_time_in_the_name_wins_over_one_in_an_unknown_zone(tmp_path: Path) -> None:
+    (tmp_path / "call_20250114_093000.vtt").write_text(CAPTIONS, encoding="utf-8")
+    invitation = "BEGIN:VEVENT\nDTSTART;TZID=Custom:20250114T100000\nSUMMARY:Pump\nEND:VEVENT\n"
+    (tmp_path / "call_20250114_093000.ics").write_text(invitation, encoding="utf-8")
+    (record,), _ = meetings(tmp_path)
+    assert (record.ts, record.date_quality) == (int(datetime(2025, 1, 14, 8, 30, tzinfo=UTC).timestamp()), "exact")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,150 @@
+"""The components of a calendar file, separated leniently: any END may be missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from relrag_pipelines.sources.formats.calendar.content_lines import Property, read_property, unfold
+from relrag_pipelines.sources.formats.calendar.moments import is_moment
+
+MAX_EVENTS = 2_000
+"""Further events of a file are counted, not read."""
+
+_BORDER = re.compile(r"[ \t]*(BEGIN|END)[ \t]*:[ \t]*([A-Za-z0-9-]+)[ \t]*", re.IGNORECASE)
+_TOP = frozenset({"VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VTIMEZONE", "VCALENDAR"})
+"""components that lie in a calendar itself, so that one of them ends the one before"""
+_MOMENTS = frozenset({"DTSTART", "DTEND", "RECURRENCE-ID"})
+_PEOPLE = frozenset({"ORGANIZER", "ATTENDEE"})
+_ADDRESS = re.compile(r"\s*(?:mailto:|[^\s:;,]+@|urn:|invalid:|https?:|/)", re.IGNORECASE)
+
+
+@dataclass
+class Component:
+    """The properties of an event."""
+
+    properties: dict[str, list[Property]] = field(default_factory=dict)
+    unreadable_lines: int = 0
+
+    def all(self, name: str) -> list[Property]:
+        """The properties of this name, in order."""
+        return self.properties.get(name, [])
+
+    def has(self, name: str) -> bool:
+        """Whether it has a property of this name."""
+        return name in self.properties
+
+    def first(self, name: str) -> Property:
+        """The first property of this name, which must exist."""
+        return self.properties[name][0]
+
+
+@dataclass
+class CalendarParts:
+    """One VCALENDAR."""
+
+    method: str = ""
+    """in capitals"""
+    zone_name: str = ""
+    """of times that name no zone (X-WR-TIMEZONE); empty where the calendar has none"""
+    zones: dict[str, list[str]] = field(default_factory=dict)
+    """name -> the lines of a VTIMEZONE"""
+    events: list[Component] = field(default_factory=list)
+
+
+def calendars(text: str) -> list[CalendarParts]:
+    """The calendars of a text; events outside of one count as a calendar."""
+    found: list[CalendarParts] = []
+    for name, lines in _top_components(unfold(text)):
+        if name == "VCALENDAR":
+            found.append(_calendar(lines))
+            continue
+        if not found:
+            found.append(CalendarParts())
+        if name == "VEVENT":
+            event = _event(lines)
+            found[-1].events += [event] if event.properties else []
+        elif name == "VTIMEZONE":
+            _add_zone(found[-1], lines)
+        else:
+            _add_to_calendar(found[-1], lines)
+    return found
+
+
+def _top_components(lines: Iterator[str]) -> Iterator[tuple[str, list[str]]]:
+    """Name and lines of each component of a calendar; what follows an END belongs to the calendar."""
+    name, inside = "", list[str]()
+    for line in lines:
+        border = _BORDER.fullmatch(line)
+        word, component = (border[1].upper(), border[2].upper()) if border else ("", "")
+        if component not in _TOP:
+            inside.append(line)
+            continue
+        if name:
+            yield name, inside
+        name, inside = (component if word == "BEGIN" else "-"), []
+    if name:
+        yield name, inside
+
+
+def _calendar(lines: list[str]) -> CalendarParts:
+    calendar = CalendarParts()
+    _add_to_calendar(calendar, lines)
+    return calendar
+
+
+def _add_to_calendar(calendar: CalendarParts, lines: list[str]) -> None:
+    for line in lines:
+        found = read_property(line) if line.upper().lstrip().startswith(("METHOD", "X-WR-TIMEZONE")) else None
+        if found and found.name == "METHOD":
+            calendar.method = found.text.strip().upper()
+        elif found and found.name == "X-WR-TIMEZONE":
+            calendar.zone_name = found.text.strip()
+
+
+def _add_zone(calendar: CalendarParts, lines: list[str]) -> None:
+    named = (read_property(line) for line in lines if line.upper().lstrip().startswith("TZID"))
+    name = next((found.text.strip().strip('"') for found in named if found), "")
+    if name:
+        calendar.zones.setdefault(name, lines)
+
+
+def _event(lines: list[str]) -> Component:
+    """The event of these lines, without those of its alarms."""
+    event = Component()
+    for line in _own_lines(lines):
+        found = read_property(line, _fits(line))
+        if found is None:
+            event.unreadable_lines += 1
+        else:
+            event.properties.setdefault(found.name, []).append(found)
+    return event
+
+
+def _own_lines(lines: list[str]) -> list[str]:
+    """Lines outside of nested components; those of one that never ends come last, since they may be the event's."""
+    own, nested, name = list[str](), list[str](), ""
+    for line in lines:
+        border = _BORDER.fullmatch(line)
+        if border and not name and border[1].upper() == "BEGIN":
+            name, nested = border[2].upper(), []
+        elif border and border[2].upper() == name:
+            name, nested = "", []
+        elif name:
+            nested.append(line)
+        elif not border:
+            own.append(line)
+    return [*own, *nested]
+
+
+def _fits(line: str) -> Callable[[str], bool] | None:
+    """Which values a property of this line may have, where its parameters often hold colons."""
+    name = re.split(r"[;:\s]", line.strip(), maxsplit=1)[0].upper()
+    if name in _MOMENTS:
+        return is_moment
+    return _is_address if name in _PEOPLE else None
+
+
+def _is_address(value: str) -> bool:
+    return _ADDRESS.match(value) is not None

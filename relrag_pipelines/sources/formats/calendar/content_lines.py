@@ -1,0 +1,111 @@
+"""The lines of a calendar: unfolded, and each split into name, parameters and value."""
+
+from __future__ import annotations
+
+import itertools
+import quopri
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from icalendar.parser import Contentline
+from icalendar.parser.property import unescape_backslash
+
+from relrag_pipelines.sources.formats.text_cleaning import clean
+
+_FOLD = re.compile(r"(?<!\n)\n+[ \t]")
+_MOST_COLONS = 20
+"""of a line that are tried as the beginning of its value"""
+_NAME = re.compile(r"[ \t]*([A-Za-z0-9-]+)[ \t]*(?=[;:])")
+_PARAMETER = re.compile(r';[ \t]*([A-Za-z0-9-]+)[ \t]*=[ \t]*("[^;:]*"|[^;]*)')
+_ENCODED = re.compile(r"^[A-Za-z0-9-]+;[^:\n]*QUOTED-PRINTABLE[^:\n]*:", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Property:
+    """One property of a component: `DTSTART;TZID=Europe/Prague:20250707T100000`."""
+
+    name: str
+    """in capitals"""
+    parameters: dict[str, str]
+    """names in capitals; the values of a list joined by commas, without quotation marks around the whole"""
+    value: str
+    """decoded; what is escaped in it still is"""
+
+    @property
+    def text(self) -> str:
+        """The value as a person reads it."""
+        return clean(unescape_backslash(self.value))
+
+
+def unfold(text: str) -> Iterator[str]:
+    """Whole lines of a text whose lines end in \\n: continued ones are joined, empty ones left out."""
+    pending: list[str] = []
+    for line in _FOLD.sub("", text).split("\n"):
+        if line.endswith("=") and (pending or _ENCODED.match(line)):
+            pending.append(line[:-1])  # the soft line break of vCalendar 1.0
+            continue
+        whole = "".join([*pending, line])
+        pending = []
+        if whole.strip():
+            yield whole
+    if pending:
+        yield "".join(pending)
+
+
+def read_property(line: str, fits: Callable[[str], bool] | None = None) -> Property | None:
+    """The property on a line; None where there is none.
+
+    A parameter may hold colons without quotation marks (`TZID=tzone://Microsoft/Utc`), so the value is what stands
+    behind the first colon of which the rest `fits`; where nothing fits, what the format's own rules give.
+    """
+    strict = _read_strictly(line)
+    if strict and (fits is None or fits(strict.value)):
+        return strict
+    return _read_leniently(line, fits) or strict
+
+
+def _read_strictly(line: str) -> Property | None:
+    try:
+        name, parameters, value = Contentline(line).raw_parts()  # type: ignore[no-untyped-call]
+    except ValueError:
+        return None
+    joined = {key.upper(): _join(found) for key, found in parameters.items()}
+    return Property(name.upper(), joined, _decode(value, joined))
+
+
+def _read_leniently(line: str, fits: Callable[[str], bool] | None) -> Property | None:
+    """A line whose parameters have colons or quotation marks that the format forbids."""
+    match = _NAME.match(line)
+    if not match:
+        return None
+    for colon in itertools.islice((place.start() for place in re.finditer(":", line)), _MOST_COLONS):
+        value = line[colon + 1 :]
+        if fits is None or fits(value):
+            found = _PARAMETER.findall(line[match.end() : colon])
+            parameters = {key.upper(): _strip_quotes(written) for key, written in found}
+            return Property(match[1].upper(), parameters, _decode(value, parameters))
+    return None
+
+
+def _join(found: str | list[str]) -> str:
+    """A name with a comma that is not quoted comes as a list."""
+    return _strip_quotes(found if isinstance(found, str) else ", ".join(part.strip() for part in found))
+
+
+def _strip_quotes(text: str) -> str:
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        return text[1:-1].strip()
+    return text
+
+
+def _decode(value: str, parameters: dict[str, str]) -> str:
+    """The value of vCalendar 1.0 in its quoted-printable spelling, in the charset that it names."""
+    if parameters.get("ENCODING", "").upper() != "QUOTED-PRINTABLE":
+        return value
+    data = quopri.decodestring(value.encode("utf-8"))
+    try:
+        return data.decode(parameters.get("CHARSET") or "utf-8", "replace")
+    except LookupError:
+        return data.decode("utf-8", "replace")
