@@ -15,19 +15,20 @@ from pathlib import Path, PurePosixPath
 
 from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.sources.mail import separators, unicode_files
-from relrag_pipelines.sources.mail.separators import FROM, Separators
+from relrag_pipelines.sources.mail.separators import FROM
 from relrag_pipelines.sources.mail.unicode_files import ByteSource
 
 MAX_MAIL = 256 * 2**20
 """Largest mail that is held, bytes; of a larger one only its place is told."""
 
 _BLOCK = 4 * 2**20
+_LONGEST_LINE = 1000
+"""twice as much tells whether a mail begins"""
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,12})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _BLANK_LINES = re.compile(rb"(?:\r?\n){0,3}")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 _EMLX_LENGTH = re.compile(rb"(\d{1,12})[ \t]*\r?\n")
-_ANY = Separators()
 _MANY_MAILS = ".mbox"
 _ONE_MAIL = (".eml", ".emlx", ".msg")
 
@@ -66,13 +67,15 @@ def read_head(file: Path, size: int) -> bytes:
 
 def starts_item_at(file: Path, offset: int) -> bool:
     """Whether a mail begins at that offset of a mailbox: what lies before it is whole."""
-    form = _form_of(file)
     with open_plain(file) as stream:
-        if unicode_files.is_transcoded(stream.read(100)):
+        head = stream.read(2 * _LONGEST_LINE)
+        if unicode_files.is_transcoded(head):
             return False
         stream.seek(max(0, offset - 1))
-        around = unicode_files.plain_bytes(stream.read(1 + separators.LOOK_AHEAD))
-    return (not offset or around[:1] == b"\n") and form.begins_mail(around, min(1, offset))
+        around = unicode_files.plain_bytes(stream.read(1 + 2 * _LONGEST_LINE))
+    if offset and around[:1] != b"\n":
+        return False
+    return separators.begins_mail(around[min(1, offset) :], among_patches=separators.is_patch(head))
 
 
 def is_cut_off(file: Path) -> bool:
@@ -86,20 +89,13 @@ def is_cut_off(file: Path) -> bool:
 
 def mails(file: Path, start: int = 0) -> Iterator[Mail]:
     """The mails of a file, in order; of a mailbox those from that offset on."""
-    many = is_mailbox(file)
-    form = _form_of(file) if many else None
     with open_plain(file) as stream:
-        if form:
-            source, start = unicode_files.open_plain_bytes(stream, start)
-            yield from _split(source, start, form)
+        if is_mailbox(file):
+            yield from _split(*unicode_files.open_plain_bytes(stream, start))
         else:
             size = file.stat().st_size
             data = stream.read() if size <= MAX_MAIL else b""
             yield Mail(_without_envelope(data) if file.suffix.lower() == ".emlx" else data, "", size)
-
-
-def _form_of(file: Path) -> Separators:
-    return Separators.of_mailbox(read_head(file, separators.LOOK_AHEAD))
 
 
 def _without_envelope(data: bytes) -> bytes:
@@ -108,9 +104,9 @@ def _without_envelope(data: bytes) -> bytes:
     return data[length.end() : length.end() + int(length[1])] if length else data
 
 
-def _split(stream: ByteSource, start: int, form: Separators = _ANY) -> Iterator[Mail]:
+def _split(stream: ByteSource, start: int) -> Iterator[Mail]:
     """Cuts a stream before every line that begins a mail."""
-    window = _Buffer(stream, start, form)
+    window = _Buffer(stream, start)
     while not window.at_end():
         first = window.base + window.place
         end = _end(window)
@@ -127,9 +123,8 @@ def _split(stream: ByteSource, start: int, form: Separators = _ANY) -> Iterator[
 class _Buffer:
     """The part of a stream that is being examined."""
 
-    def __init__(self, stream: ByteSource, base: int, form: Separators) -> None:
+    def __init__(self, stream: ByteSource, base: int) -> None:
         self._stream = stream
-        self.form = form
         self.base = base
         """offset of the buffer's first byte in the stream"""
         self.buffer = b""
@@ -171,7 +166,7 @@ def _end(window: _Buffer) -> int | None:
             return found
         if window.ended:
             return len(window.buffer)
-        looked = max(looked, len(window.buffer) - window.place - separators.LOOK_AHEAD)
+        looked = max(looked, len(window.buffer) - window.place - 2 * _LONGEST_LINE)
         if looked > MAX_MAIL:
             return None
         window.more()
@@ -181,12 +176,18 @@ def _next_mail(window: _Buffer, place: int) -> int | None:
     """Where the next mail begins, as far as the buffer tells."""
     buffer = window.buffer
     while (line := separators.find_candidate(buffer, place)) is not None:
-        if not window.ended and line + separators.LOOK_AHEAD > len(buffer):
+        if not window.ended and line + 2 * _LONGEST_LINE > len(buffer):
             return None  # not all of what tells a mail is there yet
-        if window.form.begins_mail(buffer, line):
+        if _begins_mail(window, line):
             return line
         place = line
     return None
+
+
+def _begins_mail(window: _Buffer, place: int) -> bool:
+    """Whether another mail than the one that begins at the window's place begins there."""
+    data = window.buffer[place : place + 2 * _LONGEST_LINE]
+    return separators.begins_mail(data, among_patches=separators.is_patch(window.buffer, window.place))
 
 
 def _counted_end(window: _Buffer) -> int | None:
@@ -200,7 +201,7 @@ def _counted_end(window: _Buffer) -> int | None:
     if length is None or int(length[1]) > MAX_MAIL:
         return None
     size = head_end.end() - window.place + int(length[1])
-    while len(window.buffer) - window.place < size + separators.LOOK_AHEAD and window.more():
+    while len(window.buffer) - window.place < size + 2 * _LONGEST_LINE and window.more():
         pass
     end = window.place + size
     blank = _BLANK_LINES.match(window.buffer, end)
@@ -208,7 +209,7 @@ def _counted_end(window: _Buffer) -> int | None:
     if end > len(window.buffer):
         return None
     whole = behind == len(window.buffer) if window.ended else False
-    return behind if whole or (behind > end and window.form.begins_mail(window.buffer, behind)) else None
+    return behind if whole or (behind > end and _begins_mail(window, behind)) else None
 
 
 def _skip(window: _Buffer) -> int:
@@ -220,7 +221,7 @@ def _skip(window: _Buffer) -> int:
             return size + len(window.take(found))
         if window.ended:
             return size + len(window.take(len(window.buffer)))
-        size += len(window.take(max(window.place, len(window.buffer) - separators.LOOK_AHEAD)))
+        size += len(window.take(max(window.place, len(window.buffer) - 2 * _LONGEST_LINE)))
         window.more()
 
 

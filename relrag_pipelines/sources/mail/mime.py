@@ -127,9 +127,11 @@ class _PartReader:
 
     def mail(self, start: int, end: int, depth: int) -> Part:
         """A whole mail, whose headers may stand behind empty lines and junk."""
-        begin = start if _FROM_LINE.match(self._data, start, end) else start_of_head(self._data, start, end)
+        from_line = _FROM_LINE.match(self._data, start, end)
+        top = from_line.end() if from_line else start
+        begin = start_of_head(self._data, top, end)
         part = self.part(begin, end, depth, "text/plain")
-        if self._data[start:begin].strip():
+        if self._data[top:begin].strip():
             part.defects.append("junk_before_headers")
         return part
 

@@ -4,22 +4,18 @@ Most mailboxes write `From <sender> <date>` (RFC 4155), some no date, some no se
 of a mail. A line that names sender and date needs less of them than one that names nothing.
 
 `git format-patch` begins each patch with `From <commit> Mon Sep 17 00:00:00 2001`, and the headers of a mail follow.
-That begins a mail in a mailbox of patches alone; elsewhere it is a patch in a mail's text.
+That begins a mail behind another patch; elsewhere it is a patch in a mail's text.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 
 from relrag_pipelines.sources.mail import mail_heads
 
-LOOK_AHEAD = 4_000
-"""bytes from a `From ` line on that tell whether a mail begins with it"""
 FROM = b"From "
 
-_LONGEST_LINE = 1_000
 _MARKED_FROM = b"\n" + codecs.BOM_UTF8 + FROM
 """where two mailboxes were put behind each other"""
 _TIME = rb"(?=.{0,400}\b\d{1,2}[:.]\d\d)(?=.{0,400}\b(?:19|20)\d\d\b)"
@@ -46,34 +42,23 @@ def find_candidate(buffer: bytes, place: int) -> int | None:
     return min(found) + 1 if found else None
 
 
-@dataclass(frozen=True)
-class Separators:
-    """The separators of one mailbox."""
+def is_patch(data: bytes, place: int = 0) -> bool:
+    """Whether a patch that git wrote begins there."""
+    return _PATCH.match(data, place) is not None
 
-    of_patches: bool = False
-    """it holds patches, as git writes them"""
 
-    @classmethod
-    def of_mailbox(cls, head: bytes) -> Separators:
-        """Those of a mailbox that begins so."""
-        return cls(_PATCH.match(head.lstrip(b"\r\n")) is not None)
-
-    def begins_mail(self, buffer: bytes, place: int) -> bool:
-        """Whether the line at `place` begins a mail: at most LOOK_AHEAD bytes of the buffer count."""
-        place += len(codecs.BOM_UTF8) if buffer.startswith(codecs.BOM_UTF8, place) else 0
-        if not buffer.startswith(FROM, place):
-            return False
-        data = buffer[place : place + LOOK_AHEAD]
-        line = mail_heads.LINE.match(data, 0, _LONGEST_LINE)
-        if line is None or not line[0].endswith(b"\n"):
-            return False
-        if _PATCH.fullmatch(line[0]):
-            return self.of_patches and mail_heads.begins_head(data, line.end())
-        if _DATED.fullmatch(line[0]):
-            return mail_heads.begins_head(data, line.end()) or _is_head(data, _behind_blank_lines(data, line.end()))
-        if _BARE.fullmatch(line[0]) or _DATED_SOMEHOW.fullmatch(line[0]):
-            return _is_head(data, line.end())
+def begins_mail(data: bytes, *, among_patches: bool = False) -> bool:
+    """Whether a line and what follows it begin a mail; `among_patches` where the mail before it is a patch, too."""
+    data = data.removeprefix(codecs.BOM_UTF8)
+    line = mail_heads.LINE.match(data)
+    if line is None or not line[0].startswith(FROM) or not line[0].endswith(b"\n"):
         return False
+    if is_patch(data):
+        return among_patches and mail_heads.begins_head(data, line.end())
+    if _DATED.fullmatch(line[0]):
+        return mail_heads.begins_head(data, line.end()) or _is_head(data, _behind_blank_lines(data, line.end()))
+    named = _BARE.fullmatch(line[0]) or _DATED_SOMEHOW.fullmatch(line[0])
+    return named is not None and _is_head(data, line.end())
 
 
 def _behind_blank_lines(data: bytes, place: int) -> int:

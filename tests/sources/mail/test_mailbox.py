@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.sources.mail import mailbox, separators
+from relrag_pipelines.sources.mail import mailbox
 from relrag_pipelines.sources.mail.mailbox import mails, starts_item_at
 
 ONE = b"Subject: one\n\nhello\n"
@@ -84,7 +84,7 @@ def test_a_mailbox_larger_than_what_is_held_at_once(tmp_path: Path, monkeypatch:
     line = b"From a@b Mon Jan  6 08:40:00 2025\n"
     bodies = [b"Subject: %d\n\n" % number + b"x" * (number % 37) + b"\n\n" for number in range(200)]
     data = b"".join(line + body for body in bodies)
-    monkeypatch.setattr(separators, "LOOK_AHEAD", 120)
+    monkeypatch.setattr(mailbox, "_LONGEST_LINE", 60)
     for block in (1, 7, 64, 1000):
         monkeypatch.setattr(mailbox, "_BLOCK", block)
         assert [mail.data for mail in mailbox._split(io.BytesIO(data), 0)] == bodies
