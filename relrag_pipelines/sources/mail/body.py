@@ -115,8 +115,8 @@ def _sort(
         if inside:
             texts.append(tuple(one for alternatives in inside for one in alternatives))
     elif part.parts and part.type.startswith("multipart/"):
-        for child in part.parts:
-            _sort(child, texts, others, found)
+        for place, child in enumerate(part.parts):
+            _sort(child, texts, others, found, alternative=alternative and place == 0)
     elif part.type in _SIGNATURES:
         found.signatures.append(part)
     elif _is_text(part, may_be_named=alternative or not texts):

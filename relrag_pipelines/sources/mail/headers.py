@@ -161,7 +161,10 @@ def _zone(name: str) -> ZoneInfo:
 
 def _text(value: bytes, declared: Iterable[str] = ()) -> str:
     value = value[:MAX_VALUE]
-    text = value.decode("ascii") if value.isascii() else charset.name(value, declared)
+    if not value.isascii():
+        text = charset.name(value, declared)
+    else:
+        text = charset.text(value) if b"\x1b" in value else value.decode("ascii")
     return _LINE_ENDS.sub(" ", _FOLD.sub("", text)) if "\n" in text or "\r" in text else text
 
 
