@@ -99,7 +99,7 @@ class Layout(NamedTuple):
 
 
 _NEWEST = """
-    SELECT max(ts) FROM records WHERE ts <= $now AND date_quality IN ('exact', 'day')
+    SELECT max(ts) FROM records WHERE ts <= $now AND date_quality IN ('exact', 'day', 'received', 'separator')
     AND (len($sources) = 0 OR source IN (SELECT unnest($sources)))
     AND (len($kinds) = 0 OR kind IN (SELECT unnest($kinds)))
 """
