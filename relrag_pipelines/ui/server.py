@@ -26,6 +26,7 @@ from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 
 from relrag_pipelines.ui import login
 from relrag_pipelines.ui.guard import HEALTH, Guard, address, sites
+from relrag_pipelines.ui.half_sent import WholeRequests
 
 DEFINITIONS = "relrag_pipelines.definitions"
 _POLL_MILLISECONDS = 2000
@@ -92,6 +93,7 @@ def serve(host: str, port: int, public_url: str, read_only: bool) -> None:
         access_log=False,  # addresses of links would stand in it
         proxy_headers=False,  # the setting says how it is reached, not a header
         server_header=False,
+        http=WholeRequests,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
     listening = config.bind_socket()

@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.ui import login
 from relrag_pipelines.ui.guard import address
+from relrag_pipelines.ui.half_sent import WholeRequests
 from relrag_query.http.api_token import StoredToken
 from relrag_query.http.turns import WAITING
 from relrag_query.service import Service
@@ -77,6 +78,7 @@ def run(app: Starlette, listening: socket.socket) -> None:
         access_log=False,  # questions and tokens of links would stand in it
         proxy_headers=False,  # the setting says how it is reached, not a header
         server_header=False,
+        http=WholeRequests,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         h11_max_incomplete_event_size=64 * 1024,
     )
@@ -106,6 +108,7 @@ def _app(place: Address, tickets: login.Login | None) -> Iterator[Starlette]:
             yield app
         return
     with service() as opened:
+        opened.warm_up()
         yield create_app(
             opened, tickets, StoredToken(settings), place.host, place.port, settings.web_public_url, waiting
         )
