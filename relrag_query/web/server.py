@@ -20,7 +20,7 @@ from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.ui import login
 from relrag_pipelines.ui.guard import address
 from relrag_pipelines.ui.half_sent import WholeRequests
-from relrag_query.http.api_token import StoredToken
+from relrag_query.http.api_token import stored_token
 from relrag_query.http.turns import WAITING
 from relrag_query.service import Service
 from relrag_query.web import team
@@ -65,7 +65,10 @@ def serve(place: Address, ready: Callable[[], object]) -> None:
 
 def work(place: Address, listening: socket.socket) -> None:
     """One of several processes: answers on a socket that another process has opened."""
-    tickets = None if place.unix_socket else login.open_login(place.settings.home_path, place.port, SERVER.name)
+    tickets = None
+    if not place.unix_socket:
+        sessions = login.stored_sessions(place.settings, SERVER.name)
+        tickets = login.open_login(place.settings.home_path, place.port, SERVER.name, sessions)
     with _app(place, tickets) as app:
         run(app, listening)
 
@@ -92,7 +95,8 @@ def _session(place: Address) -> Iterator[login.Login | None]:
         yield None
         return
     where = place.settings.web_public_url or address(place.host, place.port)
-    with login.open_session(place.settings.home_path, place.port, where, SERVER.name) as tickets:
+    sessions = login.stored_sessions(place.settings, SERVER.name)
+    with login.open_session(place.settings.home_path, place.port, where, SERVER.name, sessions) as tickets:
         yield tickets
 
 
@@ -110,7 +114,7 @@ def _app(place: Address, tickets: login.Login | None) -> Iterator[Starlette]:
     with service() as opened:
         opened.warm_up()
         yield create_app(
-            opened, tickets, StoredToken(settings), place.host, place.port, settings.web_public_url, waiting
+            opened, tickets, stored_token(settings), place.host, place.port, settings.web_public_url, waiting
         )
 
 
