@@ -19,6 +19,7 @@ from relrag_pipelines.pii.phones import value_search
 from relrag_pipelines.pii.policies import CompiledPolicy, EntityCatalog, RedactionError
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy, Settings
+from relrag_pipelines.workers import cancellation
 
 if TYPE_CHECKING:
     from presidio_analyzer import RecognizerResult
@@ -250,6 +251,7 @@ class PIIRedactor:
 
     def _analyze(self, text: str, rule: CompiledPolicy, further: Sequence[Finder]) -> list[PIIEntity]:
         """What Presidio finds of the entities that the text may hold, without what lies within another finding."""
+        cancellation.check()
         names = [entity.name for entity in rule.candidates(text) if _may_hold(entity, text)]
         further = [(name, find) for name, find in further if find(text)]
         kinds = dict.fromkeys([*names, *(name for name, _ in further)])
