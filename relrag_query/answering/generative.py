@@ -13,6 +13,7 @@ from html import escape
 
 from relrag_pipelines.chunking.packing import count_tokens
 from relrag_pipelines.sources import RECORD_TYPES
+from relrag_pipelines.text import citation_marks
 from relrag_query.answering.llm import AnswerError, ChatModel, Usage
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.retrieval.hit import Hit
@@ -66,7 +67,7 @@ def prompt_words(hit: Hit) -> int:
 def build_prompt(question: str, hits: Sequence[Hit]) -> str:
     """The question behind the numbered passages, each with what is known of it."""
     parts = [
-        f'<passage number="{number}" about="{escape(hit_line(hit))}"{_parent(hit)}>\n{_said(hit)}\n</passage>'
+        f'<passage number="{number}" about="{_about(hit)}"{_parent(hit)}>\n{_said(hit)}\n</passage>'
         for number, hit in enumerate(hits, 1)
     ]
     passages = "\n".join(parts)
@@ -131,10 +132,15 @@ def _number(given: int, hits: Sequence[Hit], answer: GeneratedAnswer) -> int | N
     return len(answer.cited)
 
 
+def _about(hit: Hit) -> str:
+    return escape(citation_marks.disarm(hit_line(hit)))
+
+
 def _parent(hit: Hit) -> str:
     return f' parent_ref="{escape(hit.chunk.parent_ref)}"' if hit.chunk.parent_ref else ""
 
 
 def _said(hit: Hit) -> str:
     text = "\n".join(f"{one.sender or ''}: {one.text}" for one in hit.messages) if hit.messages else hit.text
-    return re.sub(r"<(?=\s*/?\s*(?:untrusted-)?passages?\b)", "‹", text, flags=re.IGNORECASE)
+    text = re.sub(r"<(?=\s*/?\s*(?:untrusted-)?passages?\b)", "‹", text, flags=re.IGNORECASE)
+    return citation_marks.disarm(text)
