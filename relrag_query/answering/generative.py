@@ -67,7 +67,7 @@ def prompt_words(hit: Hit) -> int:
 def build_prompt(question: str, hits: Sequence[Hit]) -> str:
     """The question behind the numbered passages, each with what is known of it."""
     parts = [
-        f'<passage number="{number}" about="{_about(hit)}"{_parent(hit)}>\n{_said(hit)}\n</passage>'
+        f'<passage number="{number}" about="{escape(hit_line(hit))}"{_parent(hit)}>\n{_said(hit)}\n</passage>'
         for number, hit in enumerate(hits, 1)
     ]
     passages = "\n".join(parts)
@@ -130,10 +130,6 @@ def _number(given: int, hits: Sequence[Hit], answer: GeneratedAnswer) -> int | N
             return number
     answer.cited.append(hit)
     return len(answer.cited)
-
-
-def _about(hit: Hit) -> str:
-    return escape(citation_marks.disarm(hit_line(hit)))
 
 
 def _parent(hit: Hit) -> str:

