@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from relrag_pipelines.erasure import mail_quotes, record_fingerprints, rule_matching, word_hashes
 from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
+from relrag_pipelines.sources import mail_ids
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 
@@ -30,6 +31,10 @@ class ErasureSelection:
     """source -> month -> how many rows of it go"""
     nowhere: set[str] = field(default_factory=set)
     """asset_ids of which no row is left"""
+    ids_as_read: dict[str, str] = field(default_factory=dict)
+    """of mails that go, and of their parts: asset_id -> the id that their file gives them"""
+    shared_ids: set[str] = field(default_factory=set)
+    """of `ids` Message-IDs that a mail which stays bears as well"""
     native_ids: set[tuple[str, str]] = field(default_factory=set)
     """their sources and native ids there"""
     text_hashes: word_hashes.Hashes = field(default_factory=word_hashes.empty)
@@ -75,6 +80,7 @@ def select(workspace: Workspace, rules: Iterable[ErasureRule]) -> ErasureSelecti
                 chosen.parts.add(part)
                 waiting.append(part)
     _count(workspace, chosen)
+    _find_shared_ids(workspace, chosen)
     _record_fingerprints(workspace, chosen)
     _record_quotes(workspace, chosen)
     return chosen
@@ -95,12 +101,15 @@ def mails_quoting_selection(workspace: Workspace, rule: ErasureRule, chosen: Era
 def complete_rule(rule: ErasureRule, chosen: ErasureSelection, workspace: Workspace) -> ErasureRule:
     """The rule with the ids of all that it does not tell by itself, so that none of it comes back."""
     keys, ids = workspace.keys, set(rule.ids)
-    ids |= {rule_matching.keyed_id(one, keys) for one in chosen.parts}
+    names = chosen.parts
     if rule.what in ("records", "person"):
         # another file may hold the same record without what told it here, such as a folder's name
-        ids |= {rule_matching.keyed_id(one, keys) for one in chosen.ids} | chosen.marks
+        names, ids = chosen.ids, ids | chosen.marks
         rule = replace(rule, hints=sorted(chosen.hints), said=word_hashes.encode(chosen.text_hashes))
-    return replace(rule, ids=sorted(ids), records=sum(map(chosen.count, chosen.months)))
+    as_read = {chosen.ids_as_read[one] for one in names if one in chosen.ids_as_read}
+    ids |= {rule_matching.keyed_id(one, keys) for one in names | as_read}
+    single = sorted(rule_matching.keyed_id(one, keys) for one in chosen.shared_ids)
+    return replace(rule, ids=sorted(ids), single_mails=single, records=sum(map(chosen.count, chosen.months)))
 
 
 def private_months(
@@ -138,7 +147,20 @@ def _count(workspace: Workspace, chosen: ErasureSelection) -> None:
             chosen.months.setdefault(source, {})[month] = going.num_rows
             chosen.nowhere.update(going["asset_id"].to_pylist())
             chosen.native_ids.update((source, one) for one in going["source_id"].to_pylist())
+            as_read = zip(going["asset_id"].to_pylist(), mail_ids.ids_as_read(going), strict=True)
+            chosen.ids_as_read.update((name, one) for name, one in as_read if mail_ids.plain_id(one) != one)
     chosen.nowhere -= held
+
+
+def _find_shared_ids(workspace: Workspace, chosen: ErasureSelection) -> None:
+    """Notes which Message-IDs of the chosen a mail that stays bears as well."""
+    plain = {one for one in chosen.ids_as_read if mail_ids.plain_id(one) == one}
+    if not plain:
+        return
+    wanted = pa.array(sorted(plain), pa.string())
+    for source, _, table in private_months(workspace):
+        staying = mail_ids.plain_ids(table["asset_id"].filter(pc.invert(chosen.rows(source, table))))
+        chosen.shared_ids.update(staying.filter(pc.is_in(staying, wanted)).to_pylist())
 
 
 def _record_fingerprints(workspace: Workspace, chosen: ErasureSelection) -> None:

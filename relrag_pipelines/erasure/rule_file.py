@@ -23,7 +23,7 @@ PLACE = Path("private", "forgotten.json")
 LIKE_FORGOTTEN = "like_forgotten"
 """fault word of a record that is read and may be one that was forgotten"""
 
-_VERSION = 2
+_VERSION = 3
 
 
 class ForgettingError(SafeError):
@@ -51,6 +51,8 @@ class ErasureRule:
     """keyed hashes of the words of each name, in order"""
     addresses: list[str] = field(default_factory=list)
     """keyed hashes of addresses, phone numbers and accounts, normalised"""
+    single_mails: list[str] = field(default_factory=list)
+    """of `ids` those that name only the mail that was chosen, though others bear its Message-ID"""
     hints: list[str] = field(default_factory=list)
     """keyed marks of records that something else may have as well"""
     said: str = ""

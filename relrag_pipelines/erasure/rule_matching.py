@@ -20,6 +20,7 @@ from relrag_pipelines.pii import emails, phones
 from relrag_pipelines.pii.json_values import as_integer
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
+from relrag_pipelines.sources import mail_ids
 
 _WORD = re.compile(r"[^\W_]+")
 _OURS = frozenset({"source", "kind", "rag_source_type", "content_hash", "timestamp", "date_quality"})
@@ -54,8 +55,9 @@ def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = (), regions:
 
 
 def for_records(asset_ids: Iterable[str], keys: Keys, at: str) -> ErasureRule:
-    """The rule for records by their ids."""
-    return ErasureRule(0, "records", at, ids=sorted(keyed_id(one, keys) for one in asset_ids))
+    """The rule for records by their ids, as they are called now."""
+    ids = sorted(keyed_id(one, keys) for one in asset_ids)
+    return ErasureRule(0, "records", at, ids=ids, single_mails=ids)
 
 
 def keyed_id(asset_id: str, keys: Keys) -> str:
@@ -72,6 +74,8 @@ class RuleMatcher:
         self.before = max((rule.before for rule in rules if rule.before is not None), default=None)
         """records of an earlier time are left out; seconds, UTC"""
         self._ids = {one for rule in rules for one in rule.ids}
+        self._single_mails = {one for rule in rules for one in rule.single_mails}
+        self._message_ids = self._ids - self._single_mails
         self._hints = self._ids | {one for rule in rules for one in rule.hints}  # older rules took messages for sure
         self._addresses = {one for rule in rules for one in rule.addresses}
         names = [tuple(name) for rule in rules for name in rule.names]
@@ -94,6 +98,15 @@ class RuleMatcher:
     def of_texts(self) -> bool:
         """Whether a text alone may tell: they name a person, or know what a mail says."""
         return self.of_persons or len(self._said) > 0
+
+    @property
+    def reserves_ids(self) -> bool:
+        """Whether there is any id that no mail may have."""
+        return bool(self._single_mails)
+
+    def reserves(self, asset_id: str) -> bool:
+        """Whether no mail may have that id: one that was forgotten had it, and the rule would take the other, too."""
+        return keyed_id(asset_id, self._keys) in self._single_mails
 
     def rows(self, records: pa.Table, gone: set[str]) -> Rows:
         """Which private records are to be forgotten.
@@ -148,7 +161,7 @@ class RuleMatcher:
 
     def _by_id(self, records: pa.Table) -> Rows:
         keys, ids = self._keys, self._ids
-        found = np.array([keyed_id(one, keys) in ids for one in records["asset_id"].to_pylist()], dtype=bool)
+        found = np.array([self._has_id(one) for one in records["asset_id"].to_pylist()], dtype=bool)
         alike = []
         for row, hashed, sure, _ in record_fingerprints.fingerprints(records, keys):
             if sure:
@@ -157,6 +170,14 @@ class RuleMatcher:
                 alike.append(row)
         found[record_fingerprints.renamed_chat_rows(records, alike)] = True
         return found
+
+    def _has_id(self, asset_id: str) -> bool:
+        """Whether a rule names the id, or the Message-ID in it and with that all mails that bear it."""
+        if keyed_id(asset_id, self._keys) in self._ids:
+            return True
+        plain = mail_ids.plain_id(asset_id)
+        hashed = keyed_id(plain, self._keys) if plain != asset_id else ""
+        return hashed in self._message_ids
 
     def _by_person(self, records: pa.Table) -> Rows:
         found = np.zeros(records.num_rows, dtype=bool)

@@ -74,7 +74,7 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     change.months |= lake.unlisted_months(home, source.name)
     if not accept_deletions:
         merge.check_deletion_limit(workspace, source, found.known_units, change)
-    index = _write_months(workspace, source, found, stored, change, report)
+    index = _write_months(workspace, source, found, stored, change, report, matcher)
     if index:
         index.save()
     _save_state(workspace, source, selected, change, hidden, report, "" if matcher else found.cursor)
@@ -149,6 +149,7 @@ def _write_months(
     stored: dict[str, UnitState],
     change: MonthRewrites,
     report: IngestReport,
+    matcher: RuleMatcher,
 ) -> thread_index.ThreadIndex | None:
     """Rewrites the months that changed; the index of threads, where the kind has one, is saved once all else is."""
     home = workspace.home
@@ -159,10 +160,10 @@ def _write_months(
             home, source, change, found.known_units.keys() - found.units.keys(), newly=bool(found.missing_units)
         )
     threads = KINDS[source.kind].threads
-    index = (
-        thread_index.ThreadIndex(home, source.name, change.replaced_units, change.thread_tables) if threads else None
-    )
-    if index:
+    index = None
+    if threads:
+        reserved = matcher.reserves if matcher.reserves_ids else None
+        index = thread_index.ThreadIndex(home, source.name, change.replaced_units, change.thread_tables, reserved)
         change.months |= index.moved
     report.months = merge.write(workspace, source, stored, change, index)
     return index

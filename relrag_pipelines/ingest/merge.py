@@ -24,7 +24,7 @@ from relrag_pipelines.ingest import revisit
 from relrag_pipelines.ingest.unit_records import UnitRecords, combined_hash
 from relrag_pipelines.records import UnitMonth, UnitState
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import KINDS, CoveredInterval
+from relrag_pipelines.sources import KINDS, CoveredInterval, mail_ids
 from relrag_pipelines.stores import lake, thread_index, unit_state
 from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.stores.spill_buffer import SpillBuffer
@@ -96,7 +96,7 @@ def drop_replaced(home: Path, source: Source, change: MonthRewrites, gone: set[s
     if not gone or not (newly or len(new)):
         return
     change.missing_units = gone
-    change.superseded_ids = revisit.superseded_records(home, source.name, change.states, gone, new, all_months=newly)
+    change.superseded_ids = revisit.superseded_records(home, source, change.states, gone, new, all_months=newly)
     change.months |= change.superseded_ids.keys()
 
 
@@ -143,7 +143,7 @@ def check_deletion_limit(
 
     What a killed export has written beyond that is no loss: its files are read again.
     """
-    vanishing = _count_vanishing(workspace.home, source.name, known, change)
+    vanishing = _count_vanishing(workspace.home, source, known, change)
     total = sum(month.rows for state in known.values() for month in state.months)
     if vanishing > _FEW_RECORDS and vanishing * _SHARE > total:
         renamed = ", or have another title, which makes them others" if KINDS[source.kind].ids_depend_on_names else ""
@@ -154,7 +154,7 @@ def check_deletion_limit(
         )
 
 
-def _count_vanishing(home: Path, source: str, known: Mapping[str, UnitState], change: MonthRewrites) -> int:
+def _count_vanishing(home: Path, source: Source, known: Mapping[str, UnitState], change: MonthRewrites) -> int:
     """Records that are stored and would be no more.
 
     Of a unit that a kill left half replaced, which of the stored records it held before is not known, only their
@@ -167,15 +167,16 @@ def _count_vanishing(home: Path, source: str, known: Mapping[str, UnitState], ch
     after: set[str] = set()
     held_by_half: Counter[str] = Counter()
     for month in change.months:
-        stored = lake.read(
-            home, "private_records", source, month, ["asset_id", "unit", "thread_id", "ts"], damaged=True
-        )
+        columns = ["asset_id", "unit", "thread_id", "ts", *(["extra"] if KINDS[source.kind].threads else [])]
+        stored = lake.read(home, "private_records", source.name, month, columns, damaged=True)
+        stored = revisit.under_ids_as_read(source, stored)
         leaves = pa.array(_rows_to_drop(stored, change))
         of_half = pc.is_in(stored["unit"], half_units)
         leaving_whole.update(stored["asset_id"].filter(pc.and_not(leaves, of_half)).to_pylist())
         leaving_half.update(stored["asset_id"].filter(pc.and_(leaves, of_half)).to_pylist())
         for rows in (stored.filter(pc.invert(leaves)), change.tables.of(month)):
-            after.update(rows["asset_id"].to_pylist())
+            ids = rows["asset_id"]
+            after.update(ids.to_pylist(), mail_ids.plain_ids(ids).to_pylist())  # older records have no other
             held_by_half.update(rows["unit"].filter(pc.is_in(rows["unit"], half_units)).to_pylist())
     fewer = sum(max(0, sum(month.rows for month in half[path].months) - held_by_half[path]) for path in half)
     return len(leaving_whole - after) + min(fewer, len(leaving_half - leaving_whole - after))

@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from relrag_pipelines.records import UnitState
+from relrag_pipelines.settings import Source
+from relrag_pipelines.sources import KINDS, mail_ids
 from relrag_pipelines.stores import lake
 
 
@@ -53,7 +55,13 @@ def units_dated_by_mtime(home: Path, source: str, states: Collection[UnitState])
 
 
 def superseded_records(
-    home: Path, source: str, states: Mapping[str, UnitState], gone: set[str], new: pa.ChunkedArray, *, all_months: bool
+    home: Path,
+    source: Source,
+    states: Mapping[str, UnitState],
+    gone: set[str],
+    new: pa.ChunkedArray,
+    *,
+    all_months: bool,
 ) -> dict[str, pa.Array]:
     """Month -> asset_ids of records there that are held by a missing file and by an existing one, too.
 
@@ -61,24 +69,34 @@ def superseded_records(
     """
     units = pa.array(sorted(gone), pa.string())
     kept = {month: _ids(home, source, month, units) for month in _months(states, gone)}
-    known = pa.chunked_array([[], *kept.values()], pa.string())
-    held = [*new.filter(pc.is_in(new, known.combine_chunks())).chunks]
-    for month in lake.manifest(home, "private_records", source) if all_months and len(known) else ():
-        ids = _ids(home, source, month, units, invert=True)
-        held.append(ids.filter(pc.is_in(ids, known.combine_chunks())))
+    known = pa.array(sorted({one for ids in kept.values() for one in ids["as_read"].to_pylist()}), pa.string())
+    held = [*new.filter(pc.is_in(new, known)).chunks]
+    for month in lake.manifest(home, "private_records", source.name) if all_months and len(known) else ():
+        ids = _ids(home, source, month, units, invert=True)["as_read"]
+        held += ids.filter(pc.is_in(ids, known)).chunks
     there = pa.chunked_array([[], *held], pa.string()).combine_chunks()
-    found = {month: ids.filter(pc.is_in(ids, there)) for month, ids in kept.items()}
-    return {month: ids for month, ids in found.items() if len(ids)}
+    found = {month: ids.filter(pc.is_in(ids["as_read"], there)) for month, ids in kept.items()}
+    return {month: ids["asset_id"].combine_chunks() for month, ids in found.items() if ids.num_rows}
+
+
+def under_ids_as_read(source: Source, records: pa.Table) -> pa.Table:
+    """A source's private records under the ids that they were read under: those of mails may have changed since."""
+    if not KINDS[source.kind].threads:
+        return records
+    ids = pa.array(mail_ids.ids_as_read(records), pa.string())
+    return records.set_column(records.schema.get_field_index("asset_id"), "asset_id", ids)
 
 
 def _months(states: Mapping[str, UnitState], paths: Collection[str]) -> list[str]:
     return sorted({month.month for path in paths for month in states[path].months})
 
 
-def _ids(home: Path, source: str, month: str, units: pa.Array, *, invert: bool = False) -> pa.Array:
-    held = _columns(home, source, month, ["asset_id", "unit"])
+def _ids(home: Path, source: Source, month: str, units: pa.Array, *, invert: bool = False) -> pa.Table:
+    """The ids of the records of these units, or of all others: `asset_id`, and `as_read`."""
+    held = _columns(home, source.name, month, ["asset_id", "unit", "extra"])
     theirs = pc.is_in(held["unit"], units)
-    return held["asset_id"].filter(pc.invert(theirs) if invert else theirs).combine_chunks()
+    as_read = under_ids_as_read(source, held)["asset_id"]
+    return held.append_column("as_read", as_read).filter(pc.invert(theirs) if invert else theirs)
 
 
 def _columns(home: Path, source: str, month: str, names: list[str], filters: Any = None) -> pa.Table:

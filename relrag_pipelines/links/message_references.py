@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from relrag_pipelines.privacy.keys import safe_id
 from relrag_pipelines.records import Edge, Record
 from relrag_pipelines.sources import MAIL_REF
+from relrag_pipelines.sources.mail_ids import plain_id
 from relrag_pipelines.stores.table_schema import arrow_schema
 
 NAMED = "named_messages"
@@ -68,7 +69,8 @@ def collect_message_ids(record: Record, id_hash: Callable[[str], str]) -> None:
     if "@" not in record.text or NAMED in record.extra:
         return
     ids = (MAIL_REF + safe_id(one, id_hash) for one in message_ids(record.text))
-    if named := [one for one in dict.fromkeys(ids) if one != record.asset_id]:
+    own = plain_id(record.asset_id)
+    if named := [one for one in dict.fromkeys(ids) if one != own]:
         record.extra[NAMED] = named
 
 

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from relrag_pipelines.pii import (
     bank_accounts,
@@ -15,12 +16,22 @@ from relrag_pipelines.pii import (
     ibans,
     national_id_forms,
     national_ids,
+    normalized_text,
     patterns,
     phones,
     spelled_addresses,
 )
 from relrag_pipelines.pii.patterns import PatternEntry
+from relrag_pipelines.pii.phones import spelled_digits
 from relrag_pipelines.pii.spans import Span
+
+
+class SpelledForm(NamedTuple):
+    """What tells texts that may hold a value in words."""
+
+    pattern: Callable[[], str]
+    """for RE2; matches each of them"""
+    may_hold: Callable[[str], bool]
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,8 @@ class EntityType:
     """or one of these, in lower case"""
     patterns: tuple[PatternEntry, ...] = ()
     """recognisers that are written as data"""
+    spelled: SpelledForm | None = None
+    """what tells texts that hold a value in words, if it may be written so"""
 
     def may_hold(self, text: str) -> bool:
         """Whether Presidio could find it in the text; no, only where none of its recognisers can."""
@@ -76,6 +89,7 @@ def _by_patterns(
     return EntityType(name, None, normalise, keyed_as, hint, words, entries)
 
 
+_SPELLED = SpelledForm(spelled_digits.pattern, spelled_digits.may_hold)
 NATIONAL_ID = "NATIONAL_ID"
 """ids of all countries but those that have an entity of their own"""
 
@@ -90,7 +104,9 @@ ENTITIES = {
             "CZ_BIRTH_NUMBER", national_ids.find_birth_numbers, national_ids.normalise_birth_number, "cz_birth", _DIGIT
         ),
         EntityType(NATIONAL_ID, national_id_forms.finder(), national_id_forms.normalise, "national_id", _DIGIT),
-        EntityType("PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT),
+        EntityType(
+            "PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT + normalized_text.RAISED, spelled=_SPELLED
+        ),
     )
 }
 """looked for in questions and ids too, whatever the policies"""

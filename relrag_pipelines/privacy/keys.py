@@ -156,7 +156,7 @@ def safe_native_id(native_id: str, keys: Keys) -> str:
     Parts are separated by colons; one that holds `@` or seven digits, or `777_123_456`, or a key of a well-known
     service, is replaced, unless it is a hash or a time; the digits of a day do not count. Ids stand in every table and
     must mean one record under any policy, so they are never redacted, only replaced by part. The rule is wider than a
-    phone number on purpose.
+    phone number on purpose. Of a part that ends with `~` and a hash, what stands before counts as a part of its own.
     """
     return safe_id(native_id, keys.id_hash)
 
@@ -168,7 +168,12 @@ def safe_id(native_id: str, id_hash: Callable[[str], str]) -> str:
     native_id = _MAC.sub(lambda match: f"h{id_hash(match[0])}", native_id)
     if not _REVEALING.search(native_id):
         return native_id
-    return ":".join(
-        f"h{id_hash(part)}" if _REVEALING.search(_DATE.sub("-", part)) and not _OUR_OWN.fullmatch(part) else part
-        for part in native_id.split(":")
-    )
+    return ":".join(_safe_part(part, id_hash) for part in native_id.split(":"))
+
+
+def _safe_part(part: str, id_hash: Callable[[str], str]) -> str:
+    before, mark, own = part.rpartition("~")
+    if not mark or not _OUR_OWN.fullmatch(own):
+        before, mark, own = part, "", ""
+    revealing = _REVEALING.search(_DATE.sub("-", before)) and not _OUR_OWN.fullmatch(before)
+    return f"h{id_hash(before)}{mark}{own}" if revealing else part

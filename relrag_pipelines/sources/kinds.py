@@ -189,7 +189,7 @@ KINDS = {
         Kind(
             "gmail",
             "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml and .msg",
-            3,
+            4,
             (".mbox", ".eml", ".msg"),
             (
                 _MAIL,

@@ -1,16 +1,26 @@
 """The hash that tells whether a record has changed."""
 
+from dataclasses import replace
+
 import orjson
 
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
+from relrag_pipelines.sources.mail_ids import plain_id
 
 
 def content_hash(record: Record, keys: Keys) -> tuple[str, int]:
-    """The hash of all that a record says, and how many bytes that is."""
-    locations, record.locations = record.locations, []
-    try:
-        said = orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
-        return keys.content_hash(said), len(said)
-    finally:
-        record.locations = locations
+    """The hash of all that a record says, and how many bytes that is.
+
+    What a mail is called follows from the other mails of its source, so only its plain id counts.
+    """
+    plain = replace(
+        record,
+        locations=[],
+        asset_id=plain_id(record.asset_id),
+        source_id=plain_id(record.source_id),
+        parent_ref=record.parent_ref and plain_id(record.parent_ref),
+        parent_asset_id=record.parent_asset_id and plain_id(record.parent_asset_id),
+    )
+    said = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)
+    return keys.content_hash(said), len(said)

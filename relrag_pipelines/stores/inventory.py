@@ -52,7 +52,9 @@ PARTS = (
     InventoryPart(
         r"private/(units|failures)/[^/]+\.parquet", "what is known of each file, and what failed in it", "exports"
     ),
-    InventoryPart(r"private/threads/[^/]+\.parquet", "which thread each mail belongs to", "exports"),
+    InventoryPart(
+        r"private/threads/[^/]+\.parquet", "which thread each mail belongs to, and what it is called", "exports"
+    ),
     InventoryPart(
         r"private/raw/[^/]+/[0-9a-f]+/[0-9a-f]+\.[0-9a-f]{64}",
         "mails that could not be read to their end, as they came",

@@ -1,12 +1,13 @@
-"""Which thread every mail of a source belongs to: private/threads/<source>.parquet.
+"""Which thread every mail of a source belongs to, and what it is called: private/threads/<source>.parquet.
 
-A thread follows from all mails of the source together, so one mail that arrives can join two threads, or give one its
-true beginning. The index holds what is needed for that, and the threads as they were last written into the records.
+Both follow from all mails of the source together: one mail that arrives can join two threads, give one its true
+beginning, or bear the Message-ID of another. The index holds what is needed for that, and the threads and ids as they
+were last written into the records.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ import pyarrow.parquet as pq
 from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.records import Record
+from relrag_pipelines.sources import mail_ids
 from relrag_pipelines.sources.mail.threads import ThreadedMail, thread
 from relrag_pipelines.stores import lake, parquet_file, private_manifest
 
@@ -29,6 +31,8 @@ _SCHEMA = pa.schema(
         pa.field("references", pa.list_(pa.string()), nullable=False),
         pa.field("gmail_thread", pa.string()),
         pa.field("thread_id", pa.string()),
+        pa.field("id_as_read", pa.string()),
+        pa.field("ts", pa.int64()),
     ]
 )
 
@@ -50,6 +54,8 @@ def rows(months: Sequence[str], unit: str, records: Sequence[Record]) -> pa.Tabl
             "references": [one.extra.get("references", []) for one in mails],
             "gmail_thread": [one.extra.get("gmail_thread") for one in mails],
             "thread_id": [None] * len(mails),
+            "id_as_read": [one.asset_id for one in mails],
+            "ts": [one.ts for one in mails],
         },
         schema=_SCHEMA,
     )
@@ -60,39 +66,72 @@ def _refers(record: Record) -> bool:
 
 
 class ThreadIndex:
-    """The threads of a source after a change: those units' mails replaced, these added."""
+    """The threads and ids of a source after a change: those units' mails replaced, these added."""
 
-    def __init__(self, home: Path, source: str, replaced: Iterable[str], added: Sequence[pa.Table]) -> None:
+    def __init__(
+        self,
+        home: Path,
+        source: str,
+        replaced: Iterable[str],
+        added: Sequence[pa.Table],
+        is_reserved: Callable[[str], bool] | None = None,
+    ) -> None:
+        """`is_reserved` says that no mail may be called so: a forgotten one is."""
         self._home, self._place = home, _path(home, source)
         before = _load(home, source)
         kept = before.filter(pc.invert(pc.is_in(before["unit"], pa.array(sorted(replaced), pa.string()))))
         table = pa.concat_tables([kept, *added]).combine_chunks()
         threads = _threads(table)
-        self.moved = set(pc.unique(table["month"].filter(_differ(table["thread_id"], threads))).to_pylist())
-        """months with a mail whose thread is another than the one last written, or that is new"""
-        self._table = table.set_column(table.schema.get_field_index("thread_id"), "thread_id", threads)
+        self._shared = mail_ids.SharedIds(table["id_as_read"], table["ts"], is_reserved)
+        ids = self._shared.names(table["id_as_read"])
+        differ = pc.or_(_differ(table["thread_id"], threads), _differ(table["asset_id"], ids))
+        self.moved = set(pc.unique(table["month"].filter(differ)).to_pylist())
+        """months with a mail that is new, or whose thread or id is another than the one last written"""
+        table = table.set_column(table.schema.get_field_index("thread_id"), "thread_id", threads)
+        self._table = table.set_column(0, _SCHEMA.field("asset_id"), ids)
 
     def assign(self, month: str, records: pa.Table) -> pa.Table:
-        """The records of a month with their threads; what is attached to a mail is in the mail's."""
+        """The records of a month with their ids and threads; what is attached to a mail is in the mail's."""
+        records = self._with_ids(records)
         mails = self._table.filter(pc.equal(self._table["month"], month))
         thread_of = dict(zip(mails["asset_id"].to_pylist(), mails["thread_id"].to_pylist(), strict=True))
         columns = (records[name].to_pylist() for name in ("asset_id", "parent_asset_id"))
         found = [thread_of.get(own) or thread_of.get(parent or "") for own, parent in zip(*columns, strict=True)]
-        return records.set_column(
-            records.schema.get_field_index("thread_id"), "thread_id", pa.array(found, pa.string())
-        )
+        return _replace(records, "thread_id", pa.array(found, pa.string()))
+
+    def _with_ids(self, records: pa.Table) -> pa.Table:
+        """The records under the ids that they have now, with those of the mails that they are attached to."""
+        before = records["asset_id"]
+        as_read = pa.array(mail_ids.ids_as_read(records), pa.string()) if self._shared.plain else before
+        after = self._shared.names(as_read)
+        if not pc.any(pc.not_equal(before, after)).as_py():
+            return records
+        attached = pc.is_valid(records["index_in_parent"])
+        names = dict(zip(before.to_pylist(), after.to_pylist(), strict=True))
+        above = records["parent_asset_id"]
+        containers = pa.array([names.get(one or "", one) for one in above.to_pylist()], pa.string())
+        parent = pc.if_else(attached, containers, above)
+        native = pc.replace_substring_regex(after, "^[^:]*:", "")
+        group = pc.if_else(attached, pc.replace_substring_regex(parent, "^[^:]*:", ""), native)
+        columns = {"asset_id": after, "source_id": native, "parent_asset_id": parent, "parent_ref": group}
+        for name, values in columns.items():
+            records = _replace(records, name, values)
+        return records
 
     def save(self) -> None:
         """Stores the index; to be called when the records are written."""
         with replace_file(self._place) as beside:
-            pq.write_table(self._table.sort_by([("asset_id", "ascending"), ("unit", "ascending")]), beside)
+            order = [("asset_id", "ascending"), ("unit", "ascending"), ("id_as_read", "ascending")]
+            pq.write_table(self._table.sort_by(order), beside)
             private_manifest.expect(self._home, self._place.relative_to(self._home).as_posix(), file_hash(beside))
 
 
 def _load(home: Path, source: str) -> pa.Table:
     """The index as it is stored; where it cannot be read, made again from the private records, which say the same."""
     try:
-        return parquet_file.read(_path(home, source), schema=_SCHEMA)
+        found = parquet_file.read(_path(home, source), schema=_SCHEMA)
+        # an older one has none
+        return _replace(found, "id_as_read", pc.coalesce(found["id_as_read"], found["asset_id"]))
     except FileNotFoundError:
         return _SCHEMA.empty_table()
     except (pa.ArrowException, OSError):
@@ -111,6 +150,8 @@ def _of_month(home: Path, source: str, month: str) -> pa.Table:
             "references": pa.array([one.get("references", []) for one in extra], pa.list_(pa.string())),
             "gmail_thread": pa.array([one.get("gmail_thread") for one in extra], pa.string()),
             "thread_id": records["thread_id"],
+            "id_as_read": mail_ids.ids_as_read(records),
+            "ts": records["ts"],
         }
     ).cast(_SCHEMA)
     attached = pc.is_valid(records["index_in_parent"]).to_numpy()
@@ -120,9 +161,15 @@ def _of_month(home: Path, source: str, month: str) -> pa.Table:
 
 def _threads(table: pa.Table) -> pa.Array:
     """The thread of every row; equal mails of several units count once."""
-    columns = (table[name].to_pylist() for name in ("asset_id", "references", "gmail_thread"))
+    plain = mail_ids.plain_ids(table["id_as_read"])
+    columns = (values.to_pylist() for values in (plain, table["references"], table["gmail_thread"]))
     mails = (ThreadedMail(own, above, None, gmail) for own, above, gmail in zip(*columns, strict=True))
     return pa.array([found.thread_id for found in thread(mails)], pa.string())
+
+
+def _replace(table: pa.Table, name: str, values: pa.Array | pa.ChunkedArray) -> pa.Table:
+    place = table.schema.get_field_index(name)
+    return table.set_column(place, table.schema.field(place), values)
 
 
 def _differ(before: pa.ChunkedArray, after: pa.Array) -> pa.ChunkedArray:

@@ -20,6 +20,7 @@ from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.forms import may_call
 from relrag_pipelines.text.names.personal_name import parse
+from relrag_pipelines.workers import cancellation
 from relrag_query.people.indexed_person import IndexedPerson, PeopleError, is_number
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.relations import FAMILY, Relation, is_of_type
@@ -276,6 +277,7 @@ class People:
         return {old: one for one in {self.survivor(some) for some in person_ids} for old in self.statements.former(one)}
 
     def _rows(self, table: str, person_ids: Iterable[int]) -> list[dict[str, Any]]:
+        cancellation.check()
         query = f"FROM {table} WHERE person_id IN (SELECT unnest($ids)) ORDER BY ALL"
         cursor = self._connection.execute(query, {"ids": list(person_ids)})
         names = [column[0] for column in cursor.description or ()]

@@ -11,6 +11,7 @@ import orjson
 
 from relrag_pipelines.records import Chunk, Page, Record, SpeechSegment
 from relrag_pipelines.sources import COMMIT_REF
+from relrag_pipelines.workers import cancellation
 from relrag_query.retrieval.hit import Message
 
 Connection = duckdb.DuckDBPyConnection
@@ -99,7 +100,7 @@ class Layout(NamedTuple):
 
 
 _NEWEST = """
-    SELECT max(ts) FROM records WHERE ts <= $now AND date_quality IN ('exact', 'day')
+    SELECT max(ts) FROM records WHERE ts <= $now AND date_quality IN ('exact', 'day', 'received', 'separator')
     AND (len($sources) = 0 OR source IN (SELECT unnest($sources)))
     AND (len($kinds) = 0 OR kind IN (SELECT unnest($kinds)))
 """
@@ -107,6 +108,7 @@ _NEWEST = """
 
 def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
     """The passages of these ids that exist, by id."""
+    cancellation.check()
     return {row[0]: Chunk(*row) for row in connection.execute(_OF_IDS, {"keys": list(chunk_ids)}).fetchall()}
 
 

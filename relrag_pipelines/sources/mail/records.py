@@ -11,6 +11,7 @@
 | `signed`, `ornaments` | it is; how many pictures that only adorn its text are left out |
 | `left_out` | file name, type and encoded size of those and of signatures |
 | `defects` | what is wrong with its form |
+| `text_hash` | keyed hash of what it says: with it two mails of one Message-ID are told apart |
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from typing import Any
 
 from relrag_pipelines.privacy.keys import safe_id
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import ReadContext
-from relrag_pipelines.sources.mail import attachments, gmail_labels, headers, mime, segmentation
+from relrag_pipelines.sources import ReadContext, mail_ids
+from relrag_pipelines.sources.mail import attachments, copies, gmail_labels, headers, mail_heads, mime, segmentation
 from relrag_pipelines.sources.mail.body import MAX_TEXT, Body, body_of, name_of
 from relrag_pipelines.sources.mail.bulk_mail import bulk_reason
 from relrag_pipelines.sources.mail.mime import Part
 from relrag_pipelines.sources.mail.outlook import msg
+from relrag_pipelines.sources.mail.sent_time import sent_time
 from relrag_pipelines.text import reference_numbers
 
 KIND = "gmail"
@@ -50,6 +52,10 @@ _DAMAGED = {
 _LOSSY = {*_TOO_LARGE, *_DAMAGED, "damaged_base64", "damaged_tnef", "damaged_uuencode", "damaged_text"}
 """defects with which something of the mail may be missing"""
 _MOST_IDS = 200
+_NO_HEADER = (
+    "no header of a mail was found, so sender, time and subject are unknown; all of it is kept as its text; "
+    "if it is no mail, move it out of the source"
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,13 @@ class MailContext:
     """path of the unit that holds it"""
     place: str
     """where in the unit it lies; empty where it is all of it"""
+    separator: bytes = b""
+    """the line of a mailbox above it"""
+
+    @property
+    def raw(self) -> bytes:
+        """The mail with the line above it."""
+        return b"%b\n%b" % (self.separator, self.data) if self.separator else self.data
 
     @property
     def location(self) -> str:
@@ -73,42 +86,48 @@ class MailContext:
         return f"mail at byte {self.place}" if self.place else ""
 
 
-def read_mail(letter: MailContext, reading: ReadContext, seen: dict[str, str]) -> Iterator[Record | Failure]:
-    """The records of one mail, each behind its failures; `seen` are the ids of the unit's mails so far.
+def read_mail(letter: MailContext, reading: ReadContext) -> Iterator[Record | Failure]:
+    """The records of one mail, each behind its failures.
 
-    A second mail of one id and other content is a mail of its own; one of equal content is the same at another place.
+    Its id is `<Message-ID>~<hash of what it says>`: whether the Message-ID alone would do depends on the other mails of
+    the source, so `mail_ids` decides it.
     """
     try:
-        found = list(_records(letter, reading, seen))
+        found = list(_records(letter, reading))
     except msg.CompoundError as error:
-        reading.keep(letter.unit, letter.place, letter.data)
+        reading.keep(letter.unit, letter.place, letter.raw)
         why = f"a mail saved by Outlook that cannot be opened: {error}; its bytes are kept, save it again"
         yield Failure(letter.at, "damaged", why, whole_unit=not letter.place)
         return
     except Exception as error:  # noqa: BLE001  one bad mail must not stop a mailbox; its text must not reach a traceback
-        reading.keep(letter.unit, letter.place, letter.data)
+        reading.keep(letter.unit, letter.place, letter.raw)
         why = f"the mail cannot be read ({type(error).__name__}); its bytes are kept; please report it"
         yield Failure(letter.at, "unreadable", why)
         return
     yield from found
 
 
-def _records(letter: MailContext, reading: ReadContext, seen: dict[str, str]) -> Iterator[Record | Failure]:
+def _records(letter: MailContext, reading: ReadContext) -> Iterator[Record | Failure]:
     saved_by_outlook = letter.data.startswith(msg.SIGNATURE)
     mail = msg.parse(letter.data) if saved_by_outlook else mime.parse(letter.data)
     body = body_of(mail)
-    record = _record(mail, body, reading)
-    record.source_id = _native_id(record, mail, reading, seen)
+    record = _record(mail, body, reading, letter.separator)
+    record.source_id = _native_id(record, mail, reading)
     record.locations = [letter.location]
     record.parent_ref = record.source_id
     inside = list(attachments.read(mail, body, record, reading, letter.at, _read_nested_mail))
+    if headers.message_ids([mail.raw("message-id")]):
+        parts = [one for one in inside if isinstance(one, Record)]
+        _add_text_hash(record, parts, copies.text_fingerprint(body.text, record.subject or "", parts), reading)
     record.extra |= _note_failure(body)
     if body.defects & _LOSSY:
-        reading.keep(letter.unit, letter.place, letter.data)
+        reading.keep(letter.unit, letter.place, letter.raw)
     for defect in sorted(body.defects & _TOO_LARGE.keys()):
         yield Failure(letter.at, "too_large", f"{_TOO_LARGE[defect]}; its bytes are kept, save what you need apart")
     for defect in sorted(body.defects & _DAMAGED.keys()):
         yield Failure(letter.at, "damaged", f"{_DAMAGED[defect]}; its bytes are kept, save the mail again from Outlook")
+    if not mail_heads.has_mail_headers(mail.fields):
+        yield Failure(letter.at, "no_header", _NO_HEADER)
     if body.is_encrypted or "-----BEGIN PGP MESSAGE-----" in body.text:
         yield Failure(letter.at, "encrypted", "the mail is encrypted (PGP); save it decrypted to have its text")
     yield record
@@ -122,14 +141,14 @@ def _read_nested_mail(message: Part, record: Record, reading: ReadContext, at: s
     said = _record(mail, body, reading)
     own_id = headers.message_ids([mail.raw("message-id")])
     references = [*said.extra.get("references", ()), *(_asset_id(one, reading) for one in own_id)]
-    for name in ("from_", "to", "subject", "ts", "text", "numbers"):
+    for name in ("from_", "to", "subject", "ts", "date_quality", "text", "numbers"):
         setattr(record, name, getattr(said, name))
     record.extra |= said.extra | ({"references": references} if references else {})
     yield from attachments.read(mail, body, record, reading, at, _read_nested_mail)
     record.extra |= _note_failure(body)
 
 
-def _record(mail: Part, body: Body, reading: ReadContext) -> Record:
+def _record(mail: Part, body: Body, reading: ReadContext, separator: bytes = b"") -> Record:
     """All of the record that the mail itself says, but its id."""
     senders = headers.addresses(mail.fields.get("from", ())) or headers.addresses(mail.fields.get("sender", ()))
     to, cc, bcc = (headers.addresses(mail.fields.get(name, ())) for name in ("to", "cc", "bcc"))
@@ -145,6 +164,7 @@ def _record(mail: Part, body: Body, reading: ReadContext) -> Record:
         "apart": apart,
         "bulk": bulk_reason((name, values[0].decode("latin-1")) for name, values in mail.fields.items()),
     }
+    sent = sent_time(mail, reading.timezone, separator)
     gmail_thread = mail.raw("x-gm-thrid").strip().decode("ascii", "replace")
     if gmail_thread:
         extra["gmail_thread"] = reading.hash(gmail_thread)
@@ -155,7 +175,8 @@ def _record(mail: Part, body: Body, reading: ReadContext) -> Record:
         from_=", ".join(map(str, senders)) or None,
         to=[str(one) for one in dict.fromkeys([*to, *cc, *bcc])],
         subject=subject or None,
-        ts=headers.date(mail.raw("date"), reading.timezone),
+        ts=sent.ts,
+        date_quality=sent.quality,
         thread_id=None,
         parent_asset_id=f"{KIND}:{named[-1]}" if named else None,
         total_siblings=0,
@@ -181,16 +202,25 @@ def _asset_id(message_id: str, reading: ReadContext) -> str:
     return f"{KIND}:{safe_id(message_id, reading.hash)}"
 
 
-def _native_id(record: Record, mail: Part, reading: ReadContext, seen: dict[str, str]) -> str:
+def _native_id(record: Record, mail: Part, reading: ReadContext) -> str:
     """The Message-ID, else a hash of what distinguishes a mail, the same wherever it is stored."""
-    own = headers.message_ids([mail.raw("message-id")])[:1]
+    if own := headers.message_ids([mail.raw("message-id")])[:1]:
+        return own[0]
     written = mail.source[mail.start : mail.end].replace(b"\r", b"").strip()
     known = [mail.raw("date").strip(), repr((record.from_, record.to, record.subject)).encode("utf-8", "surrogatepass")]
-    digest = reading.hash(hashlib.sha256(b"\0".join([*known, written])).hexdigest())
-    native = own[0] if own else digest
-    if seen.setdefault(native, digest) != digest:
-        return f"{native}:{digest}"
-    return native
+    return reading.hash(hashlib.sha256(b"\0".join([*known, written])).hexdigest())
+
+
+def _add_text_hash(record: Record, parts: list[Record], fingerprint: str, reading: ReadContext) -> None:
+    """Puts the hash of what a mail says behind its id, in the mail and in all that is attached to it."""
+    own, text_hash = record.source_id, mail_ids.make_text_hash(fingerprint, reading.hash)
+    record.extra["text_hash"] = text_hash
+    for one in (record, *parts):
+        one.source_id = mail_ids.with_text_hash(one.source_id, own, text_hash)
+        one.parent_ref = mail_ids.with_text_hash(one.parent_ref or "", own, text_hash)
+    for one in parts:
+        container = (one.parent_asset_id or "").removeprefix(f"{KIND}:")
+        one.parent_asset_id = f"{KIND}:{mail_ids.with_text_hash(container, own, text_hash)}"
 
 
 def _note_failure(body: Body) -> dict[str, Any]:

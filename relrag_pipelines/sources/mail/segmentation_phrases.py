@@ -148,3 +148,16 @@ ha sido (?:comprobado|analizado) .{0,30}avast
 חשבו על הסביבה לפני | חשוב על הסביבה לפני | לפני הדפסת | נבדק(?:ה)? לאיתור וירוסים | ללא וירוסים
 """)
 """One of these alone marks a footer."""
+
+LIST_FOOTERS = _any("""
+unsubscribe | mailing list | mailing-list | mailman/listinfo
+received this message because you are subscribed | groups\\.google\\.com | googlegroups\\.com
+groups\\.io links | yahoo! groups links | list archives?: | to post to this list | abbestellen | mailingliste
+newsletter abmelden | odhlásit (?:se )?z | odhlášení | poštovní konference | e-mailová konference | désabonner
+désinscri | liste de diffusion | lista de correo | lista de distribución | cancelar (?:la|su) suscripci
+lista de discussão | cancelar (?:a )?(?:sua )?inscriç | annullare l'iscrizione | uitschrijven | mailinglijst
+wypisać się | lista dyskusyjna | listy dyskusyjnej | отписаться | список рассылки | відписатися
+avprenumerera | e-postlista | leiratkoz | levelezőlista | listeden ayrıl | e-posta listesi | إلغاء الاشتراك
+退订 | 邮件列表 | メーリングリスト | 수신거부 | להסרה מ | ביטול הרשמה | רשימת (?:ה)?תפוצה
+""")
+"""What a list writes below each mail that it passes on; it stands under a line of hyphens or the like."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from itertools import pairwise
@@ -361,6 +362,38 @@ def test_long_captions_are_read_as_a_whole(tmp_path: Path) -> None:
         assert cut, name
         assert (len(cut.starts), cut.starts[3], cut.ends[3]) == (20, 12.0, 15.5)
         assert captions._uniform_texts(cut.bodies, name.endswith(".srt"), "-->"), name
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        [{"type": "message", "user": "U1", "text": "Hi", "ts": "1700000000.1"}],  # Slack
+        {"name": "Hikers", "messages": [{"id": 1, "type": "message", "text": "Hi"}]},  # Telegram
+        [{"text": "Hi", "start": 1}, {"text": "You", "start": 2}],  # a chat
+        [{"text": "Dentist", "start": 1700000000, "end": 1700003600}],  # a calendar
+        {"segments": [{"text": "Turn left", "start": 0, "end": 3, "distance": 80}]},  # a route
+        [{"text": "Prague", "start": 0, "end": 6}, {"text": "Ota", "start": 10, "end": 13}],  # names in a text
+        [{"start": 9, "end": 12, "text": "b"}, {"start": 1, "end": 3, "text": "a"}],  # in no order
+        {"name": "pkg", "version": "1.0", "scripts": {"start": "node ."}},  # package.json
+        {"type": "FeatureCollection", "features": []},  # GeoJSON
+        {"checksum": "x", "roots": {"bookmark_bar": {"children": []}}},  # bookmarks
+        {"timelineObjects": [{"placeVisit": {}}]},  # Takeout
+        {"transcription": [{"text": "Ahoj", "lang": "cs"}]},  # a dictionary
+        [1, "a", None],
+        {"segments": "all"},
+        "text",
+        7,
+    ],
+)
+def test_json_of_other_programs_is_no_transcript(found: object) -> None:
+    with pytest.raises(TranscriptError) as refused:
+        read(json.dumps(found).encode(), ".json")
+    assert refused.value.fault == "no_cues"
+
+
+def test_a_list_of_segments_is_a_transcript() -> None:
+    found = [{"start": 0.0, "end": 2.5, "text": " Hello", "speaker": "A"}, {"start": 2.5, "end": 4, "text": "there"}]
+    assert read(json.dumps(found).encode(), ".json").cues == [Cue(0, 2.5, "A", "Hello"), Cue(2.5, 4, None, "there")]
 
 
 @given(st.lists(st.sampled_from(PIECES)), st.sampled_from([".vtt", ".srt", ".sbv", ".json", ".txt", ".md"]))
