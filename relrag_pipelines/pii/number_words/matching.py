@@ -43,7 +43,7 @@ def fold(text: str) -> str:
     """The text in lower case, without accents and vowel marks."""
     if text.isascii():
         return text.lower()
-    parts = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
+    parts = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
     plain = "".join(char for char in parts if unicodedata.category(char) != "Mn")
     return unicodedata.normalize("NFC", plain)
 

@@ -44,6 +44,8 @@ _EXTENSION = re.compile(
 )
 _ALTERNATIVE = re.compile(r"(?P<blank>[ \xa0]?)/[ \xa0]?(?P<digits>\d{1,7})(?![\w/]|[.,:-]\d)")
 _LAST_GROUP = re.compile(r"\d+$")
+_FEWEST_SLASHES = 3
+"""slashes that separate all groups of a number, `06/58/74/10/93`"""
 _SHORT_END = 2
 """digits of another end that is shorter than the group it stands for"""
 _MIN_NATIONAL = 7
@@ -258,7 +260,9 @@ def normalise(number: str, regions: tuple[str, ...] = ()) -> str:
 
 def every_form(number: str, regions: tuple[str, ...]) -> set[str]:
     """What a number may be normalised to, in these regions or in none, and in an earlier numbering plan."""
+    whole = _INTERNATIONAL.match(normalized_text.plain_digits(number).strip())
     written = {_e164(number, ()), _e164(number, regions)}
+    written |= {"+" + "".join(filter(str.isdecimal, whole[0]))} if whole else set()
     return written | set(map(canonical.subscriber, written))
 
 
@@ -301,8 +305,12 @@ def _valid_in(plain: str, regions: tuple[str, ...]) -> str:
 
 def first_of(number: str) -> str:
     """The number that stands first where another end for it follows, `731 000 121 / 122`; else the number."""
-    first, slash, end = number.rpartition("/")
-    is_end = slash and library.count(first) >= library.FEWEST and library.count(end) <= library.FEWEST
+    first, _, end = number.rpartition("/")
+    is_end = (
+        0 < number.count("/") < _FEWEST_SLASHES
+        and library.count(first) >= library.FEWEST
+        and library.count(end) <= library.FEWEST
+    )
     return first.rstrip() if is_end and end.strip().isdecimal() else number
 
 

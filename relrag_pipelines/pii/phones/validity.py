@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 import phonenumbers
 
@@ -10,6 +11,10 @@ from relrag_pipelines.pii.phones import canonical, text_region
 
 _USUAL = ("IL", "US")
 """asked where nothing tells of a country"""
+
+
+# Mobile numbers and those of a place; the library knows only some ranges as assigned.
+_ISRAELI = re.compile(r"(?:0|(?:\+|00)?972)(?:5\d|7[2-9]|[23489])\d{7}")
 
 
 def home_regions(text: str, regions: tuple[str, ...]) -> tuple[str, ...]:
@@ -21,6 +26,8 @@ def home_regions(text: str, regions: tuple[str, ...]) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=1 << 12)
 def is_valid(number: str, regions: tuple[str, ...]) -> bool:
     """Whether a number, as it is dialled in one of the countries or behind a +, exists there."""
+    if "IL" in regions and _ISRAELI.fullmatch(number):
+        return True
     for region in regions or (None,):
         try:
             parsed = phonenumbers.parse(number, region)
