@@ -8,6 +8,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.text import citation_marks
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, Sentence
 from relrag_query.answering.generative import GeneratedAnswer
 from relrag_query.answering.sentences import QuotableSpan
@@ -75,6 +76,12 @@ class Quote:
         return f"{self.text.rstrip()} (superseded {self.superseded})" if self.superseded_by else self.text
 
     @property
+    def cited_text(self) -> str:
+        """The same with its sources in brackets; marks of the record's own are told apart from these."""
+        numbers = "".join(f"[{number}]" for number in self.sources)
+        return f"{citation_marks.disarm(self.marked_text).rstrip()} {numbers}".rstrip()
+
+    @property
     def superseded(self) -> str:
         """Since when it no longer holds, `on 2025-03-04`, or what says so, `by lease_v2.pdf`; empty where it holds."""
         if self.superseded_by is None or self.superseded_on:
@@ -122,7 +129,7 @@ class Answer:
             return "The archive does not hold an answer to this."
         if self.written:
             return self.written.text
-        return "\n".join(f"{one.marked_text} {''.join(f'[{number}]' for number in one.sources)}" for one in self.quotes)
+        return "\n".join(one.cited_text for one in self.quotes)
 
 
 def main_record(source: CitedSource) -> str:

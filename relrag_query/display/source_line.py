@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import record_type
+from relrag_pipelines.text import citation_marks
 from relrag_query.retrieval.hit import ENTITY_STORE, Hit, QuotedPlace
 
 _ADDRESS = re.compile(r"(.*\S)\s*<[^>]*>\s*")
@@ -108,4 +109,4 @@ def _what_parts(hit: Hit) -> Iterator[str]:
         yield chunk.file_name
     if chunk.subject:
         title = chunk.subject if len(chunk.subject) <= _TITLE else f"{chunk.subject[:_TITLE].rstrip()}…"
-        yield f'{"of " if kind.part_of else "in " if chunk.members else ""}"{title}"'
+        yield f'{"of " if kind.part_of else "in " if chunk.members else ""}"{citation_marks.disarm(title)}"'
