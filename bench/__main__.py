@@ -18,6 +18,7 @@ from bench import (
     documents,
     embedding,
     empty_sync,
+    findings_by_country,
     git,
     graph_page,
     graphrag,
@@ -105,7 +106,7 @@ def _transcripts() -> list[Figure]:
 MEASURES: dict[str, Callable[[], Measured]] = {
     "unchanged": lambda: (empty_sync.measure(), {}),
     "redaction": lambda: (_redaction(), {}),
-    "findings": lambda: (pii_scores.figures(), {}),
+    "findings": lambda: ([*pii_scores.figures(), *findings_by_country.figures()], {}),
     "whatsapp": lambda: (_whatsapp(), {}),
     "mail": lambda: (_mail(), {}),
     "transcripts": lambda: (_transcripts(), {}),

@@ -16,6 +16,7 @@ from relrag_pipelines.embedders import Embedder
 from relrag_pipelines.privacy.keys import Keys, KeysError
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Listing
+from relrag_pipelines.stores import archive_regions
 from relrag_pipelines.workers import pool as workers
 from relrag_pipelines.workers.pool import Pool
 
@@ -81,13 +82,22 @@ class Workspace:
         """RELRAG_HOME, absolute."""
         return self.settings.home_path
 
-    @functools.cached_property
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """Countries whose national numbers count by their form alone: those of the settings, else what was detected."""
+        return tuple(self.settings.pii_regions) or archive_regions.load(self.home)
+
+    @property
     def redactor(self) -> PIIRedactor:
-        """The redactor under this archive's policies."""
+        """The redactor under this archive's policies and in its regions, which a sync may change."""
+        return self._redactor_in(self.regions)
+
+    @functools.cached_property
+    def _redactor_in(self) -> Callable[[tuple[str, ...]], PIIRedactor]:
         # imported only here: a sync that finds nothing to do has no need of it
         from relrag_pipelines.pii import PIIRedactor
 
-        return PIIRedactor.of(self.settings, self.keys)
+        return functools.lru_cache(maxsize=1)(functools.partial(PIIRedactor.of, self.settings, self.keys))
 
     @functools.cached_property
     def embedder(self) -> Embedder:

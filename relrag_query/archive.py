@@ -37,6 +37,7 @@ from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.question import DateLike, Filters, read_question
+from relrag_query.retrieval.question_length import NOTICE, shorten, shorten_all
 from relrag_query.retrieval.question_vectors import QuestionVectors
 from relrag_query.retrieval.term_coverage import Frequencies
 
@@ -128,9 +129,11 @@ class Archive:
         query itself only puts what lies within it first. A smaller `limit` gives the first of the same hits.
         """
         shown = self.settings.search_limit if limit is None else limit
+        words = shorten(query)
         with self._reading() as connection:
-            context = self._context(connection, query, Filters(sources, kinds, since, until, person), shown)
-            return pipeline.search(context, self.generation, shown)
+            context = self._context(connection, words, Filters(sources, kinds, since, until, person), shown)
+            found = pipeline.search(context, self.generation, shown)
+            return found if words == query else replace(found, query=query, head=[NOTICE, *found.head])
 
     def ask(
         self,
@@ -151,14 +154,17 @@ class Archive:
         model answers, `on_text` is called with each piece as it is written.
         """
         candidates = max(limit or 0, 3 * self.settings.search_limit)
+        words, earlier = shorten_all(question, follows)
+        cut = "" if words == question else NOTICE
         with self._reading() as connection:
             limits = Filters(sources, kinds, since, until, person)
             people, notice = self._people_or_why(connection)
-            named = [*people.by_id(references.named_ids(question, people)).values()]
-            context = self._context(connection, question, limits, candidates, follows, named)
+            named = [*people.by_id(references.named_ids(words, people)).values()]
+            context = self._context(connection, words, limits, candidates, earlier, named)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             answer = pipeline.ask(context, self.generation, limit, on_text, people)
-            return replace(answer, notice=" ".join(filter(None, (notice, answer.notice))))
+            notices = " ".join(filter(None, (cut, notice, answer.notice)))
+            return replace(answer, question=question, notice=notices)
 
     @contextmanager
     def people(self) -> Iterator[People]:

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import ChunkFilter
+from relrag_pipelines.workspace import Workspace
 from relrag_query.answering import confidence, explanation, listing, llm, quote_choice, quoted_places
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
@@ -143,7 +144,10 @@ def _people_question(context: QueryContext, people: People) -> PeopleQuestion | 
         store = context.settings.key_store
         return store.load().pseudonym(kind, normalised) if store.exists() else ""
 
-    return identifier_owner.read(context.question, people, pseudonym) or questions.read(context.question, people)
+    regions = Workspace(context.settings).regions
+    return identifier_owner.read(context.question, people, pseudonym, regions) or questions.read(
+        context.question, people
+    )
 
 
 def _ask_people(

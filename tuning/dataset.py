@@ -93,10 +93,10 @@ class _Remembering(e5.E5):
         super().__init__(e5.weights())
         self._made: dict[str, tuple[list[int], Vectors]] = {}
 
-    def states(self, text: str) -> tuple[list[int], Vectors]:
+    def states(self, text: str, most: int = e5.MAX_TOKENS) -> tuple[list[int], Vectors]:
         """As E5 makes them, kept with 16 bits."""
         if text not in self._made:
-            ids, states = super().states(text)
+            ids, states = super().states(text, most)
             self._made[text] = (ids, states.astype(np.float16))
         ids, kept = self._made[text]
         return ids, kept.astype(np.float32)

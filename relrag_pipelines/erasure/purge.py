@@ -30,16 +30,18 @@ from relrag_pipelines.workspace import Workspace
 
 def remove(workspace: Workspace, rules: ErasureRules, chosen: ErasureSelection) -> None:
     """Takes the chosen records out of private/, and sweeps what killed writers left; the rules count as carried out."""
-    person_removal.remove_statements(workspace, chosen.nowhere, RuleMatcher(rules.rules, workspace.keys))
+    person_removal.remove_statements(
+        workspace, chosen.nowhere, RuleMatcher(rules.rules, workspace.keys, workspace.regions)
+    )
     sidecars.remove_from_sidecars(
-        workspace.home, chosen.nowhere, chosen.native_ids, RuleMatcher(rules.rules, workspace.keys)
+        workspace.home, chosen.nowhere, chosen.native_ids, RuleMatcher(rules.rules, workspace.keys, workspace.regions)
     )
     registered_indexes.sweep(workspace.home)  # of a name that went with them
     for source in sorted(lake.sources(workspace.home)):
         if source in chosen.sources:
             lake.remove(workspace.home, source)
         else:
-            _remove_from(workspace, source, chosen, RuleMatcher(rules.rules, workspace.keys))
+            _remove_from(workspace, source, chosen, RuleMatcher(rules.rules, workspace.keys, workspace.regions))
     # they are made of all months, and may keep nothing of what goes even where they cannot be made again
     archive_tables.drop(workspace.home)
     graph_indexes.drop(workspace.home)

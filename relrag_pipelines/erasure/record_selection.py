@@ -63,7 +63,7 @@ def select(workspace: Workspace, rules: Iterable[ErasureRule]) -> ErasureSelecti
     rules = list(rules)
     chosen, matcher = (
         ErasureSelection({rule.source for rule in rules if rule.source}),
-        RuleMatcher(rules, workspace.keys),
+        RuleMatcher(rules, workspace.keys, workspace.regions),
     )
     parts: dict[str, list[str]] = {}
     for source, _, table in private_months(workspace):
@@ -89,7 +89,7 @@ def select(workspace: Workspace, rules: Iterable[ErasureRule]) -> ErasureSelecti
 def mails_quoting_selection(workspace: Workspace, rule: ErasureRule, chosen: ErasureSelection) -> list[str]:
     """asset_ids of the mails that stay and quote what goes by that rule; changes nothing."""
     matcher, found = (
-        RuleMatcher([replace(rule, said=word_hashes.encode(chosen.text_hashes))], workspace.keys),
+        RuleMatcher([replace(rule, said=word_hashes.encode(chosen.text_hashes))], workspace.keys, workspace.regions),
         set[str](),
     )
     for source, _, table in private_months(workspace) if len(chosen.text_hashes) else ():

@@ -33,17 +33,24 @@ Rows = npt.NDArray[np.bool_]
 """which rows of a table are meant"""
 
 
-def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = ()) -> ErasureRule:
+def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = (), regions: tuple[str, ...] = ()) -> ErasureRule:
     """The rule for whoever is named: by each address and number in `who`, and by the name if there is one.
 
-    `also` are further names and addresses of that person. Raises ForgettingError where `who` names nobody.
+    `also` are further names and addresses of that person, `regions` the countries that a number without a code may be
+    of. Raises ForgettingError where `who` names nobody.
     """
-    named = parse_identifiers(who)
+    named = parse_identifiers(who, regions=regions)
     if not any(one.kind != "name" or _words(one.normalised) for one in named):
         raise ForgettingError(f'"{who}" is not a name, address or phone number; write it as the archive does')
-    named += [one for more in also for one in parse_identifiers(more)]
+    named += [one for more in also for one in parse_identifiers(more, regions=regions)]
     names = [_name(one.normalised, keys) for one in named if one.kind == "name"]
-    addresses = [_keyed_hash(keys, one.kind, one.normalised) for one in named if one.kind != "name"]
+    forms = {
+        (one.kind, form)
+        for one in named
+        if one.kind != "name"
+        for form in (phones.every_form(one.value, regions) if one.kind == "phone" else {one.normalised})
+    }
+    addresses = [_keyed_hash(keys, *form) for form in sorted(forms)]
     return ErasureRule(0, "person", at, names=[name for name in names if name], addresses=addresses)
 
 
@@ -61,9 +68,9 @@ def keyed_id(asset_id: str, keys: Keys) -> str:
 class RuleMatcher:
     """Tells what the rules name; it remembers the words that it has seen, which come again and again."""
 
-    def __init__(self, rules: Iterable[ErasureRule], keys: Keys) -> None:
+    def __init__(self, rules: Iterable[ErasureRule], keys: Keys, regions: tuple[str, ...] = ()) -> None:
         rules = list(rules)
-        self._keys = keys
+        self._keys, self._regions = keys, regions
         self.before = max((rule.before for rule in rules if rule.before is not None), default=None)
         """records of an earlier time are left out; seconds, UTC"""
         self._ids = {one for rule in rules for one in rule.ids}
@@ -195,8 +202,10 @@ class RuleMatcher:
         )
         keyed = {_keyed_hash(self._keys, one.kind, one.normalised) for one in named}
         if sum(map(str.isdecimal, text)) > 4:
-            numbers = (phones.normalise(text[start:end]) for start, end, *_ in phones.find(text))
-            keyed |= {_keyed_hash(self._keys, "phone", number) for number in numbers}
+            numbers = [text[start:end] for start, end, *_ in phones.find(text, self._regions)]
+            # in every form: a rule that was made when the regions were others holds still
+            forms = {form for number in numbers for form in phones.every_form(number, self._regions)}
+            keyed |= {_keyed_hash(self._keys, "phone", form) for form in forms}
         return not keyed.isdisjoint(self._addresses)
 
     def _has_name(self, text: str) -> bool:

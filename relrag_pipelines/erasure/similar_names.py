@@ -53,14 +53,17 @@ def same_person_values(workspace: Workspace, who: str) -> list[str]:
     A single word is too common to be added. Nothing where several people have that name. The numbers of a source are
     its own: another may give the same one to somebody else.
     """
-    wanted = {(one.kind, one.normalised) for one in parse_identifiers(who)}
+    wanted = {(one.kind, one.normalised) for one in parse_identifiers(who, regions=workspace.regions)}
     values: dict[tuple[str, int], dict[tuple[str, str], str]] = defaultdict(dict)
+    regions = workspace.regions
     for source, _, table in record_selection.private_months(workspace):
         people = pc.list_flatten(table["people"]).combine_chunks()
         names, ids = (people.field(name) for name in ("name", "person_id"))
         for name, person in {*zip(names.to_pylist(), ids.to_pylist(), strict=True)}:
             if person is not None:
-                values[source, person] |= {(one.kind, one.normalised): one.value for one in parse_identifiers(name)}
+                values[source, person] |= {
+                    (one.kind, one.normalised): one.value for one in parse_identifiers(name, regions=regions)
+                }
     found = {person for person, held in values.items() if not wanted.isdisjoint(held)}
     if len({number for _, number in found}) != 1:
         return []
@@ -77,7 +80,8 @@ def find_candidates(
     workspace: Workspace, named: Iterable[str], chosen: ErasureSelection, matcher: RuleMatcher
 ) -> list[SimilarName]:
     """Who may be meant too in the records that stay, those with most records first."""
-    wanted = [one for who in named for one in parse_identifiers(who)]
+    regions = workspace.regions
+    wanted = [one for who in named for one in parse_identifiers(who, regions=regions)]
     beside = _same_entry_values(workspace, wanted, chosen)
     names = {tuple(words) for one in wanted if one.kind == "name" and (words := _words(one.value))}
     written = [_NamePattern(name) for name in sorted(names)]
@@ -88,7 +92,10 @@ def find_candidates(
         ids = staying["asset_id"].to_pylist()
         for column, texts, rows in rule_matching.external_strings(staying.select(_SPOKEN)):
             coded = texts.dictionary_encode()
-            told = [_namesakes_in_text(text, column, beside, written, matcher) for text in coded.dictionary.to_pylist()]
+            told = [
+                _namesakes_in_text(text, column, beside, written, matcher, regions)
+                for text in coded.dictionary.to_pylist()
+            ]
             for row, code in zip(rows.tolist(), coded.indices.to_pylist(), strict=True):
                 for value, is_beside in told[code]:
                     key = forms.setdefault(_plain(value), value)
@@ -98,12 +105,18 @@ def find_candidates(
 
 
 def _namesakes_in_text(
-    text: str, column: str, beside: set[tuple[str, str]], written: list[_NamePattern], matcher: RuleMatcher
+    text: str,
+    column: str,
+    beside: set[tuple[str, str]],
+    written: list[_NamePattern],
+    matcher: RuleMatcher,
+    regions: tuple[str, ...],
 ) -> list[tuple[str, bool]]:
     """What a string says of namesakes, and whether each is known from beside the name."""
     found = []
     if column in _PEOPLE:
-        found = [(one.value, True) for one in parse_identifiers(text) if (one.kind, one.normalised) in beside]
+        named = parse_identifiers(text, regions=regions)
+        found = [(one.value, True) for one in named if (one.kind, one.normalised) in beside]
     near = {value for name in written for value in name.find(text) if not matcher.names(value)}
     return found + [(value, False) for value in near if (value, True) not in found]
 
@@ -112,7 +125,7 @@ def _same_entry_values(
     workspace: Workspace, wanted: list[ParsedIdentifier], chosen: ErasureSelection
 ) -> set[tuple[str, str]]:
     """What stands in one string with a name that is to be forgotten, or on the same card."""
-    keys = {(one.kind, one.normalised) for one in wanted}
+    keys, regions = {(one.kind, one.normalised) for one in wanted}, workspace.regions
     found: set[tuple[str, str]] = set()
     for table in record_selection.selected_rows(workspace, chosen):
         alone = (
@@ -121,10 +134,15 @@ def _same_entry_values(
             if name in _PEOPLE[:3]
             for text in pc.unique(texts).to_pylist()
         )
-        together: list[list[ParsedIdentifier]] = [parse_identifiers(text) for text in alone]
+        together: list[list[ParsedIdentifier]] = [parse_identifiers(text, regions=regions) for text in alone]
         for people in table["people"].to_pylist():
             together.append(
-                [one for card in people if card["role"] == "owner" for one in parse_identifiers(card["name"])]
+                [
+                    one
+                    for card in people
+                    if card["role"] == "owner"
+                    for one in parse_identifiers(card["name"], regions=regions)
+                ]
             )
         for several in together:
             held = {(one.kind, one.normalised) for one in several}

@@ -65,7 +65,7 @@ def extract_identifiers(records: pa.Table, redactor: PIIRedactor, keys: Keys, ch
 
     @functools.cache
     def claims(text: str, policy: str, name: str) -> tuple[str, list[tuple[str, str, str, bool]]]:
-        said = parse_identifiers(text, name)
+        said = parse_identifiers(text, name, redactor.regions)
         entry = keys.pseudonym("entry", "\n".join(f"{one.kind} {one.normalised}" for one in said))
         try:
             return entry, [
@@ -98,19 +98,22 @@ def extract_identifiers(records: pa.Table, redactor: PIIRedactor, keys: Keys, ch
 _COLUMNS = ("asset_id", "rag_source_type", "from", "to", "participants", "people")
 
 
-def names_in(records: pa.Table) -> set[ParsedIdentifier]:
+def names_in(records: pa.Table, regions: tuple[str, ...] = ()) -> set[ParsedIdentifier]:
     """All that private records say of who somebody is."""
     found: set[ParsedIdentifier] = set()
     for _, rag_source_type, *mentioned in zip(*(records[name].to_pylist() for name in _COLUMNS), strict=True):
         kind = record_type(rag_source_type).identifier
-        found.update(one for _, text, _ in _people_of_record(*mentioned) for one in parse_identifiers(text, kind))
+        found.update(
+            one for _, text, _ in _people_of_record(*mentioned) for one in parse_identifiers(text, kind, regions)
+        )
     return found
 
 
-def parse_identifiers(text: str, name_kind: str = "name") -> list[ParsedIdentifier]:
+def parse_identifiers(text: str, name_kind: str = "name", regions: tuple[str, ...] = ()) -> list[ParsedIdentifier]:
     """What a sender or recipient as written says: addresses, phone numbers, a name.
 
-    A name is an identifier of kind `name_kind`: in a chat one of its own.
+    A name is an identifier of kind `name_kind`: in a chat one of its own. `regions` are the countries that a number
+    without a code is of, the likeliest first.
     """
     text = _MARKS.sub("", text).strip()
     if account := _JID.fullmatch(text):
@@ -119,13 +122,13 @@ def parse_identifiers(text: str, name_kind: str = "name") -> list[ParsedIdentifi
         return []
     addresses = emails.find(text)
     if len(addresses) > 1:
-        return [one for pair in getaddresses([text]) for one in parse_identifiers(" ".join(pair), name_kind)]
+        return [one for pair in getaddresses([text]) for one in parse_identifiers(" ".join(pair), name_kind, regions)]
     found = [ParsedIdentifier("email", text[a:b], emails.normalise(text[a:b])) for a, b, _ in addresses]
     rest = _blank_out(text, addresses)
-    numbers = [one for one in phones.find(rest) if _is_long_enough(rest[one.start : one.end])] or [
+    numbers = [one for one in phones.find(rest, regions) if _is_long_enough(rest[one.start : one.end])] or [
         Span(*match.span(), 1.0) for match in _NUMBER.finditer(false_positives.mask_false_positives(rest))
     ]
-    found += [ParsedIdentifier("phone", rest[a:b], phones.normalise(rest[a:b])) for a, b, _ in numbers]
+    found += [ParsedIdentifier("phone", rest[a:b], phones.normalise(rest[a:b], regions)) for a, b, _ in numbers]
     name = " ".join(_blank_out(rest, numbers).split()).strip(_AROUND_NAMES)
     name += ")" if name.rfind("(") > name.rfind(")") else ""  # Dougal (electrician)
     if any(map(str.isalpha, name)):

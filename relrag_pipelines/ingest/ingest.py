@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from relrag_pipelines.erasure import purge, rule_file
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
-from relrag_pipelines.ingest import merge, unit_records
+from relrag_pipelines.ingest import merge, regions, unit_records
 from relrag_pipelines.ingest.merge import MonthRewrites
 from relrag_pipelines.ingest.read_context import read_context, scan_source
 from relrag_pipelines.ingest.scan import SourceScan
@@ -62,7 +62,7 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     full = full or _must_read_all(workspace, source)
     if full and not found.complete:
         found = scan_source(workspace, source, stored, whole=True)
-    matcher = RuleMatcher(forgotten.rules, workspace.keys)
+    matcher = RuleMatcher(forgotten.rules, workspace.keys, workspace.regions)
     selected = select_units(workspace, source, found, full=full)
     change = merge.rewrites_for_removed(source, found.known_units, found.missing_units)
     change.tables.folder = spill_folder(home, source.name)
@@ -81,6 +81,7 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     change.tables.clear()
     lake.drop_outside(home, source.name, workspace.settings.first_month)
     _delete_orphan_transcripts(workspace, source)
+    regions.refresh(workspace)
     workspace.report(f"{source.name}: export", len(selected.stale), len(selected.stale))
     return report
 

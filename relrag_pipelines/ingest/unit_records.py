@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from relrag_pipelines.erasure import raw_items, record_fingerprints
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.files import disk_full, regular_files
+from relrag_pipelines.ingest.failure_counts import FailureCounts
 from relrag_pipelines.ingest.read_context import read_context
 from relrag_pipelines.links.message_references import collect_message_ids
 from relrag_pipelines.privacy.keys import Keys, safe_native_id
@@ -60,6 +61,12 @@ class UnitRecords:
     """some of it, or all, was left out because the owner had it forgotten"""
     thread_tables: list[pa.Table] = field(default_factory=list)
     """what the threads of its records follow from"""
+    failure_counts: FailureCounts = field(default_factory=FailureCounts)
+
+    def add_failure(self, failure: Failure) -> None:
+        """Counts a failure, and lists it unless there are many like it."""
+        if self.failure_counts.is_listed(failure):
+            self.failures.append(failure)
 
 
 def read_unit(workspace: Workspace, source: Source, matcher: RuleMatcher, one: tuple[Unit, list[str]]) -> UnitRecords:
@@ -77,11 +84,11 @@ def read_unit(workspace: Workspace, source: Source, matcher: RuleMatcher, one: t
         sorter.add(record)
     sorter.finish()
     erased = sorter.erased_places
-    contents.failures = [
+    contents.failures = contents.failure_counts.with_counts(
         failure
         for failure in contents.failures
         if failure.location not in erased and not matcher.names(f"{failure.location} {failure.message}")
-    ]
+    )
     quarantine.erase(workspace.home, source.name, workspace.keys, erased)
     for file in quarantine.list_items(workspace.home, source.name, workspace.keys, unit.path) if matcher else ():
         if raw_items.matches_rules(matcher, file.read_bytes(), workspace.zone(source.name)):
@@ -114,7 +121,7 @@ class _MonthSorter:
         if record.asset_id in self._assigner.placed and not self._kind.allows_duplicates:
             why = "a second record of the file has the same id and is left out; give each an id of its own"
             failure = Failure(record.locations[0], "duplicate_id", why, self._source.name, self._unit.path)
-            self.contents.failures.append(failure)
+            self.contents.add_failure(failure)
             return
         month = self._assigner.place(record)
         self._matcher.leave_out(record)
@@ -152,7 +159,8 @@ class _MonthSorter:
             pending = list(itertools.compress(pending, ~erased))
             months = list(itertools.compress(months, ~erased))
         hinted = self._matcher.likely_rows(rows)
-        contents.failures += [_possible_erasure_match(self._source, self._unit, pending[row]) for row in hinted]
+        for row in hinted:
+            contents.add_failure(_possible_erasure_match(self._source, self._unit, pending[row]))
         self._counts.update(months)
         contents.tables.add(rows, months)
         if self._kind.threads:
@@ -189,7 +197,7 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
 
     def refuse(failure: Failure) -> None:
         contents.complete &= not failure.whole_unit
-        contents.failures.append(replace(failure, source=source.name, unit=unit.path))
+        contents.add_failure(replace(failure, source=source.name, unit=unit.path))
 
     for failure in unit.refusals:
         refuse(failure)
@@ -217,11 +225,11 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
             raise
         contents.complete = False
         why = f"the file could not be read ({type(error).__name__}); check that it is there and that you may read it"
-        contents.failures.append(_failure(source, unit, UNREADABLE, why, whole=True))
+        contents.add_failure(_failure(source, unit, UNREADABLE, why, whole=True))
     except Exception as error:  # noqa: BLE001  one bad unit must not stop a run; its text must not reach a traceback
         contents.complete = False
         why = f"the reader of {source.kind} failed with {type(error).__name__}; please report it with the file's format"
-        contents.failures.append(_failure(source, unit, "internal", why, whole=True))
+        contents.add_failure(_failure(source, unit, "internal", why, whole=True))
 
 
 def _possible_erasure_match(source: Source, unit: Unit, record: Record) -> Failure:

@@ -28,6 +28,7 @@ from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.files.failpoints import failpoint
+from relrag_pipelines.ingest import regions
 from relrag_pipelines.orchestration import orphaned_runs, postgres, sqlite_storage
 from relrag_pipelines.orchestration.instance import dagster_yaml
 from relrag_pipelines.sources.legacy.payload import CHANNELS
@@ -188,6 +189,7 @@ def follow_up(workspace: Workspace) -> RunOutcome:
 
 def _follow_up(workspace: Workspace, session: "_Session") -> RunOutcome:
     workspace = replace(workspace, listings=workspace.listings or {})  # no source is read from here on
+    regions.refresh(workspace)
     if _is_long_embedding(workspace):
         _make_stale(session, lambda: plans.build_plan(workspace).drop_stage("embeddings"))
         if not plans.build_plan(workspace).drop_stage("embeddings").lake_is_stale:

@@ -78,7 +78,7 @@ def _hashes(workspace: Workspace, new: Keys) -> dict[str, str]:
     named = {(PERSON, parse(workspace.settings.owner).full)}
     for source in sorted(lake.sources(home)):
         for month in lake.manifest(home, "private_records", source):
-            for one in names_in(lake.read(home, "private_records", source, month)):
+            for one in names_in(lake.read(home, "private_records", source, month), workspace.regions):
                 named |= {(one.kind, one.normalised), (PERSON, parse(one.value).full)}
         for month, entry in lake.manifest(home, "identifiers", source).items():
             values = lake.read(home, "identifiers", source, month)["value"].unique() if entry.rows else ()

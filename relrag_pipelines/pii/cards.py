@@ -6,8 +6,8 @@ import functools
 import re
 from collections.abc import Iterator
 
-from relrag_pipelines.pii import context_words
-from relrag_pipelines.pii.national_ids import SEPARATOR, digits_of, luhn, strip_html_references
+from relrag_pipelines.pii import context_words, ibans
+from relrag_pipelines.pii.national_ids import SEPARATOR, digits_of, luhn, passes_luhn, strip_html_references
 from relrag_pipelines.pii.normalized_text import WRAP, normalize
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
@@ -26,12 +26,20 @@ _MOST_GROUPS = 7
 _SHORT_CARD_START = re.compile(r"50|5[6-8]|6")
 _CARD_WORDS = r"\b(?:(?:credit|debit)?cards?|cc|maestro|visa|master ?card|amex|kart\w{1,3}|karet)\b|כרטיס|אשראי|ויזה"
 _says_card = context_words.lookbehind(_CARD_WORDS, 25)
-_CELL = r" ?[,;|] ?|\t|[ \u00a0]{2}|[ \t]*\r?\n[> \t]*"
+_CELL = r" ?[^\w\s]{1,2} ?|\t|[ \u00a0]{2}|[ \t]*\r?\n[> \t]*"
 _IN_CELLS = re.compile(
     rf"\d{{4}}(?<!\d{{5}})(?:(?P<gap>{_CELL})(?:\d{{4}}(?P=gap)){{2}}\d{{4}}"
     rf"|(?P<amex>{_CELL})\d{{6}}(?P=amex)\d{{5}})(?!\d)"
 )
+_DICTATED = re.compile(
+    rf"(?<!\d)(?:\d(?!\d)(?:{SEPARATOR}{{1,3}}\d(?!\d))+|\d\d(?!\d)(?:{SEPARATOR}{{1,3}}\d\d(?!\d))+)"
+)
+"""digits one by one or in pairs, as somebody reads them out"""
 _BESIDE_CELL = re.compile(r" ?[|\t]")
+_PAIR = re.compile(r"\d\d")
+_CODE_LETTERS = re.compile("[A-Z]{2}")
+_DICTATED_CARD = re.compile(r"3[47]\d{13}|3[0689]\d{12}|(?=4|5[0-8]|2[2-7]|35|6)\d{16}|62\d{17}")
+"""by issuer: https://en.wikipedia.org/wiki/Payment_card_number"""
 _CELLS_START = re.compile("3[04-9]|[46]|5[0-8]|2[2-7]")
 _TABLE = re.compile(r"\d(?: ?[,;|] ?|\t|[ \u00a0]{2,})-?[\d$€£₪]|\||\t")
 """what tells a line of a table"""
@@ -49,12 +57,41 @@ def find(text: str) -> list[Span]:
             groups = [match.span() for match in _GROUP.finditer(text, *run.span())]
             odd = _ODD_SEPARATOR.search(run[0]) is not None
             numbers = [text[start:end] for start, end in groups]
-            spans += _cards_in(text, groups, numbers if run[0].isascii() else list(map(digits_of, numbers)), odd)
+            cards = _cards_in(text, groups, numbers if run[0].isascii() else list(map(digits_of, numbers)), odd)
+            spans += (card for card in cards if not _is_part_of_code(text, card, groups))
+    spans += _dictated_cards(text)
     lines = text.replace(WRAP, "\n") if WRAP in text else text
     for match in _IN_CELLS.finditer(lines):
         if _is_card_in_cells(lines, match):
             spans.append(Span(*match.span(), 0.9))
-    return resolve_overlaps(spans, text)
+    return resolve_overlaps((one for one in spans if not ibans.is_shaped(text, one.start, one.end)), text)
+
+
+def _is_part_of_code(text: str, card: Span, groups: list[tuple[int, int]]) -> bool:
+    """Whether the digits begin with two letters, as those of an IBAN do, and the card is not all that follows."""
+    if not _CODE_LETTERS.match(text, max(0, groups[0][0] - 2), groups[0][0]):
+        return False
+    return (card.start, card.end) not in (
+        (groups[0][0], groups[-1][1]),
+        (groups[min(1, len(groups) - 1)][0], groups[-1][1]),
+    )
+
+
+def _dictated_cards(text: str) -> Iterator[Span]:
+    """Cards read out digit by digit; in pairs, as rows of figures stand too, only where words speak of a card."""
+    for match in _DICTATED.finditer(text):
+        digits = digits_of(match[0])
+        if (
+            _DICTATED_CARD.fullmatch(digits)
+            and passes_luhn(digits)
+            and (_says_card(text, match.start()) or _is_spelt(text, match))
+        ):
+            yield Span(*match.span(), 0.9)
+
+
+def _is_spelt(text: str, match: re.Match[str]) -> bool:
+    """Whether the digits stand one by one, and no word says that they are something else."""
+    return not _PAIR.search(match[0]) and not context_words.has_other_context(text, match.start())
 
 
 def _is_card_in_cells(text: str, match: re.Match[str]) -> bool:

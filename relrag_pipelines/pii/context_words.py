@@ -1,4 +1,7 @@
-"""What the words around a number say of it: that it is a phone, that it is another number, that it is an amount."""
+"""What the words around a number say of it: that it is a phone, that it is another number, that it is an amount.
+
+The words themselves are data: number_words/.
+"""
 
 from __future__ import annotations
 
@@ -6,48 +9,23 @@ import functools
 import re
 from collections.abc import Callable
 
+from relrag_pipelines.pii.number_words import labels
+
 REACH = 48
 """characters in front of a number; what announces it stands nearer"""
 LONGEST_ADDRESS = 200
 
+_PHONE_SIGNS = re.compile(
+    r"(?:(?<!\w)[TMF]:[ \t\xa0]{0,2}|\bTEL;[^:\n]{1,40}:|[☎☏✆📞📱]\ufe0f?[ \t\xa0:]{0,2}"
+    r"|(?:wa|t|signal|viber)\.(?:me|click)/|[?&]phone=)$",
+    re.IGNORECASE,
+)
+_OTHER_SIGNS = re.compile(r"(?:[#№][:.=-]?[ \t\xa0]?|[$€£₪=][ \t\xa0]?)$")
 _PHONE_WORDS = (
-    r"tel(?:ef[oó]n\w*|ephone|/fax)?|t[ée]l(?:éphone)?|phones?|ph|fon|mob(?:il\w*|ile)?|cell(?:ular)?|fax|gsm"
-    r"|handy|portable|m[óo]vil|celular|\w{0,8}lin(?:ka|ku|ce)|hotline|sms|t\. ?č"
-    r"|tč|pevná|rufnummer|(?:telefon|mobil|handy|fax)nummer|durchwahl|whats ?app|viber"
-    r"|msisdn|call (?:me|us|him|her)|(?:za|pro|ob)?vol(?:ej\w*|at|ám|al[aoi]?)|zatelefonuj\w*|brnkni|anrufen"
-    r"|ruf(?:e|en)? (?:mich )?an|(?:my|his|her|their|our|your|new|whose) (?:new )?number"
-    r"|(?:čí je|m[ůo]je|moj[íe]|mé|nové|jeho|její|jejich|naše) (?:nové )?číslo"
-    r"|(?:answering|reach(?:able|ed)?|respond\w*|dial(?:ed|ing)?|ring(?:ing)?|text(?:ed|ing)?|messages?|registered|contact"
-    r"|callback|call(?:ed|ing|s)?)(?: (?:\w{1,8} )?(?:at|on|to|under|from|by|number))?"
-    r"|meine (?:neue )?nummer|המספר (?:החדש )?שלי"
-    r"|[הבלמשוכ]{0,2}(?:טל(?:פון)?|נייד|פלאפון|סלולרי|פקס|וואטסאפ|ווטסאפ)|[הלת]?תתקשר\w*|ל?התקשר\w*"
+    r"tel(?:ef[oó]n\w*|ephone)?|phones?|mob(?:il\w*|ile)?|cell|fax|sms|call(?:ed|ing|s)?|linka|lince|numbers?"
+    r"|(?:za)?vol(?:ej\w*|at|ám|al[aoi]?)|[הבלמשוכ]{0,2}(?:טל(?:פון)?|נייד|פלאפון)"
 )
-_BETWEEN = (
-    r"(?:[ \t\xa0]{0,2}(?:č(?:íslo|\.)|numbers?|num|no\.?|nr\.?|nummer|numéro|n°|me|us|mi|mu|jí|nám|at|on|na|is|je|ist"
-    r"|unter|auf|au|work|home|private|mobile|cell|práce|domů|מספר|מס'|ל|ב)(?!\w))"
-)
-_PHONE = (
-    rf"(?:(?<![^\W_])(?:{_PHONE_WORDS})(?!\w)[.'׳’\"״]?(?:[ \t\xa0]{{0,2}}\([^()\n]{{1,14}}\))?{_BETWEEN}{{0,3}}"
-    r"[^\w\n+]{0,5}(?:\n[> \t]*)?|(?<!\w)[TMF]:[ \t\xa0]{0,2}|\bTEL;[^:\n]{1,40}:"
-    r"|[☎☏✆📞📱]\ufe0f?[ \t\xa0:]{0,2}|(?:wa|t|signal|viber)\.(?:me|click)/|[?&]phone=)$"
-)
-_OTHER_WORDS = (
-    r"is[bs]n(?:-1[03])?|ean(?:-1?[38])?|upc|gtin|cas|nsn|p/?n|s/?n|sku|vin|imei|part|art(?:ikl|icle)?|item|kat(?:al\w+)?"
-    r"|cat|serial|sériov\w+|výrobn\w+|serien|produkt\w*|products?|zboží|kód\w*|codes?|model|lot|batch|šarže"
-    r"|version|ver|verze|build|kernel|release|rev|seed|hash|offset|size|ip|port|timestamp|epoch|lat|lon|gps|[ugp]?id"
-    r"|commit|file|trace|bug|issue|rooms?|pages?|str|psč|zip|isdn"
-    r"|ref(?:erence)?|rma|orders?|objedn\w*|bestell\w*|auftrag\w*|invoices?|inv|faktur\w*|rechnung\w*|receipt|quote|p\.?o"
-    r"|zakázk\w*|zak|booking|parcel|zásilk\w*|tracking|tickets?|case|spis\w*|reklamac\w*|doklad\w*|smlouv\w*|contract"
-    r"|vertrag\w*|policy|pojistk\w*|vs|ks|ss|variabiln\w*|symbol\w*|ič|ičo|dič|vat|zákaznick\w+|č(?:íslo|\.) zákazníka"
-    r"|accounts?|acct|účet|účt\w*|č\.? ?ú|konto\w*|kart[ay]|passport|pas|op|občansk\w+|průkaz\w*|rodné|r\.? ?č"
-    r"|licen[cs]e|nis|ils|usd|eur|czk|kč"
-    r"|[הבלמשוכ]{0,2}(?:הזמנה|חשבונית|קבלה|אסמכתא|משלוח|מעקב|חבילה|תיק|פנייה|חשבון|זהות)|מק[\"״]ט|ת[\"'״׳.]{0,2} ?ז"
-)
-_OTHER = (
-    rf"(?:(?<![^\W_])(?:{_OTHER_WORDS})(?!\w)\.?(?:[ \t\xa0-]{{0,2}}(?:č(?:íslo|\.)?|numbers?|num|no|nr|nummer|card|id"
-    r"|code|kód|is|je|ist|מספר|smlouvy|objednávky|faktury|účtu|karty|průkazu|dokladu|zákazníka|produktu|zboží)(?!\w)\.?){0,3}"
-    r"[ \t\xa0]?[:.#№/=-]{0,2}[ \t\xa0]{0,2}|#|[№$€£₪=][ \t\xa0]?)$"
-)
+"""what a clause must not hold that names a reference"""
 _BARE_REFERENCE = r"(?:ref(?:erence)?|tracking)"
 _REFERENCE_NUMBER = (
     r"(?:tracking number|(?:case|order|invoice|parcel|policy|claim|complaint|booking) (?:number|no\.?)"
@@ -71,6 +49,10 @@ _AMOUNT_FOLLOWS = re.compile(
     re.IGNORECASE,
 )
 
+_BEHIND_REACH = 24
+_CUT = re.compile(r"^[^\W_]+")
+_LETTER = re.compile(r"[^\W\d_]")
+
 _REMEMBERING: list[Callable[[], None]] = []
 _ADDRESS = re.compile(r"://[^\s<>\"']*$")
 
@@ -81,11 +63,12 @@ def lookbehind(pattern: str, reach: int = REACH, flags: re.RegexFlag = re.IGNORE
     Tables repeat what stands there, so the latest answers are remembered.
     """
     compiled = re.compile(pattern, flags)
+    return _remembered(lambda words, begin: compiled.search(words, begin) is not None, reach)
 
-    @functools.lru_cache(maxsize=1 << 12)
-    def says(words: str, begin: int) -> bool:
-        return compiled.search(words, begin) is not None
 
+def _remembered(test: Callable[[str, int], bool], reach: int = REACH) -> Callable[[str, int], bool]:
+    """The test of what stands in front of a place, given one character more than it reaches and where it begins."""
+    says = functools.lru_cache(maxsize=1 << 12)(test)
     _REMEMBERING.append(says.cache_clear)
 
     def stands_before(text: str, start: int) -> bool:
@@ -95,18 +78,37 @@ def lookbehind(pattern: str, reach: int = REACH, flags: re.RegexFlag = re.IGNORE
     return stands_before
 
 
+def _announces_phone(front: str, begin: int) -> bool:
+    return _PHONE_SIGNS.search(front) is not None or labels.phone_in_front(_whole_words(front, begin))
+
+
+def _announces_other(front: str, begin: int) -> bool:
+    return _OTHER_SIGNS.search(front) is not None or labels.other_in_front(_whole_words(front, begin))
+
+
+def _whole_words(front: str, begin: int) -> str:
+    """What stands in front without a word that is cut off at its beginning."""
+    return _CUT.sub("", front, count=1) if begin else front
+
+
 def forget() -> None:
     """Forgets what stood in front of all numbers so far."""
     for clear in _REMEMBERING:
         clear()
 
 
-has_phone_context = lookbehind(_PHONE)
+has_phone_context = _remembered(_announces_phone)
 """whether the words in front of a place announce a phone number"""
-has_other_context = lookbehind(_OTHER)
+has_other_context = _remembered(_announces_other)
 """whether the words in front of a place announce a number of another kind, or an amount"""
 has_reference_context = lookbehind(_REFERENCE, _REFERENCE_REACH)
 """whether the clause in front of a place says that what follows is the number of a case, an order, a parcel"""
+
+
+def is_called_phone(text: str, end: int) -> bool:
+    """Whether the words behind a number say that it is a phone: `020 7946 0958 (office)`."""
+    behind = text[end : end + _BEHIND_REACH]
+    return _LETTER.search(behind) is not None and labels.phone_behind(behind)
 
 
 def in_address(text: str, start: int) -> bool:

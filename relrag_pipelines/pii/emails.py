@@ -22,6 +22,8 @@ LONGEST_DOMAIN = 1024
 _LOCAL = regex.compile(r"(?r)\w[!#$%&'*+\-/=?^_`{|}~.\w]*")
 _QUOTED = regex.compile(r'(?r)"[^"\n]{1,64}"')
 _DOMAIN = regex.compile(r"(?:\w+(?:-+\w+)*\.)+[^\W\d_]\w*(?:-+\w+)*")
+_SCALE_OR_VERSION = regex.compile(r"\d{1,2}(?:\.\d)?x\.\w+$|\d+\.\d+\.\d+\D")
+_REPOSITORY_USERS = frozenset({"git", "hg", "svn", "ssh"})
 _HEBREW_PREFIX = regex.compile(r"[\u05d0-\u05ea]+[-\u05be]?(?=[A-Za-z0-9])")
 
 
@@ -33,12 +35,19 @@ def find(text: str) -> list[Span]:
     while at >= 0:
         local = _LOCAL.match(text, done, at) or _QUOTED.match(text, done, at)
         domain = _DOMAIN.match(text, at + 1, at + LONGEST_DOMAIN)
-        if local and domain:
+        if local and domain and not _is_file_or_repository(text, local[0], domain):
             prefix = _HEBREW_PREFIX.match(text, local.start(), at)
             done = domain.end()
             spans.append(Span(prefix.end() if prefix else local.start(), done, SCORE))
         at = text.find("@", at + 1)
     return spans
+
+
+def _is_file_or_repository(text: str, local: str, domain: regex.Match[str]) -> bool:
+    """Whether it is a picture for a dense screen, `logo@2x.png`, a version, or a repository, `git@host:project.git`."""
+    if _SCALE_OR_VERSION.match(domain[0]):
+        return True
+    return local.lower() in _REPOSITORY_USERS and text[domain.end() : domain.end() + 1] in (":", "/")
 
 
 def normalise(address: str) -> str:

@@ -1,4 +1,4 @@
-"""Presidio: its AnalyzerEngine decides what is personal data, its AnonymizerEngine replaces it.
+"""Presidio: its AnalyzerEngine decides what is personal data, its operators replace it.
 
 Recognisers are ours, those of the YAML files, and Presidio's own for what neither has. They run without a model and
 without a network, unless a setting names a language model that is on this machine. Importing this module takes a
@@ -8,7 +8,6 @@ second, so a text comes here only where a recogniser could find something in it;
 from __future__ import annotations
 
 import functools
-import itertools
 import logging
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -26,11 +25,9 @@ from presidio_analyzer import (
     RecognizerRegistry,
     RecognizerResult,
 )
-from presidio_analyzer.context_aware_enhancers import LemmaContextAwareEnhancer
+from presidio_analyzer.context_aware_enhancers import ContextAwareEnhancer
 from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine, NoOpNlpEngine
-from presidio_anonymizer import AnonymizerEngine
 from presidio_anonymizer.entities import OperatorConfig
-from presidio_anonymizer.entities import RecognizerResult as Finding
 
 from relrag_pipelines.pii import ner_models, operators
 from relrag_pipelines.pii.context_words import words_in_front
@@ -43,8 +40,6 @@ LANGUAGE = "en"
 """what Presidio calls the language of every pattern here; none depends on one"""
 _WORDS_IN_FRONT = 5
 _TEXT = "text"
-_AT_ONCE = 64
-"""values that are replaced in one go"""
 
 # Some recognisers ask for the public suffix of a name; by default that list is fetched from the network.
 tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
@@ -91,8 +86,11 @@ class _Text(NoOpNlpEngine):
         return artifacts
 
 
-class _WordsInFront(LemmaContextAwareEnhancer):
-    """Presidio's enhancer by context words, given the words in front of a finding instead of a model's lemmas."""
+class _WordsInFront(ContextAwareEnhancer):
+    """Raises the score of a finding that has a context word of its recogniser in front of it.
+
+    Presidio's own enhancer copies every finding deeply and asks a model for the words.
+    """
 
     def enhance_using_context(
         self,
@@ -102,19 +100,24 @@ class _WordsInFront(LemmaContextAwareEnhancer):
         recognizers: list[EntityRecognizer],
         context: list[str] | None = None,
     ) -> list[RecognizerResult]:
-        """As Presidio's, but without a deep copy of those results whose recogniser has no context words."""
-        heeding = {one.id for one in recognizers if one.context}
-        ids = [one.recognition_metadata[RecognizerResult.RECOGNIZER_IDENTIFIER_KEY] for one in raw_results]
-        others = [one for one, who in zip(raw_results, ids, strict=True) if who not in heeding]
-        some = [one for one, who in zip(raw_results, ids, strict=True) if who in heeding]
-        if some:
-            some = super().enhance_using_context(text, some, nlp_artifacts, recognizers, context)
-        return [*others, *some]
-
-    def _extract_surrounding_words(self, nlp_artifacts: NlpArtifacts, word: str, start: int) -> list[str]:
+        """The findings, with their scores raised."""
         # a model's tokens know their text
-        text = getattr(nlp_artifacts, _TEXT, None) or nlp_artifacts.tokens.text
-        return words_in_front(text, start, self.context_prefix_count)
+        seen = getattr(nlp_artifacts, _TEXT, None) or nlp_artifacts.tokens.text
+        context_words = {one.id: [word.lower() for word in one.context] for one in recognizers if one.context}
+        for result in raw_results:
+            words = context_words.get(result.recognition_metadata[RecognizerResult.RECOGNIZER_IDENTIFIER_KEY])
+            if words:
+                self._raise_score(result, words, words_in_front(seen, result.start, self.context_prefix_count))
+        return raw_results
+
+    def _raise_score(self, result: RecognizerResult, context_words: list[str], in_front: list[str]) -> None:
+        word = next((word for word in context_words if word in in_front), None)
+        if word is None:
+            return
+        raised = max(result.score + self.context_similarity_factor, self.min_score_with_context_similarity)
+        result.score = min(raised, self.MAX_SCORE)
+        result.analysis_explanation.set_supportive_context_word(word)
+        result.analysis_explanation.set_improved_score(result.score)
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,6 @@ class Engine:
     """Presidio with the recognisers of one archive."""
 
     analyzer: AnalyzerEngine
-    anonymizer: AnonymizerEngine
     language: str
 
     def analyze(
@@ -146,20 +148,8 @@ class Engine:
 
     def replace(self, values: Sequence[tuple[str, str]], configs: Mapping[str, OperatorConfig]) -> list[str]:
         """What stands for each value, given with the name of its entity."""
-        distinct = list(dict.fromkeys(values))  # equal values get equal replacements
-        new: dict[tuple[str, str], str] = {}
-        # the anonymizer copies its text once a finding, so it is given some values at a time, and nothing around them
-        for first in range(0, len(distinct), _AT_ONCE):
-            some = distinct[first : first + _AT_ONCE]
-            starts = itertools.accumulate((len(value) + 1 for _, value in some), initial=0)
-            findings = [
-                Finding(name, start, start + len(value), 1.0)
-                for start, (name, value) in zip(starts, some, strict=False)
-            ]
-            lines = "\n".join(value for _, value in some)
-            done = self.anonymizer.anonymize(lines, findings, {**configs}, merge_entities_with_spaces=False)
-            items = sorted(done.items, key=lambda item: item.start)
-            new |= zip(some, (item.text for item in items), strict=True)
+        operate = {name: operators.operation(config) for name, config in configs.items()}
+        new = {(name, value): operate[name](value) for name, value in dict.fromkeys(values)}
         return [new[one] for one in values]
 
     @functools.cached_property
@@ -187,7 +177,7 @@ def _engine(entities: tuple[EntityType, ...], model: Path | None, described: byt
     ]
     for one in recognisers:
         one.supported_language = language
-    return Engine(_analyzer(recognisers, names.nlp, language), operators.anonymizer(), language)
+    return Engine(_analyzer(recognisers, names.nlp, language), language)
 
 
 def stock_recognizers(entities: Sequence[str]) -> AnalyzerEngine:
@@ -222,7 +212,7 @@ def _analyzer(recognisers: Collection[EntityRecognizer], nlp: NlpEngine | None, 
             registry=registry,
             nlp_engine=nlp or _no_model(language),
             supported_languages=[language],
-            context_aware_enhancer=_WordsInFront(BOOST, BOOSTED, _WORDS_IN_FRONT, context_matching_mode="whole_word"),
+            context_aware_enhancer=_WordsInFront(BOOST, BOOSTED, _WORDS_IN_FRONT, 0),
         )
 
 

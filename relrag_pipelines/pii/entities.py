@@ -37,7 +37,7 @@ class EntityType:
     hint: str
     """characters of which each of its occurrences has one, as in a character class; empty where there are none"""
     words: tuple[str, ...] = ()
-    """or one of these, letter by letter"""
+    """or one of these, in lower case"""
     patterns: tuple[PatternEntry, ...] = ()
     """recognisers that are written as data"""
 
@@ -97,7 +97,7 @@ FURTHER = {
         _by_patterns("IP_ADDRESS", "ip", squeeze),
         _by_patterns("MAC_ADDRESS", "mac", letters_and_digits),
         _by_patterns("CREDENTIALS", "credentials", str.strip, _DIGIT + "@"),
-        _by_patterns("API_KEY", "api_key", str.strip, words=("PRIVATE KEY-----",)),
+        _by_patterns("API_KEY", "api_key", str.strip, words=("private key-----",)),
         _by_patterns("PASSPORT", "passport", letters_and_digits),
         _by_patterns("DRIVER_LICENSE", "driver_license", letters_and_digits),
         EntityType("IL_COMPANY_NUMBER", company_numbers.find_israeli, company_numbers.normalise, "il_company", _DIGIT),
@@ -109,18 +109,27 @@ FURTHER = {
 """looked for only where a policy names them"""
 
 
-def table(file: Path | None = None) -> Mapping[str, EntityType]:
+def table(file: Path | None = None, regions: tuple[str, ...] = ()) -> Mapping[str, EntityType]:
     """All entities that need nothing but relrag, and those of the owner's file; one of ours may get more patterns.
+
+    `regions` are countries whose national numbers count by their form alone.
 
     Raises SettingsError where the file cannot be read.
     """
-    return _with(patterns.load(file) if file else ())
+    return _with(patterns.load(file) if file else (), regions)
 
 
-@functools.lru_cache(4)
-def _with(entries: tuple[patterns.PatternEntry, ...]) -> Mapping[str, EntityType]:
-    known = ENTITIES | FURTHER
+@functools.lru_cache(64)
+def _with(entries: tuple[patterns.PatternEntry, ...], regions: tuple[str, ...]) -> Mapping[str, EntityType]:
+    known = ENTITIES | FURTHER | (_phones_of(regions) if regions else {})
     for entry in entries:
         base = known.get(entry.entity) or EntityType(entry.entity, None, squeeze, entry.entity, "")
         known[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
     return known
+
+
+def _phones_of(regions: tuple[str, ...]) -> dict[str, EntityType]:
+    """Phone numbers as they are found and normalised where these regions are at home."""
+    phone = ENTITIES["PHONE_NUMBER"]
+    find = _memoize(functools.partial(phones.find, regions=regions))
+    return {phone.name: replace(phone, find=find, normalise=functools.partial(phones.normalise, regions=regions))}

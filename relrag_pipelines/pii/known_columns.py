@@ -6,27 +6,23 @@ holds a value is found so; others may be, and few are, so `KnownValues.values_in
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.pii import nested_text
-from relrag_pipelines.pii.known_values import APART, LEAST_PHONE, HeldValue, KnownValues, fold_case
+from relrag_pipelines.pii.known_values import APART, KnownValues, fold_case
+from relrag_pipelines.pii.value_spellings import HeldValue, Places
 
-Rows = npt.NDArray[np.int64]
-"""numbers of rows, in order"""
-
-_LONGEST_GAP = 12
-"""bytes between two digits of a number at most: three characters of up to four bytes"""
 _OTHER_DIGITS = r"[^\P{Nd}0-9]"
-_APART = ord("x")
-"""between runs of digits"""
-_BREAKS = np.zeros(256, bool)
-_BREAKS[[0, *b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"]] = True
-"""bytes that no number goes across"""
+_LETTERS = string.ascii_letters.encode()
+"""no number goes across one"""
+_DIGITS_AND_BREAKS = bytes.maketrans(_LETTERS, b"x" * len(_LETTERS))
+_BETWEEN_DIGITS = bytes(set(range(256)) - {*_LETTERS, *string.digits.encode(), *APART.encode()})
+"""what may stand between the digits of a number; more than may, so a row that is found is looked at again"""
 
 
 def rows_that_hold(table: pa.Table | pa.RecordBatch, known: KnownValues) -> Iterator[tuple[int, set[HeldValue]]]:
@@ -37,22 +33,34 @@ def rows_that_hold(table: pa.Table | pa.RecordBatch, known: KnownValues) -> Iter
             yield number, held
 
 
-def rows_that_may_hold(table: pa.Table | pa.RecordBatch, known: KnownValues) -> Rows:
+def rows_that_may_hold(table: pa.Table | pa.RecordBatch, known: KnownValues) -> Places:
     """The rows of which any string, those in lists, structs and bytes as well, may hold one of the values."""
     found = [np.empty(0, np.int64)]
-    parts: dict[bool, list[tuple[pa.Array, Rows]]] = {}
+    parts: dict[bool, list[tuple[pa.Array, Places]]] = {True: [], False: []}
     for column in table.columns if known and table.num_rows else ():
         whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         for strings, rows in _strings(whole, np.arange(len(whole))):
             # a look at many short columns costs more than their bytes; the case of ASCII is folded far quicker
-            parts.setdefault(_bytes_of(strings).isascii(), []).append((strings, rows))
-    for alike in parts.values():
+            for ascii_only, some in _by_script(strings, rows):
+                parts[ascii_only].append(some)
+    for alike in filter(None, parts.values()):
         rows = np.concatenate([some for _, some in alike])
         found.append(rows[_places(pa.concat_arrays([strings for strings, _ in alike]), known)])
     return np.unique(np.concatenate(found))
 
 
-def _strings(array: pa.Array, rows: Rows) -> Iterator[tuple[pa.Array, Rows]]:
+def _by_script(strings: pa.Array, rows: Places) -> Iterator[tuple[bool, tuple[pa.Array, Places]]]:
+    """The strings of ASCII alone, and the others, each with their rows."""
+    if _bytes_of(strings).isascii():
+        yield True, (strings, rows)
+        return
+    mask = pc.string_is_ascii(strings)
+    yield True, (strings.filter(mask), rows[_matching(mask)])
+    others = pc.invert(mask)
+    yield False, (strings.filter(others), rows[_matching(others)])
+
+
+def _strings(array: pa.Array, rows: Places) -> Iterator[tuple[pa.Array, Places]]:
     """The strings within an array without nulls, and the row that each belongs to."""
     kind = array.type
     if pa.types.is_dictionary(kind):
@@ -72,7 +80,7 @@ def _strings(array: pa.Array, rows: Rows) -> Iterator[tuple[pa.Array, Rows]]:
         yield pa.array([text for _, text in told], pa.large_string()), np.array([row for row, _ in told], np.int64)
 
 
-def _places(strings: pa.Array, known: KnownValues) -> Rows:
+def _places(strings: pa.Array, known: KnownValues) -> Places:
     """Which of the strings may hold a value."""
     ended = pc.binary_join_element_wise(strings, *(pa.scalar(one, pa.large_string()) for one in (APART, "")))
     data = _bytes_of(ended)
@@ -81,11 +89,10 @@ def _places(strings: pa.Array, known: KnownValues) -> Rows:
         cut = pc.match_substring(strings, APART)
         others = _matching(pc.invert(cut))
         return np.union1d(_matching(cut), others[_places(strings.filter(pc.invert(cut)), known)])
-    found = [ends.searchsorted(_digit_places(data, known))]
+    found = [_strings_with_numbers(data, known)]
     plain = data.lower() if data.isascii() else fold_case(data.decode("utf-8", "replace")).encode()
     plain = plain.replace(b"%40", b"@") if b"%40" in plain else plain
-    starts = [start for _, start, _ in known.by_letters.find_matches_as_indexes(plain, overlapping=True)]
-    found.append((_ends(plain) if starts else ends).searchsorted(np.array(starts, np.int64)))
+    found.append(_string_numbers(plain, known.words.starts(plain, known.entities)))
     if not data.isascii():
         found.append(_matching(pc.match_substring_regex(strings, _OTHER_DIGITS)))
     if b"\\u" in data:
@@ -102,39 +109,20 @@ def _bytes_of(strings: pa.Array) -> bytes:
     return memoryview(data)[bounds[0] : bounds[1]].tobytes()
 
 
-def _ends(data: bytes) -> Rows:
+def _ends(data: bytes) -> Places:
     return np.flatnonzero(np.frombuffer(data, np.uint8) == 0)
 
 
-def _matching(mask: pa.Array) -> Rows:
+def _matching(mask: pa.Array) -> Places:
     return np.flatnonzero(mask.to_numpy(zero_copy_only=False))
 
 
-def _digit_places(data: bytes, known: KnownValues) -> Rows:
-    """Where, however they are grouped, the digits of a value begin."""
-    codes = np.frombuffer(data, np.uint8)
-    places = np.flatnonzero(codes - np.uint8(48) < 10)
-    if len(places) < LEAST_PHONE:
-        return np.empty(0, np.int64)
-    starts = np.flatnonzero(np.concatenate(([True], _breaks(codes, places))))
-    lengths = np.diff(starts, append=len(places))
-    long = lengths >= LEAST_PHONE
-    kept = places[np.repeat(long, lengths)]
-    runs = lengths[long]
-    put = np.arange(len(kept)) + np.repeat(np.arange(len(runs)), runs)
-    stream = np.full(len(kept) + len(runs), _APART, np.uint8)
-    stream[put] = codes[kept]
-    matches = known.by_digits.find_matches_as_indexes(stream.tobytes(), overlapping=True)
-    found: Rows = kept[put.searchsorted(np.array([start for _, start, _ in matches], np.int64))]
-    return found
+def _strings_with_numbers(data: bytes, known: KnownValues) -> Places:
+    """Which of the strings hold the digits of a value one after another, whatever stands between them but letters."""
+    digits = data.translate(_DIGITS_AND_BREAKS, _BETWEEN_DIGITS)
+    return _string_numbers(digits, known.numbers.starts(digits, known.entities))
 
 
-def _breaks(codes: npt.NDArray[np.uint8], places: Rows) -> npt.NDArray[np.bool_]:
-    """Between which of the digits a number cannot go on."""
-    gaps = np.diff(places) - 1
-    broken = gaps > _LONGEST_GAP
-    near = np.flatnonzero((gaps > 0) & ~broken)
-    for step in range(1, _LONGEST_GAP + 1):
-        near = near[gaps[near] >= step]
-        broken[near] |= _BREAKS[codes[places[near] + step]]
-    return broken
+def _string_numbers(data: bytes, places: Places) -> Places:
+    """Which strings these places lie in, where each string ends with a NUL."""
+    return _ends(data).searchsorted(places) if len(places) else places

@@ -9,17 +9,17 @@ from __future__ import annotations
 import bisect
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-import ahocorasick_rs
 import numpy as np
 import numpy.typing as npt
 import regex
 
 from relrag_pipelines.pii import pseudonyms
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
+from relrag_pipelines.pii.value_spellings import HeldValue, Spellings
 
 APART = "\0"
 """between texts that are looked at together; no value goes across it"""
@@ -46,14 +46,6 @@ def is_guess(entity: str, value: str) -> bool:
     return entity == _PHONE and _GUESS.fullmatch(value) is not None
 
 
-class HeldValue(NamedTuple):
-    """A value that a text holds."""
-
-    entity: str
-    canonical: str
-    """the one way to write it: never to be shown"""
-
-
 Finder = tuple[str, Callable[[str], list[Span]]]
 """an entity, and what finds it in a text"""
 
@@ -73,10 +65,12 @@ _Place = tuple[frozenset[HeldValue], int, int]
 class KnownValues:
     """Values that were replaced, to be looked for all in one pass."""
 
-    numbers: Mapping[str, frozenset[HeldValue]]
+    numbers: Spellings
     """by digits"""
-    words: Mapping[str, frozenset[HeldValue]]
-    """by letters, as `folded` writes them"""
+    words: Spellings
+    """by letters, as `fold_case` writes them"""
+    entities: frozenset[str]
+    """of the values that are looked for"""
 
     @classmethod
     def of(cls, values: Iterable[tuple[str, str]], allowed: Iterable[str] = ()) -> KnownValues:
@@ -92,36 +86,19 @@ class KnownValues:
                 numbers.setdefault(one, set()).add(HeldValue(entity, min(digits, key=len)))
             if not digits and len(word) >= LEAST_LETTERS and not word.isdecimal() and word not in shown:
                 words.setdefault(word, set()).add(HeldValue(entity, word))
-        return cls(*({one: frozenset(held) for one, held in found.items()} for found in (numbers, words)))
+        by_digits, by_letters = (
+            Spellings({one: frozenset(held) for one, held in found.items()}) for found in (numbers, words)
+        )
+        return cls(by_digits, by_letters, by_digits.entities | by_letters.entities)
 
     def restrict(self, entities: Set[str]) -> KnownValues:
-        """Those of the values that are of one of these entities."""
-
-        def some(known: Mapping[str, frozenset[HeldValue]]) -> dict[str, frozenset[HeldValue]]:
-            left = {one: frozenset(each for each in held if each.entity in entities) for one, held in known.items()}
-            return {one: held for one, held in left.items() if held}
-
-        return KnownValues(some(self.numbers), some(self.words))
+        """Those of the values that are of one of these entities; it copies none."""
+        return replace(self, entities=self.entities & entities)
 
     def __bool__(self) -> bool:
-        return bool(self.numbers or self.words)
+        return bool(self.entities)
 
-    @functools.cached_property
-    def all(self) -> frozenset[HeldValue]:
-        """Every value."""
-        return frozenset[HeldValue]().union(*self.numbers.values(), *self.words.values())
-
-    @functools.cached_property
-    def by_digits(self) -> ahocorasick_rs.BytesAhoCorasick:
-        """What finds `numbers` in ASCII; patterns are numbered in their order."""
-        return ahocorasick_rs.BytesAhoCorasick([one.encode() for one in self.numbers])
-
-    @functools.cached_property
-    def by_letters(self) -> ahocorasick_rs.BytesAhoCorasick:
-        """What finds `words` in UTF-8; patterns are numbered in their order."""
-        return ahocorasick_rs.BytesAhoCorasick([one.encode("utf-8", "surrogatepass") for one in self.words])
-
-    def entities(self, text: str) -> set[str]:
+    def entities_in(self, text: str) -> set[str]:
         """The entities of the values that the text holds."""
         return {one.entity for one in self.values_in(text)}
 
@@ -136,8 +113,7 @@ class KnownValues:
 
     def finders(self, entities: Set[str]) -> list[Finder]:
         """What finds the values of each of these entities."""
-        there = {one.entity for one in self.all} & entities
-        return [(name, functools.partial(self.spans, entity=name)) for name in sorted(there)]
+        return [(name, functools.partial(self.spans, entity=name)) for name in sorted(self.entities & entities)]
 
     def _places(self, text: str) -> list[_Place]:
         if not any(True for _ in self._matches(text)):
@@ -148,39 +124,41 @@ class KnownValues:
         return itertools.chain(self._held_numbers(text), self._held_words(text))
 
     def _held_numbers(self, text: str) -> Iterator[_Place]:
-        if not self.numbers:
+        if not self.numbers.entities & self.entities:
             return
-        held = [*self.numbers.values()]
         for run in _GROUPS.finditer(text):
-            if run.end() - run.start() < LEAST_PHONE:
+            if run.end() - run.start() >= LEAST_PHONE:
+                yield from self._numbers_in_run(run)
+
+    def _numbers_in_run(self, run: regex.Match[str]) -> Iterator[_Place]:
+        """The values among groups of digits; each begins and ends with a group, or behind a prefix of a phone."""
+        groups = _GROUP.findall(run[0])
+        starts = [0, *itertools.accumulate(map(len, groups))]
+        digits = _ascii("".join(groups))
+        for match in self.numbers.matches(digits.encode(), self.entities):
+            if match.end not in starts:
                 continue
-            groups = _GROUP.findall(run[0])
-            starts = [0, *itertools.accumulate(map(len, groups))]
-            digits = _ascii("".join(groups))
-            for number, start, end in self.by_digits.find_matches_as_indexes(digits.encode(), overlapping=True):
-                if end not in starts:
-                    continue
-                first = starts[bisect.bisect_right(starts, start) - 1]
-                before, some = digits[first:start], held[number]
-                if before:
-                    some = frozenset(one for one in some if one.entity == _PHONE and before in _PREFIXES)
-                if some:
-                    places = [run.start() + place for place, char in enumerate(run[0]) if char.isdecimal()]
-                    yield some, places[first], places[end - 1] + 1
+            first = starts[bisect.bisect_right(starts, match.start) - 1]
+            before, some = digits[first : match.start], match.values
+            if before:
+                some = frozenset(one for one in some if one.entity == _PHONE and before in _PREFIXES)
+            if some:
+                places = [run.start() + place for place, char in enumerate(run[0]) if char.isdecimal()]
+                yield some, places[first], places[match.end - 1] + 1
 
     def _held_words(self, text: str) -> Iterator[_Place]:
-        if not self.words:
-            return
         folded = fold_case(text)
-        held, data = [*self.words.items()], folded.encode("utf-8", "surrogatepass")
+        data = folded.encode("utf-8", "surrogatepass")
         letters: npt.NDArray[np.int64] | None = None
-        for word, start, end in self.by_letters.find_matches_as_indexes(data, overlapping=True):
+        for value, some, start, end in self.words.matches(data, self.entities):
             around = (data[max(0, start - _AROUND) : start], data[end : end + _AROUND])
-            value, some = held[word]
             if _stands_alone(value, *(one.decode("utf-8", "ignore") for one in around)):
                 letters = _letters_before(data) if letters is None else letters
                 same = len(folded) == len(text)
                 yield (some, int(letters[start]), int(letters[end])) if same else (some, 0, 0)
+
+
+NO_VALUES = KnownValues.of(())
 
 
 def _letters_before(data: bytes) -> npt.NDArray[np.int64]:

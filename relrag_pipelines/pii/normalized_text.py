@@ -20,7 +20,9 @@ from relrag_pipelines.pii.spans import Span, resolve_overlaps
 WRAP = "\u205f"
 """a space that stands for the end of a line within a number; nobody writes it"""
 
-_WIDE = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0xFF01, 0xFF5F), 0xFE6B)} | {0x3002: "."}
+_WIDE = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0xFF01, 0xFF5F), 0xFE6B)} | dict.fromkeys(
+    (0x3002, 0xFF61), "."
+)
 DIGITS = {
     code: str(unicodedata.decimal(chr(code)))
     for code in (*range(128, 0xFFFF), *range(0x1D7CE, 0x1D800), *range(0x1FBF0, 0x1FBFA))
@@ -38,14 +40,10 @@ _WRAPPED_ADDRESS = re.compile(
     r"@(?<=\w@)(?:(?:[\w-]+\.)?(?P<end>\r?\n[> \t]*)(?=[\w-]+\.\w)|[\w-]+\.(?P<last>\r?\n[> \t]*)(?=\w)"
     r"|[\w-]+(?P<word>\r?\n[> \t]*)(?=[\w-]*\.\w))"
 )
-_SIGN = re.compile(
-    r"[\[({%](?:(?<=[\[({])[ ]?(?:[aA][tT]|[zZ]avin[aá][cč]|שטרודל|[dD][oO][tT]|[tT]e[cč]ka|[pP]unkt|נקודה)[ ]?[\])}]"
-    r"|(?<=%)40)(?=[ \t]?\w)"
-)
+_PERCENT_SIGN = re.compile(r"%40(?=\w)")
 _REFERENCE = re.compile(r"&#?\w{2,8};")
 _REFERRED = re.compile(rf"[@.\-+()/_\d]|[{_MARKS}]+")
 """what addresses and numbers are made of, where HTML refers to it"""
-_DOTS = ("dot", "te", "pun", "נקו")
 
 
 @dataclass(frozen=True)
@@ -65,14 +63,19 @@ def normalize(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
     """The finder, made to look at what is seen of a text as well."""
 
     @functools.wraps(find)
-    def find_in_both(text: str) -> list[Span]:
-        spans = find(text)
-        if (view := normalize_text(text)) is None:
-            return spans
-        more = [Span(view.place(start), view.place(end - 1) + 1, score) for start, end, score in find(view.text)]
-        return resolve_overlaps([*more, *(one for one in spans if not _is_part(one, more))], text)
+    def finder(text: str) -> list[Span]:
+        return find_in_both(text, find)
 
-    return find_in_both
+    return finder
+
+
+def find_in_both(text: str, find: Callable[[str], list[Span]]) -> list[Span]:
+    """What the finder finds in the text and in what is seen of it, at its place in the text."""
+    spans = find(text)
+    if (view := normalize_text(text)) is None:
+        return spans
+    more = [Span(view.place(start), view.place(end - 1) + 1, score) for start, end, score in find(view.text)]
+    return resolve_overlaps([*more, *(one for one in spans if not _is_part(one, more))], text)
 
 
 def _is_part(one: Span, spans: list[Span]) -> bool:
@@ -99,12 +102,10 @@ def normalize_text(text: str) -> NormalizedText | None:
         changes += [(*match.span(), WRAP) for match in _isolated_breaks(list(_WRAPPED.finditer(plain)), plain)]
         if "@" in plain:
             changes += [(*match.span(match.lastgroup or 0), "") for match in _WRAPPED_ADDRESS.finditer(plain)]
-    changes += [_decode_symbol(match, plain) for match in _SIGN.finditer(plain)]
+    changes += [(*match.span(), "@") for match in _PERCENT_SIGN.finditer(plain)]
     if "&" in plain:
         changes += _references(plain)
-    if spelled_addresses.has_spelled_address(plain, spelled_addresses.WORDS) or (
-        "@" in plain and spelled_addresses.has_spelled_address(plain, spelled_addresses.APART)
-    ):
+    if spelled_addresses.may_hold(plain):
         changes += spelled_addresses.signs(plain)
     return _build(plain, sorted(changes, key=lambda one: (one[0], -one[1]))) if changes or plain != text else None
 
@@ -117,15 +118,6 @@ def _references(text: str) -> Iterator[tuple[int, int, str]]:
             yield (*match.span(), "\u00a0")
         elif _REFERRED.fullmatch(char):
             yield (*match.span(), _HIDDEN.sub("", char))
-
-
-def _decode_symbol(match: re.Match[str], text: str) -> tuple[int, int, str]:
-    """What a spelt-out sign stands for, with the blanks around it."""
-    start, end = match.span()
-    sign = "." if match[0].strip("[({ ").lower().startswith(_DOTS) else "@"
-    if match[0][0] in "[({":
-        start, end = start - text[start - 1 : start].isspace(), end + text[end : end + 1].isspace()
-    return start, end, sign
 
 
 def _isolated_breaks(breaks: list[re.Match[str]], text: str) -> Iterator[re.Match[str]]:

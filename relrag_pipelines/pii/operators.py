@@ -1,4 +1,4 @@
-"""What stands in for a value, as operators of Presidio's AnonymizerEngine: ours beside its `keep`, `redact`, `replace`.
+"""What stands in for a value, as Presidio's operators: ours beside its `redact` and `replace`.
 
 Each is given the entity and the archive's keys as parameters. Equal values get equal replacements, so that two
 syncs write the same bytes.
@@ -7,11 +7,11 @@ syncs write the same bytes.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
-from presidio_anonymizer import AnonymizerEngine
 from presidio_anonymizer.entities import InvalidParamError, OperatorConfig
-from presidio_anonymizer.operators import Operator, OperatorType
+from presidio_anonymizer.operators import Operator, OperatorsFactory, OperatorType
 
 from relrag_pipelines.pii import pseudonyms
 from relrag_pipelines.pii.entities import EntityType
@@ -82,13 +82,24 @@ def mask(value: str) -> str:
     return "".join("*" if char.isalnum() and place not in shown else char for place, char in enumerate(value))
 
 
+def operation(config: OperatorConfig) -> Callable[[str], str]:
+    """What the operator makes of a value. Raises InvalidParamError where the configuration lacks something."""
+    operator = _factory().create_operator_class(config.operator_name, OperatorType.Anonymize)
+    operator.validate(config.params)
+    return lambda value: str(operator.operate(value, config.params))
+
+
+OPERATORS = (Pseudonymize, Mask, Encrypt)
+"""ours"""
+
+
 @functools.cache
-def anonymizer() -> AnonymizerEngine:
-    """Presidio's engine with our operators."""
-    engine = AnonymizerEngine()  # type: ignore[no-untyped-call]
-    for operator in (Pseudonymize, Mask, Encrypt):
-        engine.add_anonymizer(operator)
-    return engine
+def _factory() -> OperatorsFactory:
+    """Presidio's operators and ours."""
+    factory = OperatorsFactory()
+    for operator in OPERATORS:
+        factory.add_anonymize_operator(operator)
+    return factory
 
 
 def config(action: str, entity: EntityType, keys: Keys) -> OperatorConfig:

@@ -62,11 +62,13 @@ class EntityCatalog:
     recognizers: Path | None = None
     """the owner's own recognisers"""
     language_model: Path | None = None
+    regions: tuple[str, ...] = ()
+    """countries whose national numbers count by their form alone, the likeliest first"""
 
     @property
     def ours(self) -> Mapping[str, EntityType]:
         """Those that need nothing but relrag and the owner's file."""
-        return entity_table.table(self.recognizers)
+        return entity_table.table(self.recognizers, self.regions)
 
     @property
     def engine(self) -> Engine:

@@ -90,10 +90,15 @@ class PIIRedactor:
         self._remembered: dict[tuple[int, str], list[PIIEntity]] = {}
 
     @classmethod
-    def of(cls, settings: Settings, keys: Keys) -> PIIRedactor:
-        """The redactor that an archive's settings describe."""
-        catalog = EntityCatalog(settings.pii_recognizers_path, settings.pii_language_model_path)
+    def of(cls, settings: Settings, keys: Keys, regions: Sequence[str] = ()) -> PIIRedactor:
+        """The redactor that an archive's settings describe; `regions` are the countries that it is at home in."""
+        catalog = EntityCatalog(settings.pii_recognizers_path, settings.pii_language_model_path, tuple(regions))
         return cls(settings.pii_policies, keys, settings.pii_redaction_enabled, settings.pii_allow_list, catalog)
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """Countries whose national numbers count by their form alone, the likeliest first."""
+        return self._catalog.regions
 
     def detect(self, text: str, channel: str) -> list[PIIEntity]:
         """What the channel's policy looks for and the text holds, by position.
@@ -147,7 +152,8 @@ class PIIRedactor:
     def hint(self, channel: str) -> str:
         """A pattern, for RE2 as well, that matches every text which the channel's policy could change."""
         rule = self._rule_of(channel)
-        return "|".join([rule.hint.pattern, *map(regex.escape, rule.words)]) if rule.hint.pattern else ""
+        words = "|".join(map(regex.escape, rule.words))
+        return (f"{rule.hint.pattern}|(?i:{words})" if words else rule.hint.pattern) if rule.hint.pattern else ""
 
     def looks_for_phones(self, channel: str) -> bool:
         """Whether phone numbers are replaced in the channel."""

@@ -1,41 +1,72 @@
-"""E-mail addresses whose signs are spelt out or stand apart: `petra @ walla.co.il`, `jan at firma dot cz`.
+"""E-mail addresses whose signs are spelt out, doubled or stand apart: `petra @ walla.co.il`, `jan AT firma DOT cz`.
 
-What stands around a sign decides, as people meet at six and look at pages: there must be a domain behind it that ends
-as domains do, and in front of a mere "at" or "@" something that is no everyday word.
+Every such sign becomes the sign itself, and emails.py reads the result. What stands around a sign decides, as people
+meet at six and look at pages: there must be a domain behind it that ends as domains do, and in front of a mere "at" or
+"@" something that is no everyday word. address_words.toml has the words of each language.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import regex
 
-WORDS = (" at ", "avin", "שטרודל")
-"""one of these stands in every such address that has neither an @ nor a &"""
-APART = ("@ ", " @", "@&", ";@", "@\t", "\t@", "@\xa0", "\xa0@")
-"""or one of these, where there is an @"""
+from relrag_pipelines.pii import context_words
 
+_LANGUAGES = tomllib.loads(Path(__file__).with_name("address_words.toml").read_text(encoding="utf-8")).values()
+
+
+def _words(kind: str) -> list[str]:
+    """The words of all languages, the longest first."""
+    return sorted({word for words in _LANGUAGES for word in words.get(kind, ())}, key=lambda word: (-len(word), word))
+
+
+def _alternatives(words: Iterable[str]) -> str:
+    return "|".join(map(regex.escape, words))
+
+
+WORDS = (" at ", "-at-", "_at_", "<at", "*at*", "|at|", '"at"', "'at'", *_words("at"))
+"""one of these, in lower case, stands in every such address that has none of `@([{&`"""
+APART = ("@ ", " @", "@&", ";@", "@\t", "\t@", "@\xa0", "\xa0@", "@@", "<@")
+"""or one of these"""
 _BLANK = r"(?:[ \t\xa0]|&nbsp;)"
 _LONGEST = 160
 """characters of a domain; without a limit each sign costs a look through the rest of the text"""
-_SIGN = regex.compile(
-    rf"{_BLANK}{{1,3}}(?:(?P<certain>[zZ]avin[aá][cč]|שטרודל)|(?P<at>at)|@){_BLANK}{{1,3}}(?=\w)"
-    rf"|(?<=\w)@{_BLANK}{{1,3}}(?=\w)|(?<=\w){_BLANK}{{1,3}}@(?=\w)"
+_AT, _WEAK_AT, _DOT_WORD = _alternatives(_words("at")), _alternatives(_words("weak_at")), _alternatives(_words("dot"))
+_BRACKETED = regex.compile(
+    rf"[\[({{<]{_BLANK}?(?:@|\.|{_AT}|{_WEAK_AT}|{_DOT_WORD}){_BLANK}?[\])}}>]", regex.IGNORECASE
 )
-_DOT = rf"{_BLANK}{{1,3}}(?:dot|DOT|te[cč]k[auy]|TE[CČ]KA|punkt|נקודה){_BLANK}{{1,3}}"
+_SIGN = regex.compile(
+    rf"(?P<bracketed>{_BLANK}?[\[({{<]{_BLANK}?(?:{_AT}|{_WEAK_AT}|@){_BLANK}?[\])}}>]{_BLANK}?)(?=\w)"
+    rf"|(?<=\w)(?P<joint>[-_*|\"'])(?:{_AT}|{_WEAK_AT})(?P=joint)(?=\w)"
+    rf"|{_BLANK}{{1,3}}(?:(?P<word>{_AT})|(?P<at>{_WEAK_AT})|@{{1,3}}){_BLANK}{{1,3}}(?=\w)"
+    rf"|(?<=\w)(?P<doubled>@{{2,3}})(?=\w)|(?<=\w)@{{1,3}}{_BLANK}{{1,3}}(?=\w)"
+    rf"|(?<=\w){_BLANK}{{1,3}}@{{1,3}}(?=\w)|(?<=\w)(?P<plain>@)(?=\w)",
+    regex.IGNORECASE,
+)
+_DOT = (
+    rf"(?:{_BLANK}?[\[({{<]{_BLANK}?(?:(?i:{_DOT_WORD})|\.){_BLANK}?[\])}}>]{_BLANK}?"
+    rf"|(?P<dash>[-_])(?i:{_DOT_WORD})[-_]|{_BLANK}{{1,3}}(?i:{_DOT_WORD}){_BLANK}{{1,3}})"
+)
+_LABEL = rf"\w(?>[^\W_]{{0,62}}(?:(?:['׳]|[-_](?!(?i:{_DOT_WORD})[-_]))[^\W_]{{0,62}}){{0,8}})"
 _ENDINGS = (
     "com|net|org|edu|gov|info|biz|name|io|me|eu|il|cz|sk|de|at|ch|pl|hu|fr|it|es|pt|nl|be|se|no|dk|fi|ie|uk|us|ca|au|in|ru|ua"
+    "|br|mx|ar|cl|tr|gr|ro|bg|hr|si|rs|lt|lv|ee|is|lu|cn|jp|kr|tw|hk|sg|nz|za|by|kz"
     "|online|email|app|dev|קום|נט|אורג|איל|קו"
 )
-_DOMAIN = regex.compile(
-    rf"[\w][\w׳'-]{{0,62}}(?:(?P<dot>{_DOT}|\.)[\w][\w׳'-]{{0,62}}){{0,4}}(?P<last>{_DOT}|\.)(?i:{_ENDINGS})(?![\w-]|\.\w)"
-)
+_DOMAIN_START = rf"{_LABEL}(?:(?:{_DOT}|\.){_LABEL}){{0,4}}(?:{_DOT}|\.)"
+_DOMAIN = regex.compile(rf"{_DOMAIN_START}(?i:{_ENDINGS})(?![\w-]|\.\w)")
+_ANY_DOMAIN = regex.compile(rf"{_DOMAIN_START}[^\W\d_]{{2,24}}(?![\w-]|\.\w)")
 _GERESH = regex.compile("['׳]")
 _SPELT_DOT = regex.compile(_DOT)
 # Matched backwards from the sign, as in emails.py.
 _LOCAL = regex.compile(rf"(?r)(?<![\w.+-])\w[\w.+-]{{0,62}}(?:{_DOT}[\w.+-]{{1,63}}){{0,3}}")
 _TELLING = regex.compile(r"[._+\d]")
 """what words have not, and the local parts of addresses have"""
+_TIME = regex.compile(r"\d+(?:[.:]\d\d)?(?:am|pm|h|hod|uhr)?", regex.IGNORECASE)
+"""of a day, or an amount"""
 _PROVIDERS = regex.compile(
     r"(?i)(?:gmail|googlemail|walla|seznam|yahoo|hotmail|outlook|live|icloud|proton(?:mail)?|centrum|post|gmx|web|aol|bezeqint"
     r"|netvision|zahav|email|volny|atlas|tiscali)\b"
@@ -55,39 +86,70 @@ _WORDS_IN_FRONT = (  # noqa: SIM905
 ).split()
 _EVERYDAY = frozenset(_WORDS_IN_FRONT)
 """what people write in front of a mere at, or behind it"""
+_HOSTS = frozenset({"email", "post", "web"})
+_MAILBOXES = frozenset(
+    {"info", "contact", "mail", "email", "office", "job", "jobs", "team", "order", "booking", "events"}
+)
+"""everyday words that are names of mailboxes as well"""
 
 
 def has_spelled_address(text: str, words: tuple[str, ...]) -> bool:
-    """Whether one of the words stands in the text."""
+    """Whether one of the words, which are in lower case, stands in the text."""
+    lower = text.lower()
     for word in words:  # noqa: SIM110  a third of the time that any() takes, and every text is asked
-        if word in text:
+        if word in lower:
             return True
     return False
+
+
+def may_hold(text: str) -> bool:
+    """Whether an address may be spelt in the text; no, only where none is."""
+    if has_spelled_address(text, WORDS) or ("@" in text and has_spelled_address(text, APART)):
+        return True
+    return _BRACKETED.search(text) is not None or ("@" in text and _SPELT_DOT.search(text) is not None)
 
 
 def signs(text: str) -> Iterator[tuple[int, int, str]]:
     """Where a sign is spelt or stands apart, with the blanks around it, and the sign."""
     done = 0
     for sign in _SIGN.finditer(text):
-        domain = _DOMAIN.match(text, sign.end(), sign.end() + _LONGEST)
+        domain = (_ANY_DOMAIN if _is_certain(sign) else _DOMAIN).match(text, sign.end(), sign.end() + _LONGEST)
         local = _LOCAL.match(text, done, sign.start()) if domain else None
-        if not domain or not local or not _is_address(local[0], sign, domain):
+        if not domain or not local or not _is_address(text, local, sign, domain):
             continue
         yield from ((*dot.span(), ".") for dot in _SPELT_DOT.finditer(text, local.start(), sign.start()))
-        yield (*sign.span(), "@")
+        if not sign["plain"]:
+            yield (*sign.span(), "@")
         yield from ((*dot.span(), ".") for dot in _SPELT_DOT.finditer(text, *domain.span()))
         yield from ((*mark.span(), "") for mark in _GERESH.finditer(text, *domain.span()))
         done = domain.end()
 
 
-def _is_address(local: str, sign: regex.Match[str], domain: regex.Match[str]) -> bool:
+def _is_certain(sign: regex.Match[str]) -> bool:
+    """Whether the sign means an @ whatever stands around it."""
+    return bool(sign["bracketed"] or sign["word"] or sign["doubled"] or sign["plain"])
+
+
+def _is_address(text: str, local: regex.Match[str], sign: regex.Match[str], domain: regex.Match[str]) -> bool:
     """Whether the parts are an address; the surer the sign, the less is asked of them."""
-    if sign["certain"]:
+    if _is_certain(sign):
         return True
-    first = regex.match(r"\w+", domain[0])
-    if local.lower() in _EVERYDAY or (first and first[0].lower() in _EVERYDAY - {"email", "post", "web"}):
+    if sign["joint"]:
+        in_path = context_words.in_address(text, sign.start()) or text.startswith("/", domain.end())
+        telling = _TELLING.search(local[0]) is not None
+        return not in_path and (telling or not _is_sentence(local[0], domain[0], _MAILBOXES))
+    if _is_sentence(local[0], domain[0]):
         return False
     if sign["at"]:
         spelt = _SPELT_DOT.search(domain[0]) is not None
-        return spelt or bool(_TELLING.search(local) or _PROVIDERS.match(domain[0]))
-    return len(local) > 1 and not local.isdecimal()
+        stressed = sign["at"].isupper() and not local[0].isupper()
+        return spelt or stressed or bool(_TELLING.search(local[0]) or _PROVIDERS.match(domain[0]))
+    return len(local[0]) > 1 and not _TIME.fullmatch(local[0])
+
+
+def _is_sentence(local: str, domain: str, mailboxes: frozenset[str] = frozenset()) -> bool:
+    """Whether what stands around the sign is how sentences go on."""
+    first = regex.match(r"\w+", domain)
+    if first and first[0].lower() in _EVERYDAY - _HOSTS:
+        return True
+    return local.lower() in _EVERYDAY - mailboxes

@@ -52,7 +52,7 @@ def _redacted_failures(workspace: Workspace, source: Source, known: KnownValues)
 
     def redact(text: str) -> str:
         text = redactor.redact(text, channel)
-        return f"h{workspace.keys.id_hash(text)}" if hidden.entities(text) else text
+        return f"h{workspace.keys.id_hash(text)}" if hidden.entities_in(text) else text
 
     return [
         replace(one, location=redact(one.location), message=redact(one.message), unit=redact(one.unit))

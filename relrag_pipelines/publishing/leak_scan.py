@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,15 +25,13 @@ import pyarrow.parquet as pq
 from relrag_pipelines.files import atomic
 from relrag_pipelines.pii import nested_text
 from relrag_pipelines.pii.known_values import KnownValues
-from relrag_pipelines.publishing import event_database
+from relrag_pipelines.publishing import event_database, lake_rows
 from relrag_pipelines.stages.leak_rules import LeakRules
-from relrag_pipelines.stores import catalog, lake, retired_generations, vectors
+from relrag_pipelines.stores import catalog, retired_generations, vectors
 from relrag_pipelines.workspace import Workspace
 
-_BATCH = 4_096
+_BATCH, _THREADS = 4_096, 2
 _NULS = re.compile(rb"\0+")
-_NAMES = ("asset_id", "chunk_id", "src_asset_ref", "asset_ref", "source_ref", "person_id", "location", "id", "rowid")
-"""columns that name a row, the most telling first"""
 _ORIGIN = ("source", "rag_source_type")
 _DAGSTER = "dagster/"
 
@@ -59,6 +58,12 @@ class LeakScan:
     unread: list[str] = field(default_factory=list)
     """files that could not be read"""
 
+    def add(self, other: LeakScan) -> None:
+        """Adds what another scan found."""
+        self.files += other.files
+        self.leaks += other.leaks
+        self.unread += other.unread
+
 
 class _Rows(NamedTuple):
     """Some rows of a table, one after another."""
@@ -66,7 +71,6 @@ class _Rows(NamedTuple):
     table: str
     first: int
     rows: pa.Table
-    source: str | None = None
 
 
 def scan_home(workspace: Workspace) -> LeakScan:
@@ -84,35 +88,69 @@ def scan(
     *,
     thorough: bool = False,
     since: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    searched: Collection[str] = (),
 ) -> LeakScan:
     """The files of these names within the home; `thorough` as the rules have it.
 
     `since` gives numbers of rows by table for databases of SQLite, by name: of such a table only later rows are read.
+    `searched` names files of the lake that were searched by the same rules: rows that a catalog has of them are the
+    same, and are not read again.
     """
     seen = LeakScan()
-    for name in names if workspace.settings.pii_redaction_enabled else ():
-        path = workspace.home / name
-        if name != event_database.NAME and (path.is_symlink() or not path.is_file()):
-            continue
-        seen.files += 1
-        told = sorted(rules.known.entities(name))
-        seen.leaks += [Leak(str(Path(name).parent), "name of a file", "-", one) for one in told]
-        try:
-            for rows in _rows_of_file(path, name, since.get(name)):
-                seen.leaks += find(rules, name, rows, thorough=thorough)
-        except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
-            seen.unread.append(f"{name} ({type(error).__name__})")
+    enabled = workspace.settings.pii_redaction_enabled
+    there = [name for name in names if enabled and _is_there(workspace.home, name)]
+    for name in there:
+        entities = sorted(rules.known.entities_in(name))
+        seen.leaks += [Leak(str(Path(name).parent), "name of a file", "-", entity) for entity in entities]
+    months = [name for name in there if lake_rows.is_month(name)]
+    for part in _scan_months(workspace.home, rules, months, thorough):
+        seen.add(part)
+    for name in there:
+        if not lake_rows.is_month(name):
+            tables = _tables_of_file(workspace.home / name, name, since.get(name), searched)
+            seen.add(_scan_file(rules, name, tables, thorough))
+    return seen
+
+
+def _is_there(home: Path, name: str) -> bool:
+    path = home / name
+    return name == event_database.NAME or (path.is_file() and not path.is_symlink())
+
+
+def _scan_months(home: Path, rules: LeakRules, names: Sequence[str], thorough: bool) -> Iterator[LeakScan]:
+    """The months of the lake, many files at once; two threads, as Arrow works without Python's lock."""
+
+    def scan_group(group: Sequence[str]) -> LeakScan:
+        seen = LeakScan(files=len(group))
+        for rows in lake_rows.read(home, group, seen.unread):
+            seen.leaks += _find_in_months(rules, rows, thorough)
+        return seen
+
+    with ThreadPoolExecutor(1 if thorough else _THREADS) as threads:
+        yield from threads.map(scan_group, lake_rows.group(home, names))
+
+
+def _find_in_months(rules: LeakRules, rows: lake_rows.LakeRows, thorough: bool) -> Iterator[Leak]:
+    for number, entities in sorted(rules.leaks(rows.rows, rows.source, thorough=thorough).items()):
+        name, place = rows.place(number)
+        record = _record(rows.rows.slice(number, 1).to_pylist()[0], place, rules.known)
+        yield from (Leak(name, rows.table, record, entity, place) for entity in sorted(entities))
+
+
+def _scan_file(rules: LeakRules, name: str, tables: Iterator[_Rows], thorough: bool) -> LeakScan:
+    seen = LeakScan(files=1)
+    try:
+        for rows in tables:
+            seen.leaks += find(rules, name, rows, thorough=thorough)
+    except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
+        seen.unread.append(f"{name} ({type(error).__name__})")
     return seen
 
 
 def find(rules: LeakRules, name: str, some: _Rows, *, thorough: bool = False) -> Iterator[Leak]:
     """The finds in some rows of the file of that name."""
     # no text of the archive belongs into Dagster's files, hidden or not
-    found = (
-        rules.any_value(some.rows)
-        if name.startswith(_DAGSTER)
-        else rules.leaks(some.rows, some.source, thorough=thorough)
-    )
+    found = rules.any_value(some.rows) if name.startswith(_DAGSTER) else rules.leaks(some.rows, thorough=thorough)
     for number, entities in sorted(found.items()):
         place = some.first + number
         record = _record(some.rows.slice(number, 1).to_pylist()[0], place, rules.known)
@@ -120,11 +158,13 @@ def find(rules: LeakRules, name: str, some: _Rows, *, thorough: bool = False) ->
 
 
 def _record(row: Mapping[str, Any], place: int, known: KnownValues) -> str:
-    name = next((str(row[one]) for one in _NAMES if row.get(one) is not None), "")
-    return name if name and not known.entities(name) else f"row {place + 1}"
+    name = next((str(row[one]) for one in lake_rows.ROW_NAMES if row.get(one) is not None), "")
+    return name if name and not known.entities_in(name) else f"row {place + 1}"
 
 
-def _rows_of_file(path: Path, name: str, since: Mapping[str, int] | None) -> Iterator[_Rows]:
+def _tables_of_file(
+    path: Path, name: str, since: Mapping[str, int] | None, searched: Collection[str]
+) -> Iterator[_Rows]:
     """What a file holds, or Dagster's database, table by table."""
     if name == event_database.NAME:
         for table, some in event_database.tables(since or {}):
@@ -134,13 +174,12 @@ def _rows_of_file(path: Path, name: str, since: Mapping[str, int] | None) -> Ite
         head = file.read(16)
     parts = name.split("/")
     if head.startswith(b"PAR1"):
-        of_month = parts[0] == "lake" and parts[1] in lake.DERIVED
         table = parts[1] if parts[0] == "lake" else path.stem
         with pq.ParquetFile(path) as parquet:
-            yield from _in_turn(parquet.iter_batches(_BATCH), table, parts[2] if of_month else None)
+            yield from _in_turn(parquet.iter_batches(_BATCH), table)
     elif head[8:12] == b"DUCK":
-        for table, batches in catalog.tables(path, _BATCH):
-            yield from _in_turn(batches, table, None)
+        for table, batches in catalog.tables(path, _BATCH, lake_rows.months_by_table(searched)):
+            yield from _in_turn(batches, table)
     elif head.startswith(b"SQLite format 3"):
         yield from _sqlite(path, since or {})
     elif path.name in vectors.PACKED and path.parent.name == retired_generations.VECTORS:
@@ -150,10 +189,10 @@ def _rows_of_file(path: Path, name: str, since: Mapping[str, int] | None) -> Ite
             yield from _line_rows(path.name, lines)
 
 
-def _in_turn(batches: Iterable[pa.RecordBatch], table: str, source: str | None) -> Iterator[_Rows]:
+def _in_turn(batches: Iterable[pa.RecordBatch], table: str) -> Iterator[_Rows]:
     done = 0
     for batch in batches:
-        yield _Rows(table, done, pa.Table.from_batches([batch]), source)
+        yield _Rows(table, done, pa.Table.from_batches([batch]))
         done += batch.num_rows
 
 
@@ -163,7 +202,7 @@ def _grouped_rows(table: str, rows: Iterator[Mapping[str, Any]]) -> Iterator[_Ro
         some = list(itertools.islice(rows, _BATCH))
         if not some:
             return
-        columns = {name: [_text(row.get(name)) for row in some] for name in (*_NAMES, *_ORIGIN)}
+        columns = {name: [_text(row.get(name)) for row in some] for name in (*lake_rows.ROW_NAMES, *_ORIGIN)}
         columns = {name: held for name, held in columns.items() if any(one is not None for one in held)}
         said = pa.array([list(nested_text.texts(row)) for row in some], pa.list_(pa.string()))
         yield _Rows(table, done, pa.table({**columns, "said": said}))

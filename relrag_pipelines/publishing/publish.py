@@ -18,7 +18,7 @@ from relrag_pipelines.erasure import rule_file
 from relrag_pipelines.files.atomic import link
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.journal import journal
-from relrag_pipelines.pii.known_values import KnownValues
+from relrag_pipelines.pii.known_values import NO_VALUES, KnownValues
 from relrag_pipelines.publishing import build_info, centred_vectors, inputs
 from relrag_pipelines.publishing.withholding import LeakSearch
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
@@ -70,7 +70,7 @@ def build(workspace: Workspace, search: LeakSearch | None = None) -> dict[str, i
         "journal": journal.last_number(workspace.home),
         "scanned": search.marks() if search else {},
     }
-    known = search.known_values if search else KnownValues({}, {})
+    known = search.known_values if search else NO_VALUES
     counts = _build_incremental(workspace, about, known)
     if not counts:
         about["means"] = centred_vectors.language_means(workspace, model) if model else {}

@@ -21,7 +21,9 @@ from relrag_pipelines.stores.shared_key_edges import MAX_RECORDS
 CONFIG_NAME = "relrag.toml"
 BUILT_IN = ("e5", "minilm")
 """embedders that need no account and send nothing"""
-STRUCTURED = frozenset({"folder", "sources", "pii_policies", "pii_allow_list", "graphrag", "people", "web_users"})
+STRUCTURED = frozenset(
+    {"folder", "sources", "pii_policies", "pii_allow_list", "pii_regions", "graphrag", "people", "web_users"}
+)
 """settings that are no single value, and the folder, which is not set by anyone"""
 COLLECTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """of a GraphRAG index"""
@@ -259,6 +261,12 @@ class Settings(BaseModel):
         description="values that are nobody's secret and stay as they stand, such as the number of a shop",
         examples=[["*2700", "info@example.com"]],
     )
+    pii_regions: list[str] = Field(
+        default_factory=list,
+        description="countries (ISO 3166-1) whose national phone numbers and ids count without words around them; else "
+        "those that the archive itself tells of: codes of countries in its numbers, its languages and time zones",
+        examples=[["ES", "PT"]],
+    )
     pii_recognizers: str = Field(
         "", description="a YAML file with recognisers of your own; docs/privacy.md shows its form"
     )
@@ -449,6 +457,11 @@ class Settings(BaseModel):
     def _known_zone(cls, zone: str) -> str:
         return _zone(zone)
 
+    @field_validator("pii_regions")
+    @classmethod
+    def _countries(cls, regions: list[str]) -> list[str]:
+        return [_country(region) for region in dict.fromkeys(regions)]
+
     @field_validator("qdrant_url")
     @classmethod
     def _server(cls, url: str) -> str:
@@ -595,6 +608,15 @@ def _plain_address(url: str, variable: str) -> str:
     if url and not usable:  # not repeated: it may hold a password
         raise ValueError(f"is not a plain address; write it as http://host:6333, and the key into {variable}")
     return url.rstrip("/")
+
+
+def _country(region: str) -> str:
+    # imported only where a setting names one: the numbering plans take a while to load
+    from phonenumbers import SUPPORTED_REGIONS
+
+    if region.upper() not in SUPPORTED_REGIONS:
+        raise ValueError(f'names "{region}"; write countries by their two letters, such as ES for Spain')
+    return region.upper()
 
 
 def _zone(zone: str) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.pii import known_columns, leaked_records, redact_tables, reveal
-from relrag_pipelines.pii.known_values import KnownValues
+from relrag_pipelines.pii.known_values import NO_VALUES, KnownValues
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 
@@ -30,7 +30,7 @@ class LeakRules:
         settings = workspace.settings
         self._sources = {one.name: one for one in settings.sources}
         self._hidden = functools.cache(workspace.redactor.hidden_entities)
-        self.known = KnownValues({}, {})
+        self.known = NO_VALUES
         if settings.pii_redaction_enabled:
             self.known = reveal.known_values(workspace.home, workspace.keys, settings.pii_allow_list, names)
         self._restrict = functools.cache(self.known.restrict)
@@ -85,7 +85,7 @@ class LeakRules:
     def _hidden_in_all(self, sources: frozenset[str]) -> frozenset[str]:
         """The entities that no record of these sources shows."""
         each = [self._hidden(channel) for name in sorted(sources) for channel in sorted(self._channels[name])]
-        return frozenset.intersection(*each) if each else frozenset(one.entity for one in self.known.all)
+        return frozenset.intersection(*each) if each else self.known.entities
 
     @functools.cached_property
     def _channels(self) -> dict[str, set[str]]:
@@ -104,7 +104,7 @@ class LeakRules:
     def _shown(self) -> frozenset[str]:
         """The values that records of the lake show as their policy has it."""
         shown: set[str] = set()
-        entities = frozenset(one.entity for one in self.known.all)
+        entities = self.known.entities
         for name, source in self._sources.items():
             for month in lake.month_files(self._workspace.home, "records", name):
                 rows = lake.read(self._workspace.home, "records", name, month)

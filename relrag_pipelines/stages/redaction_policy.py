@@ -45,6 +45,7 @@ def policy(workspace: Workspace, source: Source) -> Mapping[str, Any]:
         "pii_policies": _policies(workspace, source),
         "channel": workspace.channel(source),
         "pii_allow_list": settings.pii_allow_list,
+        "pii_regions": list(workspace.regions),
         "pii_recognizers": _digest(settings.pii_recognizers_path),
         "pii_language_model": _digest(settings.pii_language_model_path),
         "keys_file": workspace.keys.fingerprint,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -55,6 +56,15 @@ LAYERED = ("records", "identifiers", "person_assets", "chunks", "asset_asset_edg
 """tables that are those of the base and those on top of it; of the others the top has all"""
 WHOLE = tuple(name for name in archive_tables.NAMES if "catalog" in TABLES[name].place.split(", "))
 """tables of the whole archive"""
+_LAKE_TABLE = {
+    "records": "records",
+    "identifiers": "identifiers",
+    "person_assets": "records",
+    "chunks": "chunks",
+    "asset_asset_edges": "asset_asset_edges",
+    "pending_edges": "asset_asset_edges",
+}
+"""the table of the lake whose rows a table of the catalog holds; of person_assets all text is that of records"""
 HELD = (*LAYERED, "failures", "pending_edges", "terms", *WHOLE)
 """tables whose rows are counted"""
 STORED = (*HELD, "shared", "replaced")
@@ -100,14 +110,33 @@ def _shared() -> Iterator[duckdb.DuckDBPyConnection]:
                     other.execute(f"DETACH {name}")
 
 
-def tables(path: Path, size: int) -> Iterator[tuple[str, pa.RecordBatchReader]]:
-    """Name and rows, so many at a time, of each table in a file of DuckDB; duckdb.Error where it cannot be read."""
+def tables(
+    path: Path, size: int, without: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> Iterator[tuple[str, pa.RecordBatchReader]]:
+    """Name and rows, so many at a time, of each table in a file of DuckDB; duckdb.Error where it cannot be read.
+
+    `without` gives months (<source>/<YYYY-MM>) of tables of the lake: rows that a catalog has of these are left out,
+    and tables of the whole archive that it names. What the catalog made itself is there: records that several months
+    hold, as they have the locations of all, and edges that belong to no month.
+    """
     with connect() as connection:  # of its own: who reads it may stop at any row, in any thread
         connection.execute(f"ATTACH {quote(path)} AS whole (READ_ONLY)")
         columns = "duckdb_columns() WHERE database_name = 'whole' AND NOT internal"
-        for (name,) in connection.execute(f"SELECT DISTINCT table_name FROM {columns} ORDER BY ALL").fetchall():  # noqa: S608
-            quoted = name.replace('"', '""')
-            yield name, connection.sql(f'FROM whole."{quoted}"').to_arrow_reader(size)
+        found = connection.execute(f"SELECT DISTINCT table_name FROM {columns} ORDER BY ALL").fetchall()  # noqa: S608
+        for (name,) in found:
+            if not (name in WHOLE and name in without):
+                yield name, connection.sql(_rows_apart(name, without)).to_arrow_reader(size)
+
+
+def _rows_apart(table: str, without: Mapping[str, Collection[str]]) -> str:
+    """The query for the rows of a table but those of the months that are left out."""
+    quoted = table.replace('"', '""')
+    query = f'FROM whole."{quoted}"'
+    months = sorted(without.get(_LAKE_TABLE.get(table, ""), ()))
+    if not months:
+        return query
+    query += f" WHERE lake_month NOT IN ({', '.join(map(quote, months))})"
+    return f"{query} OR asset_id IN (SELECT asset_id FROM whole.shared)" if table == "records" else query  # noqa: S608
 
 
 def open(path: Path, threads: int | None = None) -> duckdb.DuckDBPyConnection:

@@ -9,7 +9,15 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from relrag_pipelines.stores import archive_tables, audit_mark, graph_indexes, lake, model_answers, unread_passages
+from relrag_pipelines.stores import (
+    archive_regions,
+    archive_tables,
+    audit_mark,
+    graph_indexes,
+    lake,
+    model_answers,
+    unread_passages,
+)
 
 Origin = Literal["owner", "exports", "private", "history", "running", "passing"]
 """What a file is made of. owner: of what the owner said or allowed, so it can be made from nothing. exports: of the
@@ -65,6 +73,11 @@ PARTS = (
     InventoryPart(
         r"private/graphrag_vectors/[a-z][a-z0-9_]*\.db(-journal)?",
         "vectors of registered GraphRAG indexes by the keyed hash of their text",
+        "private",
+    ),
+    InventoryPart(
+        archive_regions.NAME.replace(".", r"\."),
+        "the countries that the archive is at home in, and what tells so",
         "private",
     ),
     InventoryPart(r"private/known_failures\.json", "which failures were told of, as keyed hashes", "private"),

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from relrag_query.archive import Archive
 from relrag_query.exploration.nodes import Exploration, endpoint_nodes, named_nodes, source_nodes
 from relrag_query.exploration.relationship_search import related_to, relationship_vector_search
+from relrag_query.retrieval.question_length import shorten
 
 DESCRIPTION = (
     "Explore the knowledge graph using semantic search and text matching. "
@@ -26,7 +27,7 @@ def find_nodes_via_relationship_search(
     relationship_types: Collection[str] | None = None,
 ) -> Exploration:
     """The relationships that are nearest, and each person whom they relate, once, with all that is known."""
-    found = relationship_vector_search(archive, query, threshold, user_id, relationship_types)
+    found = relationship_vector_search(archive, shorten(query), threshold, user_id, relationship_types)
     with archive.people() as people:
         return Exploration(endpoint_nodes(archive, people, found, user_id), found)
 
@@ -42,11 +43,13 @@ def explore(
 ) -> Exploration:
     """People, records and relationships that a query is about; relationships by meaning and by words, fused.
 
-    With a `person` those that have to do with that person; PeopleError where it is not certain who is meant.
+    With a `person` those that have to do with that person; PeopleError where it is not certain who is meant,
+    WrongQuestion where the query is too long.
     A client (`user_id`) sees relationships that its own records state, and no record of the archive's owner.
     """
     if user_id and person:  # whom a name may mean would tell of records of others
         raise ValueError("a client is not told who somebody is; leave `person` out")
+    query = shorten(query)
     with ThreadPoolExecutor(2) as threads:
         searched = threads.submit(source_nodes, archive, query, person, limit) if not user_id else None
         related = threads.submit(related_to, archive, query, user_id, person, limit) if search_relationships else None

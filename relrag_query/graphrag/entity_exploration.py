@@ -15,6 +15,7 @@ from relrag_query.graphrag.index import IndexMissing
 from relrag_query.graphrag.service import nearest
 from relrag_query.graphrag.support import Support
 from relrag_query.retrieval.question import redact_question
+from relrag_query.retrieval.question_length import shorten
 
 _CONCEPTS = frozenset({EntityType.TERM, EntityType.QUOTATION, "TOPIC", "CONCEPT"})
 """types of entities that are thoughts rather than things"""
@@ -36,6 +37,7 @@ def explore(
     `corpus` is the archive's own index; None where there is none. With a `person` only what the records found name:
     the rest is of everybody.
     """
+    query = shorten(query)
     found = exploration.explore(archive, query, search_relationships=search_relationships, person=person, limit=limit)
     if corpus is not None:
         records = [one.entity_key for one in found.nodes if one.kind == "source"]

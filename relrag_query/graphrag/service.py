@@ -23,6 +23,7 @@ from relrag_query.graphrag.index import Index
 from relrag_query.graphrag.scope import words_of
 from relrag_query.graphrag.trace import Source, Trace, trace
 from relrag_query.retrieval.question import redact_question
+from relrag_query.retrieval.question_length import shorten
 
 _SEARCH_LIMIT = 60
 """passages that a search of the archive gives"""
@@ -59,10 +60,13 @@ def query(settings: Settings, collection: str, question: str, method: Method = "
 def ask_index(
     settings: Settings, named: NamedIndex, corpus: Corpus, question: str, method: Method, archive: Archive | None = None
 ) -> TracedAnswer:
-    """What an opened index says to a question, by meaning too where it has vectors. Raises QuestionEmpty."""
+    """What an opened index says to a question, by meaning too where it has vectors.
+
+    Raises QuestionEmpty, and WrongQuestion where it is too long.
+    """
     if not question.strip():
         raise QuestionEmpty("the question is empty")
-    zone, asked = ZoneInfo(settings.timezone), redact_question(question, settings)
+    zone, asked = ZoneInfo(settings.timezone), redact_question(shorten(question), settings)
     # of a question about everything only what it is about can be searched for
     searched = " ".join(words_of(asked)) if method == "global" else asked
     matches = SemanticMatches()

@@ -8,11 +8,9 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.page_lookup import BATCH
+from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import MOST, Filters
 from relrag_query.service.graph_index_cache import ARCHIVE
-
-LONGEST = 4000
-"""characters of a question"""
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST)]
 Ref = Annotated[str, StringConstraints(min_length=1, max_length=2000)]

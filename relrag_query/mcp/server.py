@@ -17,6 +17,7 @@ from relrag_query.exploration import DESCRIPTION
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, compact, fit, size
 from relrag_query.mcp.tool_replies import fields, seal_errors, to_json
 from relrag_query.mcp.writing_tools import writing_tools
+from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import Filters, Service
 from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.graph_index_cache import ARCHIVE
@@ -30,7 +31,7 @@ FOR_CLIENTS = frozenset({"search", "ask", "show", "thread", "neighbors"})
 _SPARE = 200
 """bytes for the cursor and the marks around a text"""
 
-Words = Annotated[str, Field(min_length=1, max_length=4000)]
+Words = Annotated[str, Field(min_length=1, max_length=LONGEST)]
 TracedAnswer = Annotated[str, Field(min_length=1, max_length=1_000_000)]
 Ref = Annotated[str, Field(min_length=1, max_length=2000)]
 Names = list[str] | None

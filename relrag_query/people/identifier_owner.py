@@ -16,13 +16,13 @@ UNKNOWN_OWNER = "number or address"
 """`unknown` of a question about one that no record says the owner of"""
 
 
-def read(question: str, people: People, keyed: IdentifierKey) -> PeopleQuestion | None:
+def read(question: str, people: People, keyed: IdentifierKey, regions: tuple[str, ...] = ()) -> PeopleQuestion | None:
     """Who has the number or address that a question asks about; None where it asks something else.
 
-    Nobody where no record says whose it is. A number that two people use names both.
+    `regions` are the countries that a number without a code may be of. Nobody where no record says whose it is. A number that two people use names both.
     """
     said = load_phrases().people
-    found = [one for one in parse_identifiers(question) if one.kind != "name"]
+    found = [one for one in parse_identifiers(question, regions=regions) if one.kind != "name"]
     if len(found) != 1 or not said.reached.search(bare(question)):
         return None
     rest = bare(question.replace(found[0].value, " "))

@@ -27,6 +27,8 @@ _MOST_WORDS = 12
 """words of a question in which names of other scripts are looked for"""
 _LONGEST_NAME = 3
 """words of a name that is looked for so"""
+_MOST_PEOPLE = 8
+"""names, or words for relatives, of a question about people; one with more is a list, or a text"""
 _SHORTEST_PREFIXED = 4
 """letters, of which the first may be a prefix"""
 
@@ -37,6 +39,8 @@ def references(question: str, people: People, *, implied: bool = False) -> Itera
     `the architect` is the owner's; with `implied`, `the mother` too.
     """
     mentions = _mentions(question, people)
+    if max(len(mentions), len(kin_words(question))) > _MOST_PEOPLE:
+        return
     found = [_of_mention(question, one, people) for one in mentions]
     if (one := _reference(question, people, found, implied=implied)) is not None:
         yield one

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rapidfuzz.distance import Prefix
 
 from relrag_pipelines.text.analyzer import fold
@@ -18,7 +20,7 @@ _CANDIDATES = 8
 
 def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
     """Words that no passage holds, mistyped ones too; of the time asked for only where nothing is of that time."""
-    gone = {one.word for one in unmatched_terms(context, hits) if not _occurs(one, context)}
+    gone = _absent_words(unmatched_terms(context, hits), context)
     gone |= {word for word, near in context.spellings.items() if not any(_inflects(word, other) for other in near)}
     return [one.word for one in context.terms if one.word in gone]
 
@@ -37,10 +39,19 @@ def unmatched_terms(context: QueryContext, hits: list[Hit]) -> list[Term]:
     return [one for one in rare if one.match(held) <= PART]
 
 
-def _occurs(term: Term, context: QueryContext) -> bool:
-    """Whether a passage within the limits holds a word: how often words stand is known of a sample only."""
+def _absent_words(terms: Sequence[Term], context: QueryContext) -> set[str]:
+    """The words that no passage within the limits holds: how often words stand is known of a sample only."""
+    found = {term.word: _candidates(term, context) for term in terms}
+    ids = list(dict.fromkeys(one for some in found.values() for one in some))
+    chunks = catalog_reader.chunks(context.connection, ids) if ids else {}
+    held = {one: passage_tokens(chunk) for one, chunk in chunks.items()}
+    return {
+        term.word for term in terms if not any(term.match(held[one]) > PART for one in found[term.word] if one in held)
+    }
+
+
+def _candidates(term: Term, context: QueryContext) -> list[str]:
+    """Ids of the passages that are likeliest to hold a word."""
     # also as the index writes it: a number that redaction replaced stands there as its pseudonym
     written = " ".join([term.word, *(token for token, sure in term.tokens.items() if sure > PART)])
-    found = context.vectors.search(written, _CANDIDATES, context.limits)
-    chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
-    return any(term.match(passage_tokens(chunk)) > PART for chunk in chunks.values())
+    return [one.chunk_id for one in context.vectors.search(written, _CANDIDATES, context.limits)]

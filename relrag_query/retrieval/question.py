@@ -21,6 +21,7 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.named_assets import named_assets
+from relrag_query.retrieval.question_length import heaviest
 from relrag_query.retrieval.spelling import correct, respell, spellings, spellings_in_use
 from relrag_query.retrieval.term_coverage import Frequencies, Term, query_terms
 from relrag_query.retrieval.translation import translate, translation_tokens, translations
@@ -191,7 +192,7 @@ def _terms(
         new = [term for term in some if not (term.light or term.is_time) and known.isdisjoint(term.tokens)]
         terms += [replace(term, weight=term.weight / 2**age, adjacent=False) for term in new]
         known.update(token for term in new for token in term.tokens)
-    return terms
+    return heaviest(terms)
 
 
 def redact_question(question: str, settings: Settings) -> str:

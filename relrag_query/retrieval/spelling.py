@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import duckdb
 
@@ -25,6 +26,10 @@ Spellings = Mapping[str, Sequence[str]]
 
 _LENGTH = 5
 """letters of a word that is looked up: shorter ones differ from too many others; with four fewer answers are found"""
+_LONGEST = 24
+"""letters of the longest word that is looked up: what one edit makes of a word grows with the square of its length"""
+_MOST_WORDS = 8
+"""words of a question that are looked up: one with more is in a language, or about things, that the archive lacks"""
 _HELD = 0.9
 """a passage with a token as sure as this holds the word"""
 _PASSAGES = 4
@@ -46,8 +51,8 @@ def spellings(
     terms: Sequence[Term], frequencies: Frequencies, store: VectorStore, connection: duckdb.DuckDBPyConnection
 ) -> Spellings:
     """What the words of a question may mean of which no passage holds any form."""
-    unknown = [term for term in terms if _is_unknown(term, frequencies, store)]
-    return spellings_in_use(unknown, lambda word: _edits(fold(word)), store, connection)
+    unknown = (term for term in terms if _is_unknown(term, frequencies, store))
+    return spellings_in_use(list(islice(unknown, _MOST_WORDS)), lambda word: _edits(fold(word)), store, connection)
 
 
 def spellings_in_use(
@@ -93,7 +98,7 @@ def _tokens(words: Sequence[str]) -> dict[str, float]:
 
 def _is_unknown(term: Term, frequencies: Frequencies, store: VectorStore) -> bool:
     """Whether a word is long enough to be told by its letters, and no passage holds it."""
-    if term.light or term.is_time or len(term.word) < _LENGTH or not term.word.isalpha():
+    if term.light or term.is_time or not _LENGTH <= len(term.word) <= _LONGEST or not term.word.isalpha():
         return False
     held = [token for token, sure in term.tokens.items() if sure >= _HELD]
     # how often words stand is known of a sample only

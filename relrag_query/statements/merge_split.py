@@ -43,12 +43,12 @@ def merge(into: str, others: Sequence[str], *, config: Path | None = None, wait:
 
 def _add_identifier(archive: Archive, people: People, text: str, ends: Sequence[str]) -> StatementReceipt | None:
     """States that a number or address that nobody named is somebody's; None where the text is neither."""
-    identifiers = [one for one in parse_identifiers(text) if one.kind != "name"]
+    workspace = Workspace(archive.settings)
+    identifiers = [one for one in parse_identifiers(text, regions=workspace.regions) if one.kind != "name"]
     if len(identifiers) != 1:
         return None
     kind, normalised = identifiers[0].kind, identifiers[0].normalised
     person = people.one(*(one for one in ends if one != text))
-    workspace = Workspace(archive.settings)
     anchor = f"{kind}:{workspace.keys.pseudonym(kind, normalised)}"
     found, _ = read_people(workspace)
     statement = StatedIdentifier(person.person_id, anchor, tuple(_same_as_synced(person, found.people).anchors))

@@ -36,7 +36,7 @@ KNOWN = KnownValues.of(
     ],
 )
 def test_a_value_is_found_in_any_grouping(text: str, entity: str) -> None:
-    assert KNOWN.entities(text) == {entity}
+    assert KNOWN.entities_in(text) == {entity}
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_a_value_is_found_in_any_grouping(text: str, entity: str) -> None:
     ],
 )
 def test_what_is_longer_or_another_is_none(text: str) -> None:
-    assert KNOWN.entities(text) == set()
+    assert KNOWN.entities_in(text) == set()
 
 
 def test_what_the_allow_list_names_stays_however_it_was_written() -> None:
     known = KnownValues.of(
         [("PHONE_NUMBER", "+972 52-123-4567"), ("EMAIL_ADDRESS", "Info@Example.com")], ["0521234567"]
     )
-    assert known.entities("052-123-4567, info@example.com") == {"EMAIL_ADDRESS"}
+    assert known.entities_in("052-123-4567, info@example.com") == {"EMAIL_ADDRESS"}
     assert not KnownValues.of([("EMAIL_ADDRESS", "Info@Example.com")], ["info@example.com"])
 
 
@@ -71,7 +71,7 @@ def test_what_the_allow_list_names_stays_however_it_was_written() -> None:
     [("Dana Levi.txt", True), ("photo_Dana Levi_2.jpg", True), ("by-Dana Levi-2", True), ("Dana Levis", False)],
 )
 def test_a_name_is_found_in_the_name_of_a_file(text: str, held: bool) -> None:
-    assert bool(KnownValues.of([("PERSON", "Dana Levi")]).entities(text)) == held
+    assert bool(KnownValues.of([("PERSON", "Dana Levi")]).entities_in(text)) == held
 
 
 def test_the_places_of_values_are_those_of_letters_in_any_script() -> None:

@@ -36,6 +36,12 @@ def ids(text: str) -> list[tuple[str, float]]:
         "4111/1111/1111/1111",
         "4111\u20071111\u20091111\u200a1111",
         "213112345678904",  # JCB
+        "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
+        "3-7-8-2-8-2-2-4-6-3-1-0-0-0-5",
+        "4 1 1 1  1 1 1 1  1 1 1 1  1 1 1 1",
+        "4111*1111*1111*1111",
+        "4111 • 1111 • 1111 • 1111",
+        "3782~822463~10005",
     ],
 )
 def test_cards(card: str) -> None:
@@ -51,7 +57,12 @@ def test_cards(card: str) -> None:
         "1736871234567",  # milliseconds
         "9780306406157",  # ISBN
         "4111 1111 1111",
-        "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
+        "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2",
+        "scores: 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
+        "order 4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
+        "41 11 11 11 11 11 11 11",
+        "GR33 0110 1250 0000 0001 2300 695",  # the form of an IBAN
+        "coupon AB12 4111 1111 1111 1111 77",
         "41111111111111111111111",
         "4111_111111_111111",  # an underscore stands in names of files; only in groups of four in cards
         "501864667909",  # twelve digits, and nothing says that it is a card
@@ -59,6 +70,10 @@ def test_cards(card: str) -> None:
 )
 def test_no_cards(text: str) -> None:
     assert found_cards(text) == []
+
+
+def test_pairs_are_a_card_where_words_say_so() -> None:
+    assert found_cards("karta 41 11 11 11 11 11 11 11") == ["41 11 11 11 11 11 11 11"]
 
 
 def test_a_card_behind_another_number_is_found() -> None:
@@ -87,6 +102,10 @@ def test_twelve_digits_are_a_card_where_words_say_so() -> None:
         "IL62  0108  0000  0009  9999  999",
         "IL62/0108/0000/0009/9999/999",
         "IL62\u20090108\u20090000\u20090009\u20099999\u2009999",
+        "I L 6 2 0 1 0 8 0 0 0 0 0 0 0 9 9 9 9 9 9 9 9",
+        "IL 6 2 0 1 0 8 0 0 0 0 0 0 0 9 9 9 9 9 9 9 9",
+        "IL 62 - 0108 - 0000 - 0009 - 9999 - 999",
+        "D-E-8-9-3-7-0-4-0-0-4-4-0-5-3-2-0-1-3-0-0-0",
     ],
 )
 def test_ibans(iban: str) -> None:
@@ -98,6 +117,11 @@ def test_ibans(iban: str) -> None:
 def test_an_iban_may_follow_its_name() -> None:
     assert found_ibans(f"IBAN{IBAN}") == [IBAN]
     assert found_ibans(f"X{IBAN}") == []
+
+
+def test_an_iban_letter_by_letter_follows_a_word() -> None:
+    assert found_ibans(f"his one's {' '.join(IBAN)} if that works") == [" ".join(IBAN)]
+    assert found_ibans(f"x {' '.join(IBAN)}") == []
 
 
 def test_words_are_no_iban_whatever_their_checksum() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -21,7 +22,7 @@ from relrag_pipelines.graphrag.schema import ALL, to_arrow
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.pii import PIIRedactor
-from relrag_pipelines.publishing import build_info, event_database, leak_scan, withholding
+from relrag_pipelines.publishing import build_info, event_database, leak_scan, publish, withholding
 from relrag_pipelines.publishing.withholding import LeakSearch
 from relrag_pipelines.stages import graph_leaks, month_stages
 from relrag_pipelines.stages import plan as plans
@@ -354,3 +355,56 @@ def test_a_contact_that_is_added_hides_its_number_in_older_records(
     assert invoice["text"] in texts
     assert not [text for text in texts if "6084551009" in text]
     assert plans.build_plan(archive.workspace(config)).empty
+
+
+@pytest.mark.parametrize(
+    ("statement", "table"),
+    [
+        ("INSERT INTO failures VALUES ($value, 'encrypted', '', 'notes', 'n.jsonl', false)", "failures"),
+        ("UPDATE asset_asset_edges SET provenance = $value, lake_month = '*4f' WHERE id = 1", "asset_asset_edges"),
+        ("UPDATE records SET subject = $value, lake_month = 'gone/2020-01' WHERE kind = 'jsonl'", "records"),
+        ("INSERT INTO terms BY NAME SELECT $value AS term, 2 AS documents", "terms"),
+    ],
+)
+def test_what_the_catalog_adds_to_the_lake_is_searched(workspace: Workspace, statement: str, table: str) -> None:
+    search = first_search(workspace)
+    with catalog.connect(str(generations.build_folder(workspace.home) / catalog.NAME)) as connection:
+        connection.execute(statement, {"value": PLANTED})
+    search.look_at_build()
+    assert {name.split("/")[0] for name in search.found.remainder} == {table}
+
+
+def test_rows_that_were_searched_in_the_lake_are_not_read_again(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Any] = []
+    monkeypatch.setattr(catalog, "tables", lambda *asked: given.append(asked) or iter(()))
+    first_search(workspace).look_at_build()
+    ((_, _, without),) = given
+    assert without["chunks"] == {"chat/2023-12", "chat/2024-01", "chat/2024-02", "papers/2024-01", "notes/2024-02"}
+    assert "persons" in without
+    publish.publish(workspace)
+    unchanged = LeakSearch(workspace)
+    unchanged.clean_lake()
+    publish.build(workspace, unchanged)
+    unchanged.look_at_build()
+    assert given[1][2] == {}
+
+
+def test_a_row_that_could_not_be_taken_out_of_the_lake_is_found_in_the_catalog(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(workspace, lake.month_path(workspace.home, "chunks", "notes", "2024-02"), "text")
+    monkeypatch.setattr(withholding, "remove_rows", lambda *_: [])
+    search = first_search(workspace)
+    search.look_at_build()
+    assert search.found.remainder == {"chunks/PHONE_NUMBER": 1}
+
+
+def first_search(workspace: Workspace) -> LeakSearch:
+    """A search that has gone through all of the lake, and the first catalog, built from it."""
+    shutil.rmtree(workspace.home / "published")
+    search = LeakSearch(workspace)
+    search.clean_lake()
+    publish.build(workspace, search)
+    return search

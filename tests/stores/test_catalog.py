@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from relrag_pipelines.pii import nested_text
 from relrag_pipelines.records import (
     TABLES,
     Chunk,
@@ -474,3 +475,50 @@ def test_a_scratch_database_that_a_fault_closed_is_made_again() -> None:
     catalog._in_memory().close()
     with catalog.scratch() as connection:
         assert connection.execute("SELECT 42").fetchall() == [(42,)]
+
+
+def texts(row: dict[str, Any]) -> set[str]:
+    """The strings of a row, those in lists and structs as well."""
+    return {text for column, value in row.items() if column != "lake_month" for text in nested_text.texts({"_": value})}
+
+
+def test_without_the_months_of_the_lake_only_what_the_catalog_makes_is_left(tmp_path: Path) -> None:
+    """What is left out was searched for replaced values in the lake, so it must hold no text that the lake lacks."""
+    both, only, mail = "gmail:both", "gmail:only", "jsonl:mail"
+    number = "2024-0815"
+    given: Rows = {
+        ("records", "takeout", "2025-01"): [record(both, f"first {number}", locations=["takeout#1"], numbers=[number])],
+        ("records", "api", "2024-12"): [record(both, "second", locations=["api#7"]), record(only)],
+        ("records", "notes", "2024-12"): [record(mail, "third", source="notes", numbers=[number])],
+        ("chunks", "takeout", "2025-01"): [chunk("c1", both, text="first")],
+        ("chunks", "api", "2024-12"): [chunk("c2", only, text="own")],
+        ("identifiers", "takeout", "2025-01"): [Identifier(both, "sender", "name", "Alex", "k", entry="a")],
+        ("asset_asset_edges", "api", "2024-12"): [
+            Edge("chunk:c2", only, "chunk_of", provenance="by its id"),
+            Edge(only, "gmail:absent", "reply_to"),
+        ],
+    }
+    entries = people(tmp_path, [PersonEntry("takeout", "a", -1, 1)], [])
+    path, _ = build(tmp_path, given, whole=entries)
+
+    def stored(**options: Any) -> dict[str, list[dict[str, Any]]]:
+        return {
+            name: [row for batch in batches for row in batch.to_pylist()]
+            for name, batches in catalog.tables(path, 100, **options)
+        }
+
+    months: dict[str, list[str]] = {}
+    for table, source, month in given:
+        months.setdefault(table, []).append(f"{source}/{month}")
+    whole, left = stored(), stored(without=months)
+    assert [row["locations"] for row in left["records"]] == [["takeout#1", "api#7"]]
+    (edge,) = left["asset_asset_edges"]
+    assert ({edge["src_asset_ref"], edge["dst_asset_ref"]}, edge["relation_type"]) == ({mail, both}, "references")
+    assert [len(left[name]) for name in ("identifiers", "person_assets", "chunks", "pending_edges")] == [0, 0, 0, 0]
+    in_lake = {
+        text for rows in given.values() for row in rows for text in texts(to_table([row], type(row)).to_pylist()[0])
+    }
+    for table, every in whole.items():
+        skipped = [row for row in every if row not in left[table]]
+        assert {text for row in skipped for text in texts(row)} <= in_lake
+    assert stored(without={"records": [], "persons": []}).keys() == whole.keys() - {"persons"}

@@ -43,6 +43,8 @@ _TOKENS_PER_SECOND = 3_500.0
 """of two shared cores, rounded down"""
 _MOST_THREADS = 4
 _KEPT_QUESTIONS = 16
+_QUESTION_TOKENS = 256
+"""of a question; what people ask has a tenth of them"""
 
 
 def model(settings: Settings) -> ModelInfo:
@@ -130,7 +132,7 @@ class E5:
         """The pieces and states of a question, kept for those asked last: its vector and `compare` need both."""
         with self._asked_lock:
             if text not in self._asked:
-                self._asked[text] = self.states(_QUESTION + text)
+                self._asked[text] = self.states(_QUESTION + text, _QUESTION_TOKENS)
                 if len(self._asked) > _KEPT_QUESTIONS:
                     del self._asked[next(iter(self._asked))]
             return self._asked[text]
@@ -139,9 +141,9 @@ class E5:
         """What the encoder is given for a text's pieces, a row each."""
         return floats(self._words[ids]) + self._places[: len(ids)]
 
-    def states(self, text: str) -> tuple[list[int], Vectors]:
-        """The pieces of a text with its prefix, and the last layer's state of each."""
-        ids = self.pieces.encode(text)
+    def states(self, text: str, most: int = MAX_TOKENS) -> tuple[list[int], Vectors]:
+        """The pieces of a text with its prefix, at most so many, and the last layer's state of each."""
+        ids = self.pieces.encode(text, most)
         (states,) = self.session.run(None, {encoder.WORDS: self.words(ids)[None]})
         return ids, np.asarray(states)[0]
 

@@ -36,20 +36,21 @@ class Pieces:
         self._most = most
         self._words: dict[str, list[int]] = {}
 
-    def encode(self, text: str) -> list[int]:
-        """The ids of a text's pieces between the marks of its begin and end.
+    def encode(self, text: str, most: int | None = None) -> list[int]:
+        """The ids of a text's pieces between the marks of its begin and end, at most so many.
 
         Runs of spaces count as one. Characters are composed first (NFC), as SentencePiece's table for this vocabulary
         does; that of the file knows single characters only.
         """
-        head = unicodedata.normalize("NFC", text[: 2 * self._most * self._longest])
+        most = self._most if most is None else most
+        head = unicodedata.normalize("NFC", text[: 2 * most * self._longest])
         ids = [BEGIN]
         for word in head.translate(self._characters).split(" "):
             if word:
                 ids += self._word(word)
-            if len(ids) >= self._most:
+            if len(ids) >= most:
                 break
-        return [*ids[: self._most - 1], END]
+        return [*ids[: most - 1], END]
 
     def _word(self, word: str) -> list[int]:
         found = self._words.get(word)

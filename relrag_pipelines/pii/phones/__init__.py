@@ -5,6 +5,6 @@ write each.
 those that a record names as phones, and `known` finds such a number wherever it stands.
 """
 
-from relrag_pipelines.pii.phones.chains import LONGEST, clear_cache, drop_non_phones, find, normalise
+from relrag_pipelines.pii.phones.chains import LONGEST, clear_cache, drop_non_phones, every_form, find, normalise
 
-__all__ = ["LONGEST", "clear_cache", "drop_non_phones", "find", "normalise"]
+__all__ = ["LONGEST", "clear_cache", "drop_non_phones", "every_form", "find", "normalise"]

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import phonenumbers
 
 from relrag_pipelines.pii import context_words, false_positives, normalized_text
-from relrag_pipelines.pii.phones import library, national
+from relrag_pipelines.pii.phones import canonical, library, national, text_region
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 LIBRARY, INTERNATIONAL, SHORT, ISRAELI = 0.4, 0.5, 0.5, 0.75
@@ -46,6 +46,8 @@ _ALTERNATIVE = re.compile(r"(?P<blank>[ \xa0]?)/[ \xa0]?(?P<digits>\d{1,7})(?![\
 _LAST_GROUP = re.compile(r"\d+$")
 _SHORT_END = 2
 """digits of another end that is shorter than the group it stands for"""
+_MIN_NATIONAL = 7
+"""digits of the shortest national number that a text's language alone tells of"""
 _DIGIT, _GROUP_END = re.compile(r"\d"), re.compile(r"\d(?!\d)")
 _PLUS = re.compile("[+\uff0b]")
 
@@ -62,15 +64,32 @@ _INTERNATIONAL = re.compile(rf"(?<![\d+])[+＋]{_S}[1-9](?:{_S}\d){{6,14}}(?!\d)
 _SHORT = re.compile(r"(?<![\w*])\*\d{4}(?![\d*])(?![^*\n]*[^\s*]\*(?!\w))")
 
 
-@normalized_text.normalize
-def find(text: str) -> list[Span]:
-    """Phone numbers in the text."""
+def find(text: str, regions: tuple[str, ...] = ()) -> list[Span]:
+    """Phone numbers in the text; `regions` are countries whose national numbers count by their form alone."""
+    return normalized_text.find_in_both(text, functools.partial(_find, regions=regions))
+
+
+def _find(text: str, regions: tuple[str, ...]) -> list[Span]:
     text = false_positives.mask_false_positives(text)
     spans = [Span(*match.span(), SHORT) for match in _SHORT.finditer(text)] if "*" in text else []
+    left: list[tuple[int, int]] = []
     for start, end in _chains(text):
-        spans += _in_chain(text, start, end)[0]
+        found, others = _in_chain(text, start, end, regions)
+        spans += found
+        if not found and not others:
+            left.append((start, end))
+    spans += _by_language(text, left, regions)
     spans += national.with_odd_separators(text)
     return resolve_overlaps((_with_alternative(one, text) for one in spans) if "/" in text else spans, text)
+
+
+def _by_language(text: str, chains: list[tuple[int, int]], regions: tuple[str, ...]) -> list[Span]:
+    """Numbers that are valid in the country of the text's language, in chains in which nothing else was found."""
+    long = [(start, end) for start, end in chains if library.count(text[start:end]) >= _MIN_NATIONAL]
+    region = text_region.region_of(text) if long else ""
+    if not region or region in regions or region in library.REGIONS:
+        return []
+    return [one for start, end in long for one in _in_chain(text, start, end, (region,))[0]]
 
 
 def _with_alternative(one: Span, text: str) -> Span:
@@ -88,7 +107,7 @@ def drop_non_phones(text: str) -> str:
     """The text with what only looks like a phone covered, every offset unchanged: dates, and what words announce."""
     text = false_positives.mask_false_positives(text)
     for start, end in _chains(text):
-        for other in _in_chain(text, start, end)[1]:
+        for other in _in_chain(text, start, end, ())[1]:
             text = text[: other.start] + "\ufffc" * (other.end - other.start) + text[other.end :]
     return text
 
@@ -108,9 +127,9 @@ def _chains(text: str) -> Iterator[tuple[int, int]]:
         places += {chain.end(), end}
 
 
-def _in_chain(text: str, start: int, end: int) -> tuple[list[Span], list[Span]]:
+def _in_chain(text: str, start: int, end: int, regions: tuple[str, ...]) -> tuple[list[Span], list[Span]]:
     """The phones in the chain, and what could be one but for the words in front of it."""
-    spans = list(_anywhere(text, start, end))
+    spans = list(_anywhere(text, start, end, regions))
     first = _DIGIT.search(text, start, end)
     if first is None or _PLUS.search(text, start, end):
         return spans, []
@@ -123,7 +142,7 @@ def _in_chain(text: str, start: int, end: int) -> tuple[list[Span], list[Span]]:
     return spans, []
 
 
-def _anywhere(text: str, start: int, end: int) -> Iterator[Span]:
+def _anywhere(text: str, start: int, end: int, regions: tuple[str, ...]) -> Iterator[Span]:
     """Phones by their form alone. A long chain, a table on one line, is looked at through windows.
 
     Each begins where a group of digits ends, and answers for the numbers that begin before the next one does.
@@ -137,7 +156,9 @@ def _anywhere(text: str, start: int, end: int) -> Iterator[Span]:
             normalized_text.WRAP, " "
         )  # the library knows no such space
         moved = start - len(before)
-        spans = (Span(moved + a, moved + b, score) for a, b, score in _in_window(window, len(window) - len(after)))
+        spans = (
+            Span(moved + a, moved + b, score) for a, b, score in _in_window(window, len(window) - len(after), regions)
+        )
         yield from (one for one in spans if one.start < cut)
         start = cut
 
@@ -172,12 +193,12 @@ def _neighbour(char: str) -> str:
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def _in_window(window: str, end: int) -> tuple[Span, ...]:
+def _in_window(window: str, end: int, regions: tuple[str, ...]) -> tuple[Span, ...]:
     """The numbers of one chain, which ends in the window at `end`; what stands behind that is only looked at."""
     spans = [Span(*match.span(), ISRAELI) for match in _ISRAELI.finditer(window)]
     digits = library.count(window[:end])
     if not any(library.count(window[one.start : one.end]) == digits for one in spans):
-        spans += (Span(*place, LIBRARY) for place in library.find(window, end))
+        spans += (Span(*place, LIBRARY) for place in library.find(window, end, regions))
     if _PLUS.search(window):
         spans += (one for one in _international(window, end) if not any(_reaches_into(held, one) for held in spans))
     return tuple(resolve_overlaps(spans, window))
@@ -196,30 +217,54 @@ def _reaches_into(held: Span, one: Span) -> bool:
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def normalise(number: str) -> str:
-    """E.164 of a number as written; one without a country is Israeli where it can be, else of the first region it fits.
+def normalise(number: str, regions: tuple[str, ...] = ()) -> str:
+    """E.164 of a number as written, the same for all ways to write it.
 
-    A short number keeps its star; what is no whole number is its digits.
+    One without a country is of the first of the `regions` that it fits, else Israeli where it can be, else of the first
+    usual region. A short number keeps its star; what is no whole number is its digits.
     """
+    return canonical.subscriber(_e164(number, regions))
+
+
+def every_form(number: str, regions: tuple[str, ...]) -> set[str]:
+    """What a number may be normalised to, in these regions or in none, and in an earlier numbering plan."""
+    written = {_e164(number, ()), _e164(number, regions)}
+    return written | set(map(canonical.subscriber, written))
+
+
+def _e164(number: str, regions: tuple[str, ...]) -> str:
     plain = first_of(number)
     plain = national.ODD.sub("-", unicodedata.normalize("NFKC", normalized_text.plain_digits(plain)).strip())
     digits = "".join(str(unicodedata.decimal(char)) for char in plain if char.isdecimal())
     if plain.startswith("*"):
         return f"*{digits}"
+    if valid := _valid_in(plain, regions):
+        return valid
     if _ISRAELI.fullmatch(plain):
         return "+972" + digits.removeprefix("00").removeprefix("972").removeprefix("0")
     if known := national.normalise(plain, digits):
         return known
-    for region in library.REGIONS:
-        try:
-            parsed = phonenumbers.parse(plain, region)
-        except phonenumbers.NumberParseException:
-            continue
-        if phonenumbers.is_valid_number(parsed):
-            return phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
+    if valid := _valid_in(plain, tuple(library.REGIONS)):
+        return valid
     if whole := _INTERNATIONAL.match(plain):
         return "+" + "".join(filter(str.isdecimal, whole[0]))  # an extension is no part of it
     return f"+{digits}" if plain.startswith("+") else digits
+
+
+def _valid_in(plain: str, regions: tuple[str, ...]) -> str:
+    """E.164 of a number in the first region in which it is valid; empty where it is valid in none."""
+    for region in regions:
+        try:
+            parsed = phonenumbers.parse(plain, region)
+            written = phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
+            if phonenumbers.is_valid_number(parsed):
+                return written
+            today = canonical.subscriber(written)
+            if today != written and phonenumbers.is_valid_number(phonenumbers.parse(today)):
+                return today
+        except phonenumbers.NumberParseException:
+            continue
+    return ""
 
 
 def first_of(number: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import phonenumbers
@@ -35,6 +35,8 @@ FEWEST = 7
 MOST = 28
 """No number has more digits without an extension: a code of the carrier, one of a country, seventeen of the number."""
 
+_NANP = 1
+"""the code that North America shares"""
 _PLUS = re.compile("[+\uff0b]")
 _NOT_DIGIT = re.compile(r"\D+")
 _EXTENDED = re.compile("[^\\W\\d_]|[#\uff03;,~\uff5e]")
@@ -56,30 +58,34 @@ class _Attempt(phonenumbers.PhoneNumberMatcher):
 class _Matcher(phonenumbers.PhoneNumberMatcher):
     """The library's matcher, which does not try to parse what cannot be a number of the region."""
 
-    def __init__(self, text: str, region: str) -> None:
+    def __init__(self, text: str, region: str, regions: tuple[str, ...]) -> None:
         super().__init__(text, region)
-        self._region = region
+        self._region, self._regions = region, regions
 
     def _parse_and_verify(self, candidate: str, offset: int) -> phonenumbers.PhoneNumberMatch | None:
-        return super()._parse_and_verify(candidate, offset) if self._region in regions_of(candidate) else None
+        return (
+            super()._parse_and_verify(candidate, offset)
+            if self._region in regions_of(candidate, self._regions)
+            else None
+        )
 
 
-def find(window: str, end: int) -> Iterator[tuple[int, int]]:
+def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple[int, int]]:
     """Where numbers stand in the window; what stands behind `end` is only looked at.
 
-    Regions are tried in their order, until one of them leaves no digit to the others.
+    `regions` and then the usual ones are tried in their order, until one of them leaves no digit to the others.
     """
     digits = count(window[:end])
     if digits < FEWEST:
         return
     # most chains are one number, which the region that it is of finds at once, and then no digit is left
-    for match in (one for region in regions_of(window[:end])[:1] for one in _Matcher(window, region)):
+    for match in (one for region in regions_of(window[:end], regions)[:1] for one in _Matcher(window, region, regions)):
         if count(match.raw_string) == digits:
             yield match.start, match.end
             return
-    possible = {region for candidate in _Attempt(window).tried for region in regions_of(candidate)}
-    for region in filter(possible.__contains__, REGIONS):
-        for match in _Matcher(window, region):
+    possible = {region for candidate in _Attempt(window).tried for region in regions_of(candidate, regions)}
+    for region in filter(possible.__contains__, in_order(regions)):
+        for match in _Matcher(window, region, regions):
             if (found := count(match.raw_string)) >= FEWEST:
                 yield match.start, match.end
                 if found == digits:
@@ -91,9 +97,18 @@ def count(text: str) -> int:
     return len(_NOT_DIGIT.sub("", text))
 
 
-@functools.lru_cache(maxsize=1 << 12)
-def regions_of(candidate: str) -> tuple[str, ...]:
-    """The regions in which a candidate can be a valid number, judged by its digits; the library judges what can."""
+@functools.cache
+def in_order(regions: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    """These regions and then the usual ones, each with how the digits of its numbers begin."""
+    return {name: REGIONS.get(name, ("",)) for name in dict.fromkeys((*regions, *REGIONS))}
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def regions_of(candidate: str, regions: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The regions in which a candidate can be a valid number, judged by its digits; the library judges what can.
+
+    The usual regions are looked at behind those that are given.
+    """
     digits = _NOT_DIGIT.sub("", candidate)
     if not digits.isascii():
         digits = digits.translate(DIGITS)
@@ -101,12 +116,14 @@ def regions_of(candidate: str) -> tuple[str, ...]:
     if len(digits) > MOST and not extended:
         return ()
     if _PLUS.search(candidate):  # means the same everywhere, so one region does
-        return tuple(REGIONS)[:1] if len(digits) >= FEWEST_WITH_PLUS else ()
+        return tuple(in_order(regions))[:1] if len(digits) >= FEWEST_WITH_PLUS else ()
     if not digits.isascii():
-        return tuple(REGIONS)
+        return tuple(in_order(regions))
     fitting = re.Pattern.match if extended else re.Pattern.fullmatch
     return tuple(
-        name for name, openings in REGIONS.items() if digits.startswith(openings) and fitting(numbers(name), digits)
+        name
+        for name, openings in in_order(regions).items()
+        if digits.startswith(openings) and fitting(numbers(name), digits)
     )
 
 
@@ -118,8 +135,8 @@ def numbers(region: str) -> re.Pattern[str]:
         PhoneMetadata.metadata_for_region(one) for one in phonenumbers.region_codes_for_country_code(home.country_code)
     ]
     own = "|".join(one.general_desc.national_number_pattern for one in sharing)
-    prefix = home.national_prefix_for_parsing
-    return re.compile(
-        rf"(?:{home.international_prefix})\d{{{FEWEST_WITH_PLUS},}}"
-        rf"|(?:{home.country_code})?(?:{prefix}){{0,2}}(?:{own})?"
-    )
+    prefix = home.national_prefix_for_parsing or ""
+    abroad = home.international_prefix or "00"
+    if home.national_prefix_transform_rule and home.country_code != _NANP:
+        own += r"|\d{5,}"  # what is dialled is rewritten before it is compared with the plan
+    return re.compile(rf"(?:{abroad})\d{{{FEWEST_WITH_PLUS},}}|(?:{home.country_code})?(?:{prefix}){{0,2}}(?:{own})?")

@@ -16,6 +16,8 @@ from relrag_pipelines.pii.spans import Span
 
 FORM, ANNOUNCED = 0.6, 0.7
 """scores, by how a number was recognised"""
+_FEWEST_CALLED = 7
+"""digits of a number that the word behind it makes a phone; fewer count things more often: `123 456 offices`"""
 
 _GAP = "[ \u00a0\u2007\u2009\u202f\u205f\\-\u2010-\u2015.]"
 _BLANK = "[ \u00a0\u2007\u2009\u202f\u205f]"
@@ -91,14 +93,21 @@ def with_odd_separators(text: str) -> Iterator[Span]:
 
 
 def announced_numbers(text: str, start: int, end: int) -> Iterator[Span]:
-    """The number that the chain of digits begins with, where the words in front announce a phone."""
+    """The number that the chain of digits begins with, where the words in front or behind say that it is a phone."""
     match = _SOME.match(text, start, end)
-    if (
-        match
-        and context_words.has_phone_context(text, start)
-        and not (_ROUND.search(match[0]) or context_words.is_amount(text, match.end()))
-    ):
+    if match is None or _ROUND.search(match[0]) or context_words.is_amount(text, match.end()):
+        return
+    if context_words.has_phone_context(text, start) or _is_called_phone(text, start, match.end()):
         yield Span(*match.span(), ANNOUNCED)
+
+
+def _is_called_phone(text: str, start: int, end: int) -> bool:
+    """Whether a word behind the number says that it is a phone, and none in front that it is another number."""
+    return (
+        sum(map(str.isdecimal, text[start:end])) >= _FEWEST_CALLED
+        and context_words.is_called_phone(text, end)
+        and not context_words.has_other_context(text, start)
+    )
 
 
 def normalise(number: str, digits: str) -> str | None:

@@ -125,7 +125,7 @@ def _candidates(
     if not wanted.person:
         return []
     return similar_names.find_candidates(
-        workspace, [wanted.person, *also], going.selection, RuleMatcher([going.rule], workspace.keys)
+        workspace, [wanted.person, *also], going.selection, RuleMatcher([going.rule], workspace.keys, workspace.regions)
     )
 
 
@@ -137,7 +137,7 @@ def _rule(wanted: ForgetRequest, also: list[str], workspace: Workspace, config: 
     if wanted.refs:
         return rule_matching.for_records(_asset_ids(wanted.refs, workspace, config), workspace.keys, at)
     if wanted.person is not None:
-        return rule_matching.for_person(wanted.person, workspace.keys, at, also)
+        return rule_matching.for_person(wanted.person, workspace.keys, at, also, workspace.regions)
     if wanted.source is not None:
         if wanted.source not in lake.sources(workspace.home):
             workspace.settings.source(wanted.source)

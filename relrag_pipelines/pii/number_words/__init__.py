@@ -1,0 +1,72 @@
+"""What words say of the number beside them: it is a phone, an order, an invoice. One TOML file a language.
+
+A file is `<ISO 639-1 code>.toml`; whoever adds a language adds a file. Its keys, all lists and all optional:
+
+- `region`: the country whose numbers a text in this language most likely holds, ISO 3166-1
+- `phone`: words that announce a phone number: `mobile`, `my number`
+- `call`: verbs of reaching somebody; between one and its number up to two other words and a word of `at` may stand
+- `at`: what stands between such a verb and the number: `call Petr on 777 123 456`
+- `between`: what may stand between a word of `phone` or `call` and the number: `number`, `is`, `home`
+- `after`: words that say behind a number that it is a phone: `020 7946 0958 (office)`
+- `other`: words that announce another number: `order`, `invoice`, `passport`
+- `number`: what may stand between a word of `other` and the number
+- `glued`: letters that are written together with the word behind them, as in Hebrew and Arabic
+- `digits`: the words for 0 to 9, in order, with `/` between several for one digit
+- `repeat`: the words for two and three times the digit behind them: `double`, `triple`
+
+Capital letters and accents do not count. `telefon*` stands for every word that begins so; `_` for any one word. Words
+of languages that leave no blanks are found at the end of what stands in front. `international.toml` holds what is
+written alike in many languages.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent
+
+
+class NumberWordsError(ValueError):
+    """A file of number words is not as it has to be; the message names the file, the key and what is wrong."""
+
+
+@dataclass(frozen=True)
+class NumberWords:
+    """The words of one language."""
+
+    language: str
+    region: tuple[str, ...] = ()
+    phone: tuple[str, ...] = ()
+    call: tuple[str, ...] = ()
+    at: tuple[str, ...] = ()
+    between: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
+    number: tuple[str, ...] = ()
+    glued: tuple[str, ...] = ()
+    digits: tuple[str, ...] = ()
+    repeat: tuple[str, ...] = ()
+
+
+_KEYS = frozenset(one.name for one in fields(NumberWords)) - {"language"}
+
+
+@functools.cache
+def load(folder: Path = _FOLDER) -> tuple[NumberWords, ...]:
+    """The words of every language, by its code. Raises NumberWordsError."""
+    return tuple(_read(path) for path in sorted(folder.glob("*.toml")))
+
+
+def _read(path: Path) -> NumberWords:
+    given = tomllib.loads(path.read_text(encoding="utf-8"))
+    if unknown := sorted(given.keys() - _KEYS):
+        raise NumberWordsError(f"{path.name}: {unknown[0]} is not known; known: {', '.join(sorted(_KEYS))}")
+    if len(given.get("digits", range(10))) != 10:
+        raise NumberWordsError(f"{path.name}: digits has {len(given['digits'])} entries; write one for each of 0 to 9")
+    for key, words in given.items():
+        if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
+            raise NumberWordsError(f"{path.name}: {key} is not a list of words")
+    return NumberWords(path.stem, **{key: tuple(words) for key, words in given.items()})

@@ -1,0 +1,147 @@
+"""Whether the words beside a number say that it is a phone, or that it is another number.
+
+`phone_in_front` and `other_in_front` are given what stands in front of a number, `phone_behind` what stands behind it.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from relrag_pipelines.pii import number_words
+from relrag_pipelines.pii.number_words.matching import UNSPACED, Phrases, Token, fold, tokens
+
+_MOST_BETWEEN = 4
+"""words between a label and its number"""
+_MOST_CALLED = 2
+"""words between a verb such as `call` and the `on` in front of the number"""
+_LONGEST_CALLED = 12
+"""letters of one of them"""
+
+_PHONE_GAP = re.compile(r"[^\w\n+]{0,5}(?:\n[> \t]*)?")
+"""what stands between the label of a phone and the number"""
+_OTHER_GAP = re.compile(r"[ \t\xa0]{0,2}[:.#№º°/=(\"'–—-]{0,3}[ \t\xa0]{0,2}")
+_BETWEEN_GAP = re.compile(r"[ \t\xa0]{1,2}|[ \t\xa0]?['’.:(/№-]{1,2}[ \t\xa0]{0,2}")
+"""what stands between words that belong together"""
+_NOTE = re.compile(r"[ \t\xa0]{0,2}\([^()\n]{1,14}\)[^\w\n+]{0,4}(?:\n[> \t]*)?$")
+"""`Tel (Praha): `"""
+_BEHIND = re.compile(r"[ \t\xa0]{0,2}[(\[,:;–—-]{0,2}[ \t\xa0]{0,2}")
+_CLOSED = re.compile(r"[ \t\xa0]{0,2}(?:$|[)\].,;:!?\n]|[^\w\s])")
+"""what may follow a label behind a number; other words would be what the number counts"""
+
+
+@dataclass(frozen=True)
+class _Label:
+    """Words that announce a number, and how far in front of it they may stand."""
+
+    words: Phrases
+    between: Phrases
+    gap: re.Pattern[str]
+    letters: re.Pattern[str]
+    """the same for languages that leave no blanks, as a pattern of all that stands in front"""
+
+    def announces(self, front: str) -> bool:
+        folded = fold(front)
+        if UNSPACED.search(folded) and self.letters.search(folded):
+            return True
+        words = tokens(folded)
+        return any(self.words.ends_at(words, place) for place in self.places(folded, words))
+
+    def places(self, folded: str, words: Sequence[Token]) -> list[int]:
+        """Where a label may end: the last token, and those in front of the words between."""
+        found: list[int] = []
+        place = len(words) - 1
+        if place < 0 or not self.gap.fullmatch(folded, words[place].end):
+            return found
+        for _ in range(_MOST_BETWEEN + 1):
+            found.append(place)
+            size = self.between.ends_at(words, place)
+            if not size or place - size < 0:
+                return found
+            if not _BETWEEN_GAP.fullmatch(folded, words[place - size].end, words[place - size + 1].start):
+                return found
+            place -= size
+        return found
+
+
+def _label(words: Phrases, between: Phrases, gap: re.Pattern[str]) -> _Label:
+    joined = "|".join(map(re.escape, between.unspaced)) or "(?!)"
+    listed = "|".join(map(re.escape, words.unspaced)) or "(?!)"
+    return _Label(words, between, gap, re.compile(rf"(?:{listed})[ \t]?(?:(?:{joined})[ \t]?){{0,3}}{gap.pattern}$"))
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """All labels of all languages."""
+
+    phone: _Label
+    call: Phrases
+    at: Phrases
+    other: _Label
+    after: Phrases
+
+
+@functools.cache
+def _labels() -> _Labels:
+    glued = _all("glued")
+    between, other, number, call, at, after = (
+        Phrases(_all(name), glued) for name in ("between", "other", "number", "call", "at", "after")
+    )
+    announcing = Phrases([*_all("phone"), *_all("call")], glued)
+    return _Labels(_label(announcing, between, _PHONE_GAP), call, at, _label(other, number, _OTHER_GAP), after)
+
+
+def _all(key: str) -> list[str]:
+    return list(dict.fromkeys(itertools.chain.from_iterable(getattr(one, key) for one in number_words.load())))
+
+
+def phone_in_front(front: str) -> bool:
+    """Whether the text ends in words that announce a phone number."""
+    labels = _labels()
+    note = _NOTE.search(front)
+    if note and labels.phone.announces(front[: note.start()]):
+        return True
+    return labels.phone.announces(front) or _calls(front, labels)
+
+
+def _calls(front: str, labels: _Labels) -> bool:
+    """`call Petr on`: a verb, whom, and a word behind which the number stands."""
+    folded = fold(front)
+    words = tokens(folded)
+    for place in labels.phone.places(folded, words):
+        size = labels.at.ends_at(words, place)
+        for called in range(size, size + _MOST_CALLED + 1) if size else ():
+            first = place - called
+            between = words[first + 1 : place - size + 1]
+            if first < 0 or any(len(one.word) > _LONGEST_CALLED or one.word.isdigit() for one in between):
+                break
+            if labels.call.ends_at(words, first) and not re.search(
+                r"[.!?\n]", folded[words[first].end : words[place].start]
+            ):
+                return True
+    return False
+
+
+def other_in_front(front: str) -> bool:
+    """Whether the text ends in words that announce a number of another kind."""
+    return _labels().other.announces(front)
+
+
+def phone_behind(behind: str) -> bool:
+    """Whether the text begins with a word that says of the number in front of it that it is a phone: `(office)`."""
+    labels = _labels()
+    folded = fold(behind)
+    gap = _BEHIND.match(folded)
+    start = gap.end() if gap else 0
+    if any(folded.startswith(one, start) for one in labels.after.unspaced):
+        return True
+    words = [one for one in tokens(folded) if one.start >= start]
+    if not words or words[0].start != start:
+        return False
+    return any(
+        labels.after.ends_at(words[: size + 1], size) == size + 1 and _CLOSED.match(folded, words[size].end)
+        for size in range(min(3, len(words)))
+    )

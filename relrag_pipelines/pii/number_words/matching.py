@@ -1,0 +1,110 @@
+"""Which words stand in front of a number or behind it, compared with lists of words and phrases.
+
+A phrase is found by its last word, so a list of thousands costs no more than one of ten. Words are compared in lower
+case without accents. Languages that leave no blanks between words are compared letter by letter at the end of what
+stands in front.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+STEM = "*"
+ANY_WORD = "_"
+_LONGEST_ENDING = 10
+"""letters behind a stem; a longer word is another word"""
+_SHORTEST_GLUED = 2
+_MOST_GLUED = 2
+
+# Han, kana, Hangul
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff66-\uff9f"
+UNSPACED = re.compile(f"[{_UNSPACED}]")
+_TOKEN = re.compile(r"[^\W_]+(?:['’׳\"״`´][^\W\d_]+)*")
+_QUOTES = re.compile(r"['’׳\"״`´]")
+
+
+class Token(NamedTuple):
+    """One word of a text."""
+
+    word: str
+    """folded, without apostrophes"""
+    start: int
+    end: int
+
+
+def fold(text: str) -> str:
+    """The text in lower case, without accents and vowel marks."""
+    if text.isascii():
+        return text.lower()
+    parts = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(char for char in parts if unicodedata.category(char) != "Mn")
+    return unicodedata.normalize("NFC", plain)
+
+
+def tokens(folded: str) -> list[Token]:
+    """The words of a folded text, in order."""
+    return [Token(_QUOTES.sub("", one[0]), *one.span()) for one in _TOKEN.finditer(folded)]
+
+
+class Phrases:
+    """Phrases of a list, found by where they end among the tokens of a text."""
+
+    def __init__(self, phrases: Iterable[str], glued: Iterable[str] = ()) -> None:
+        self._whole: dict[str, list[tuple[str, ...]]] = {}
+        self._stems: dict[str, list[tuple[str, ...]]] = {}
+        self._glued = tuple(fold(one) for one in glued)
+        unspaced = []
+        for phrase in phrases:
+            if UNSPACED.search(phrase):
+                unspaced.append(fold(phrase))
+                continue
+            *before, last = (_element(word) for word in phrase.split())
+            table, key = (self._stems, last[:-1]) if last.endswith(STEM) else (self._whole, last)
+            table.setdefault(key, []).append(tuple(before))
+        self._shortest_stem = min(map(len, self._stems), default=0)
+        self.unspaced = tuple(sorted(unspaced, key=lambda one: (-len(one), one)))
+        """phrases of languages that leave no blanks, longest first"""
+
+    def ends_at(self, words: Sequence[Token], place: int) -> int:
+        """How many tokens the longest phrase has that ends with the token at `place`; 0 where none does."""
+        longest = 0
+        for word in self._forms(words[place].word):
+            for before in self._candidates(word):
+                size = len(before)
+                if size >= longest and size <= place and _fits(before, words[place - size : place]):
+                    longest = size + 1
+        return longest
+
+    def _forms(self, word: str) -> list[str]:
+        """The word, and what is left of it without letters that are glued to its front."""
+        forms = [word]
+        if not self._glued or word.isascii():
+            return forms
+        for form in forms:
+            rest = [form[len(one) :] for one in self._glued if form.startswith(one)]
+            if len(word) - len(form) < _MOST_GLUED:
+                forms += [one for one in rest if len(one) >= _SHORTEST_GLUED and one not in forms]
+        return forms
+
+    def _candidates(self, word: str) -> Iterable[tuple[str, ...]]:
+        yield from self._whole.get(word, ())
+        if self._stems:
+            for size in range(max(self._shortest_stem, len(word) - _LONGEST_ENDING), len(word) + 1):
+                yield from self._stems.get(word[:size], ())
+
+
+def _element(word: str) -> str:
+    return _QUOTES.sub("", fold(word)) if word != ANY_WORD else word
+
+
+def _fits(before: tuple[str, ...], words: Sequence[Token]) -> bool:
+    return all(_matches(element, token.word) for element, token in zip(before, words, strict=True))
+
+
+def _matches(element: str, word: str) -> bool:
+    if element == ANY_WORD:
+        return not word.isdigit()
+    return word.startswith(element[:-1]) if element.endswith(STEM) else word == element

@@ -1,0 +1,151 @@
+"""What records tell of the countries that an archive is at home in, and which ones follow from that.
+
+Evidence is counted month by month: numbers with the code of their country in what names people and in texts, and the
+languages of a sample of texts. A country counts on solid evidence alone: several numbers of it, or several texts in its
+language, each a share of all. Shares are compared by powers of two, so a country comes or goes only when a count
+doubles, not with every new message. The regions follow from what the archive holds now, whatever it held before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import phonenumbers
+import pyarrow as pa
+from phonenumbers.tzdata import TIMEZONE_DATA
+
+from relrag_pipelines.pii.phones import text_region
+from relrag_pipelines.text import language
+
+_NAMING = ("from", "to", "participants", "people")
+_WITH_CODE = re.compile(r"(?:\+|(?<![\d.])00)[ \xa0]?\(?[1-9](?:[ \xa0().\-\u2010-\u2015]{0,3}\d){6,14}(?!\d)")
+_ACCOUNT = re.compile(r"(?<![\w.])(\d{8,15})(?::\d+)?@(?:c\.us|s\.whatsapp\.net)")
+"""an account of WhatsApp, which is a number with its code"""
+FEWEST_NUMBERS = 3
+"""distinct numbers of a country that make it a region"""
+_NUMBERS_SHIFT = 4
+"""powers of two by which a country's numbers may stay behind all numbers: about a sixteenth"""
+FEWEST_SAMPLES = 2
+_LANGUAGE_SHIFT = 3
+_SAMPLE_LETTERS = 60
+"""letters of one sample; short messages are joined, since one alone does not tell its language"""
+_SAMPLES = 12
+"""of a month"""
+_TEXTS = 120
+"""of a month that are looked at for samples"""
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def of_month(records: pa.Table, hash_number: Callable[[str], str]) -> dict[str, Any]:
+    """The evidence of one month's private records: by country how many numbers, and the smallest hashes of them."""
+    found: dict[str, set[str]] = {}
+    for number in set(_numbers(records)):
+        if region := _region_of(number):
+            found.setdefault(region, set()).add(hash_number(number)[:8])
+    numbers = {region: [len(some), sorted(some)[:FEWEST_NUMBERS]] for region, some in sorted(found.items())}
+    languages = Counter(language.likeliest(sample, _languages()) for sample in _samples(records))
+    return {"numbers": numbers, "languages": dict(sorted((+languages).items()))}
+
+
+def regions(months: Iterable[Mapping[str, Any]], zones: Iterable[str] = ()) -> tuple[str, ...]:
+    """The countries that follow from the evidence of all months and from time zones, the likeliest first."""
+    counted, distinct, spoken = Counter[str](), dict[str, set[str]](), Counter[str]()
+    for month in months:
+        for region, (count, hashes) in month["numbers"].items():
+            counted[region] += count
+            distinct.setdefault(region, set()).update(hashes)
+        spoken.update(month["languages"])
+    at_home = dict.fromkeys(region for zone in zones if (region := region_of_zone(zone)))
+    by_numbers = [
+        region
+        for region in _likeliest_first(counted, _NUMBERS_SHIFT)
+        if len(distinct[region]) >= FEWEST_NUMBERS and region in phonenumbers.SUPPORTED_REGIONS
+    ]
+    known = text_region.regions_by_language()
+    by_language = [
+        known[code] for code in _likeliest_first(spoken, _LANGUAGE_SHIFT) if code and spoken[code] >= FEWEST_SAMPLES
+    ]
+    return tuple(dict.fromkeys([*at_home, *by_numbers, *by_language]))
+
+
+def region_of_zone(zone: str) -> str:
+    """The country whose numbers are of an IANA time zone; empty where there is no single one, as for UTC."""
+    for prefix in sorted(TIMEZONE_DATA, key=lambda one: (len(one), one)):
+        if zone in TIMEZONE_DATA[prefix] and len(TIMEZONE_DATA[prefix]) < _MANY_ZONES:
+            return _main_region(prefix)
+    return ""
+
+
+_MANY_ZONES = 40
+"""more zones than this belong to a code that is no country's"""
+
+
+def _main_region(prefix: str) -> str:
+    """The main country of the code that a number begins with."""
+    codes = (int(prefix[:size]) for size in range(1, min(4, len(prefix) + 1)))
+    known = phonenumbers.COUNTRY_CODE_TO_REGION_CODE
+    region: str = next((known[code][0] for code in codes if code in known), "")
+    return region if region in phonenumbers.SUPPORTED_REGIONS else ""
+
+
+def _likeliest_first(counts: Counter[str], shift: int) -> list[str]:
+    """What has its share of all, by powers of two, then by name."""
+    least = sum(counts.values()).bit_length() - shift
+    enough = [name for name, count in counts.items() if count.bit_length() >= least]
+    return sorted(enough, key=lambda name: (-counts[name].bit_length(), name))
+
+
+def _languages() -> frozenset[str]:
+    return frozenset(text_region.regions_by_language())
+
+
+def _numbers(records: pa.Table) -> Iterator[str]:
+    """Numbers with the code of their country, as digits."""
+    texts = [*_strings(records, _NAMING), *_strings(records, ("text",))]
+    for text in texts:
+        if "+" in text or "00" in text:
+            yield from (one[0] for one in _WITH_CODE.finditer(text))
+        if "@" in text:
+            yield from (f"+{one[1]}" for one in _ACCOUNT.finditer(text))
+
+
+def _strings(records: pa.Table, names: Iterable[str]) -> Iterator[str]:
+    """Every distinct string of these columns, in lists and of people by their names."""
+    for name in names:
+        column = records[name].combine_chunks()
+        column = column.flatten() if pa.types.is_list(column.type) else column
+        column = column.field("name") if pa.types.is_struct(column.type) else column
+        yield from (one for one in column.unique().to_pylist() if one)
+
+
+def _region_of(number: str) -> str:
+    digits = "".join(filter(str.isdecimal, number))
+    try:
+        parsed = phonenumbers.parse(f"+{digits.removeprefix('00')}")
+    except phonenumbers.NumberParseException:
+        return ""
+    return phonenumbers.region_code_for_number(parsed) or _region_of_code(parsed.country_code)
+
+
+def _region_of_code(code: int) -> str:
+    """The country of a number in a range that the library does not know as assigned."""
+    known = phonenumbers.COUNTRY_CODE_TO_REGION_CODE.get(code, ())
+    return known[0] if len(known) == 1 else ""
+
+
+def _samples(records: pa.Table) -> Iterator[str]:
+    """Texts of a month whose languages are told, spread over it; short ones joined."""
+    order = records.sort_by("asset_id") if records.num_rows else records
+    step = max(1, order.num_rows // _TEXTS)
+    texts = order["text"].take(pa.array(range(0, order.num_rows, step), pa.int64())).to_pylist()
+    joined, made = "", 0
+    for text in texts:
+        joined = f"{joined}\n{text or ''}"
+        if len(_LETTER.findall(joined[: 4 * _SAMPLE_LETTERS])) >= _SAMPLE_LETTERS:
+            yield joined
+            joined, made = "", made + 1
+        if made == _SAMPLES:
+            return
