@@ -87,8 +87,7 @@ def _source(source: CitedSource, zone: ZoneInfo, with_details: bool) -> Iterator
         return
     yield safe(f"[{source.number}] {hit_line(hit)}")
     for one in source.cited or [hit]:
-        yield safe(citation_marks.disarm("
-".join(_messages(one, zone)) if one.messages else _plain(one)))
+        yield safe(citation_marks.disarm("\n".join(_messages(one, zone)) if one.messages else _plain(one)))
     yield safe(f"    {_place(hit, zone, source.locations, source.places)}")
     if hit.related:
         yield safe(f"    related to {hit.related}")
