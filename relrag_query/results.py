@@ -12,6 +12,7 @@ from relrag_pipelines.text import citation_marks
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, Sentence
 from relrag_query.answering.generative import GeneratedAnswer
 from relrag_query.answering.sentences import QuotableSpan
+from relrag_query.display.excerpts import plain
 from relrag_query.display.source_filter import apply_source_filter
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 from relrag_query.understanding.intent import QueryIntent
@@ -69,6 +70,8 @@ class Quote:
     """what gives another value; None where it holds"""
     superseded_on: str = ""
     """the day when that was said, by the owner's clock; empty where it holds, or only a file's time is known"""
+    hit: Hit | None = None
+    """what it stands in; None of what is known of people"""
 
     @property
     def marked_text(self) -> str:
@@ -166,7 +169,8 @@ def make_quotes(
         newer = sentence.superseded
         known = newer is not None and newer.ts is not None and not newer.hit.is_undated
         day = str(datetime.fromtimestamp(newer.ts, zone).date()) if newer and newer.ts and known else ""
-        quote = Quote(unit.quote, unit.sender, unit.ts, numbers, told[0][1], newer, day)
+        shown = plain(unit.quote, unit.hit.chunk.rag_source_type)
+        quote = Quote(shown, unit.sender, unit.ts, numbers, told[0][1], newer, day, unit.hit)
         if not any((one.text, one.sources) == (quote.text, quote.sources) for one in quotes):
             quotes.append(quote)  # two items of a list are quoted with the whole list
     return [one for one in quotes if one.sources] or quotes

@@ -164,10 +164,10 @@ def test_several_voices_in_one_caption_are_several_cues() -> None:
     assert read(text.encode(), ".vtt").cues == [Cue(1.0, 3.0, "Ann", "Go!"), Cue(1.0, 3.0, "Bob", "No.")]
 
 
-def test_a_name_before_a_colon_speaks_only_where_it_recurs() -> None:
+def test_a_name_before_a_colon_speaks_and_another_word_does_not() -> None:
     assert said(ZOOM, ".vtt") == [
         ("Alex Rubin", "Listen: the light goes."),
-        (None, "Noa Ben-Ami: Yes."),
+        ("Noa Ben-Ami", "Yes."),
         ("Alex Rubin", "Then quickly."),
         (None, "Attention: a train."),
     ]
@@ -362,6 +362,37 @@ def test_long_captions_are_read_as_a_whole(tmp_path: Path) -> None:
         assert cut, name
         assert (len(cut.starts), cut.starts[3], cut.ends[3]) == (20, 12.0, 15.5)
         assert captions._uniform_texts(cut.bodies, name.endswith(".srt"), "-->"), name
+
+
+def caption_file(*lines: str) -> bytes:
+    cues = (f"00:00:{n:02}.000 --> 00:00:{n + 1:02}.000\n{line}\n" for n, line in enumerate(lines))
+    return ("WEBVTT\n\n" + "\n".join(cues)).encode()
+
+
+@pytest.mark.parametrize(
+    ("lines", "speakers"),
+    [
+        (
+            ["Jana: Hello.", "Petr Novák: Hi.", "Ludwig van der Berg: Servus."],
+            ["Jana", "Petr Novák", "Ludwig van der Berg"],
+        ),
+        (["יעל: שלום", "נועה: היי"], ["יעל", "נועה"]),
+        (["李雷: 你好", "韩梅梅: 你好"], ["李雷", "韩梅梅"]),
+        (["Jana: Hello.", "Jana: Again.", "Petr: Hi.", "and more"], ["Jana", "Jana", "Petr", None]),
+        (["Speaker 1: Hello.", "Speaker 2: Hi."], ["Speaker 1", "Speaker 2"]),
+        # no dialogue: one line, or few, or a sentence before the colon
+        (["Jana: Hello."], [None]),
+        (["We talk.", "Note: this is recorded.", "Then we go.", "And stop."], [None] * 4),
+        (["there is one rule: be kind", "and another: be quick"], [None, None]),
+    ],
+)
+def test_captions_in_which_each_speaks_once(lines: list[str], speakers: list[str | None]) -> None:
+    for suffix in (".vtt", ".srt"):
+        data = caption_file(*lines)
+        data = data.removeprefix(b"WEBVTT\n\n").replace(b".000", b",000") if suffix == ".srt" else data
+        found = read(data, suffix)
+        assert [cue.speaker for cue in found.cues] == speakers
+        assert all(not cue.text.startswith(f"{cue.speaker}:") for cue in found.cues)
 
 
 @pytest.mark.parametrize(
