@@ -127,7 +127,7 @@ def _region_of(number: str) -> str:
         parsed = phonenumbers.parse(f"+{digits.removeprefix('00')}")
     except phonenumbers.NumberParseException:
         return ""
-    return phonenumbers.region_code_for_number(parsed) or _region_of_code(parsed.country_code)
+    return phonenumbers.region_code_for_number(parsed) or _region_of_code(parsed.country_code or 0)
 
 
 def _region_of_code(code: int) -> str:
