@@ -7,6 +7,7 @@ only where words speak of one; a Czech one, `19-2000145399/0800`, carries a chec
 
 from __future__ import annotations
 
+import operator
 import re
 
 from stdnum.cz import bankaccount
@@ -18,6 +19,8 @@ ANNOUNCED, CHECKED = 0.9, 0.8
 """scores, by how an account was recognised"""
 
 _REACH = 40
+_WEIGHTS = (1, 2, 4, 8, 5, 10, 9, 7, 3, 6)
+"""of the digits of a Czech account, from its end"""
 _ISRAELI = re.compile(
     r"(?<![\d./-])\d{1,2}(?P<dash> ?[-/ ] ?)\d{3}(?P=dash)\d{5,9}(?![\d/-])|(?<![\d./-])\d{5,9}(?![\d/-])"
 )
@@ -37,7 +40,7 @@ _CZECH = re.compile(r"(?<![\d./-])(?:\d{1,6}-)?\d{2,10}/\d{4}(?![\d/])")
 @normalize
 def find(text: str) -> list[Span]:
     """Accounts in the text."""
-    spans = [Span(*match.span(), CHECKED) for match in _CZECH.finditer(text) if bankaccount.is_valid(match[0])]
+    spans = [Span(*match.span(), CHECKED) for match in _CZECH.finditer(text) if _is_czech(match[0])]
     for match in _ISRAELI.finditer(text):
         pattern = _SAYS_ACCOUNT if match["dash"] else _ENDS_IN_ACCOUNT
         line = text.rfind("\n", 0, match.start()) + 1
@@ -46,9 +49,19 @@ def find(text: str) -> list[Span]:
     return resolve_overlaps(spans, text)
 
 
+def _is_czech(number: str) -> bool:
+    """Whether prefix and account have the right checksums, and the bank exists."""
+    prefix, _, account = number.partition("/")[0].rpartition("-")
+    return _is_multiple_of_11(prefix) and _is_multiple_of_11(account) and bankaccount.is_valid(number)
+
+
+def _is_multiple_of_11(digits: str) -> bool:
+    return sum(map(operator.mul, map(int, digits[::-1]), _WEIGHTS)) % 11 == 0
+
+
 def is_whole(number: str) -> bool:
     """Whether all of it has the form of an account with its bank; a Czech one its checksum, too."""
-    return bool(_BRANCHED.fullmatch(number)) or (bool(_CZECH.fullmatch(number)) and bankaccount.is_valid(number))
+    return bool(_BRANCHED.fullmatch(number)) or (bool(_CZECH.fullmatch(number)) and _is_czech(number))
 
 
 def normalise(number: str) -> str:

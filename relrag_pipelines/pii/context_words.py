@@ -6,8 +6,11 @@ The words themselves are data: number_words/.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Callable
+
+import regex
 
 from relrag_pipelines.pii.number_words import labels
 
@@ -126,14 +129,15 @@ def lower_letters(text: str) -> str:
     return text.lower().replace("ς", "σ")
 
 
-_WORD = re.compile(r"[^\W_]+(?:['’׳\"״#][^\W_]*)*")
+_WORD = regex.compile(r"(?r)[^\W_]+(?:['’׳\"״#][^\W_]*)*")
+"""matched backwards, as only the last few words are asked for"""
 _GLUED = re.compile("[הבלמשוכ]{1,3}(?=[א-ת]{2})")
 
 
 def words_in_front(text: str, start: int, count: int) -> list[str]:
     """The last words in front of a place, in lower case; of Hebrew ones also what is left without glued letters."""
     near = lower_letters(text[max(0, start - _FAR) : start])
-    words = [match[0].rstrip("'’׳\"״") for match in _WORD.finditer(near)][-count:]
+    words = [match[0].rstrip("'’׳\"״") for match in itertools.islice(_WORD.finditer(near), count)][::-1]
     more = [word[end:] for word in words if (glued := _GLUED.match(word)) for end in range(1, glued.end() + 1)]
     return words + more
 

@@ -67,9 +67,9 @@ def number_patterns(text: str, start: int, end: int, regions: tuple[str, ...] = 
     Where the archive is at home in other countries, only one that stands there alone, in groups.
     """
     away = all(library.is_away(one, regions) for one in _THEIRS)
+    digits = library.count(text[start:end]) if away else 0  # once: a chain may be as long as the text
     for match in _FORMS.finditer(text, start, end):
-        alone = library.is_grouped(match[0]) and library.count(match[0]) == library.count(text[start:end])
-        if away and not alone:
+        if away and not (library.is_grouped(match[0]) and library.count(match[0]) == digits):
             continue
         if "/" in match[0] and "/" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]):
             continue  # the folders of a path
