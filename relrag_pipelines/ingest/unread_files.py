@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from relrag_pipelines.files.regular_files import leads_out, walk
 from relrag_pipelines.ingest.ownership import CandidateSource, recognises
@@ -26,6 +26,52 @@ _SUFFIXES, _NAMED = 8, 3
 """how many are told"""
 
 
+_REMEDIES = {
+    (".doc", ".odt", ".rtf", ".pages", ".wps"): "save it as DOCX or PDF",
+    (".xls", ".xlsx", ".ods", ".numbers"): "save each sheet as CSV",
+    (".ppt", ".pptx", ".odp", ".key"): "save it as PDF",
+    (".pst", ".ost", ".dbx"): "export its mails as .mbox or .eml",
+    (
+        ".jpg",
+        ".jpeg",
+        ".png",
+        ".heic",
+        ".gif",
+        ".tif",
+        ".tiff",
+        ".webp",
+        ".bmp",
+    ): "if it has text, save it as PDF with OCR",
+    (
+        ".mp3",
+        ".m4a",
+        ".wav",
+        ".ogg",
+        ".opus",
+        ".aac",
+        ".mp4",
+        ".mov",
+        ".mkv",
+    ): "put a transcript (.vtt, .srt, .txt) beside it",
+    (".ics", ".vcs"): "give it the name of the transcript that it invites to, or keep it attached to its mail",
+    (".zip", ".rar", ".7z", ".tar", ".gz", ".tgz"): "unpack it",
+    (".json", ".xml", ".sqlite", ".db"): "write its items as .jsonl, see docs/jsonl.md",
+    (".epub", ".mobi", ".azw3"): "save it as PDF or HTML",
+}
+"""suffixes of files of no kind -> what to do"""
+_OTHER_REMEDY = "save it in a format that `relrag init` lists, or leave it out with `exclude`"
+ALL_LISTED = "`relrag status --failures` lists all"
+
+
+@dataclass(frozen=True)
+class UnreadFile:
+    """One file that is not part of the archive, why, and what to do to have it read."""
+
+    path: str
+    reason: str
+    remedy: str
+
+
 @dataclass
 class UnreadFiles:
     """Files that are not part of the archive, by their paths below the folder that was examined."""
@@ -37,6 +83,12 @@ class UnreadFiles:
     """with the kind that would read it"""
     links: list[str] = field(default_factory=list)
     """files and folders that are links out of the folder of their source"""
+
+    def files(self) -> list[UnreadFile]:
+        """Every file by itself, by path."""
+        found = [*map(_of_no_kind, self.of_no_kind), *map(_link, self.links)]
+        found += [_of_no_source(path, kind) for path, kind in self.of_no_source]
+        return sorted(found, key=lambda file: file.path)
 
     def sentences(self) -> Iterator[str]:
         """A sentence for each sort, with counts by suffix and the first names."""
@@ -61,6 +113,32 @@ class UnreadFiles:
         for kind, paths in by_kind.items():
             are = "file is" if len(paths) == 1 else "files are"
             yield f"{len(paths):,} {are} read by no source, as none of kind {kind} has that folder: {_first(paths)}."
+
+
+def _of_no_kind(path: str) -> UnreadFile:
+    named = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.matches(path)]
+    if named:
+        kinds = " or ".join(kind.name for kind in named)
+        reason = f"it has the name of a file of kind {kinds}, but another content"
+        return UnreadFile(path, reason, "it may be damaged: restore or export it again, or leave it out with `exclude`")
+    suffix = _suffix(path)
+    remedies = (remedy for suffixes, remedy in _REMEDIES.items() if suffix in suffixes)
+    return UnreadFile(path, f"relrag reads no files {_described(suffix)}", next(remedies, _OTHER_REMEDY))
+
+
+def _described(suffix: str) -> str:
+    return f"with the suffix {suffix}" if suffix.startswith(".") else suffix
+
+
+def _of_no_source(path: str, kind: str) -> UnreadFile:
+    folder = PurePosixPath(path).parent.as_posix()
+    remedy = f'add a [[sources]] table with kind = "{kind}" and path = "{folder}"'
+    return UnreadFile(path, f"it is of kind {kind}, and no source of that kind has its folder", remedy)
+
+
+def _link(path: str) -> UnreadFile:
+    reason = "it is a link out of the folder of its source"
+    return UnreadFile(path, reason, "set follow_links = true in the table of the source")
 
 
 def unconfigured_sources(settings: Settings) -> list[str]:
@@ -173,4 +251,4 @@ def _suffix(path: str) -> str:
 
 def _first(paths: Sequence[str]) -> str:
     more = len(paths) - _NAMED
-    return ", ".join(paths[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return ", ".join(paths[:_NAMED]) + (f" and {more:,} more; {ALL_LISTED}" if more > 0 else "")

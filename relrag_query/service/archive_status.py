@@ -89,6 +89,8 @@ class Status:
     """what a sync would do; empty when it would do nothing"""
     left_out: list[str] = field(default_factory=list)
     """what no source reads, in words: files in the folders of sources, sources that are no longer in relrag.toml"""
+    unread_files: list[unread_files.UnreadFile] = field(default_factory=list)
+    """each of those files, with the reason and the remedy"""
     problems: list[str] = field(default_factory=list)
     waiting: dict[str, int] = field(default_factory=dict)
     """what calls wait for (transcript, approval) -> how many"""
@@ -109,8 +111,12 @@ def load_failures(home: Path, source: str) -> list[Failure]:
 def redact(found: Status, settings: Settings) -> Status:
     """As pages and API show it; the command line shows names of files as they are, so that they are found."""
     said = _redaction(settings)
+    unread = [replace(one, path=said(one.path), remedy=said(one.remedy)) for one in found.unread_files]
     return replace(
-        found, left_out=[said(one) for one in found.left_out], problems=[said(one) for one in found.problems]
+        found,
+        left_out=[said(one) for one in found.left_out],
+        unread_files=unread,
+        problems=[said(one) for one in found.problems],
     )
 
 
@@ -169,7 +175,8 @@ def collect(settings: Settings) -> Status:
     ]
     found.sync, problems = _pending(settings)
     found.problems += problems
-    found.left_out = list(unread_files.find_unread(settings).sentences())
+    unread = unread_files.find_unread(settings)
+    found.left_out, found.unread_files = list(unread.sentences()), unread.files()
     forgotten = rule_file.load(home).rules
     found.forgotten = {"rules": len(forgotten), "records": sum(rule.records for rule in forgotten)}
     found.writing = lock.holder(home)

@@ -118,3 +118,28 @@ def test_names_with_commas(own_zone: Read) -> None:
 def test_days_that_documents_state(bugs: Path, tmp_path: Path, name: str, day: str) -> None:
     record = Read([bugs / "document-date-languages" / name], "document", tmp_path).record(name)
     assert (when(record), record["date_quality"]) == (f"{day} 00:00", "day")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("w_de_fr.txt", ["Größe und Preis: 15,50 €", "où l'élève préférait rêver"]),
+        ("w_names.txt", ["Zoë Brontë, Håkon Ødegård"]),
+    ],
+)
+def test_where_two_western_languages_meet(bugs: Path, tmp_path: Path, name: str, words: list[str]) -> None:
+    text = Read([bugs / "text-cp1252" / name], "document", tmp_path).record(name)["text"]
+    assert [word in text for word in words] == [True] * len(words)
+
+
+def test_a_statement_with_lines_above_its_table(bugs: Path, tmp_path: Path) -> None:
+    text = Read([bugs / "csv-preamble" / "bank_preamble.csv"], "document", tmp_path).record("bank_preamble.csv")["text"]
+    assert text.splitlines() == [
+        "Account: 123456 / Giro",
+        "From: 01.01.2025",
+        "To: 31.01.2025",
+        "Balance: 1.234,50",
+        "Date, Payee, Purpose, Amount",
+        "Date: 05.01.2025; Payee: Energo a.s.; Purpose: Gas PREAMBLE; Amount: -35,00",
+        "Date: 07.01.2025; Payee: Albert; Purpose: Food; Amount: -12,30",
+    ]

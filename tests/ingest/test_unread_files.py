@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -87,9 +88,53 @@ def test_the_words_count_by_suffix_and_name_the_first(tmp_path: Path) -> None:
     )
     assert list(unread_files.find_unread(settings(tmp_path, ("document", "."))).sentences()) == [
         "13 files are of kinds that relrag does not read: 9 .jpg, 2 .psd, 2 without a suffix"
-        " (0.JPG, 1.JPG, 2.JPG and 10 more).",
+        " (0.JPG, 1.JPG, 2.JPG and 10 more; `relrag status --failures` lists all).",
         "1 file is read by no source, as none of kind contacts has that folder: dana.vcf.",
     ]
+
+
+def test_each_file_is_listed_with_the_reason_and_the_remedy(tmp_path: Path) -> None:
+    names = [f"photos/{number:02}.jpg" for number in range(12)]
+    put(tmp_path, {**dict.fromkeys(names, b"\xff\xd8"), "old.doc": b"\xd0\xcf", "a.psd": b"8BPS", "broken.vcf": "?"})
+    put(tmp_path, {"cards/dana.vcf": "BEGIN:VCARD\nFN:Dana\nEND:VCARD\n", "result.json": "{}", "call.ics": "x"})
+    files = {one.path: one for one in unread_files.find_unread(settings(tmp_path, ("document", "."))).files()}
+    assert sorted(files) == sorted(
+        [*names, "old.doc", "a.psd", "broken.vcf", "cards/dana.vcf", "result.json", "call.ics"]
+    )
+    assert (files["old.doc"].reason, files["old.doc"].remedy) == (
+        *("relrag reads no files with the suffix .doc", "save it as DOCX or PDF"),
+    )
+    assert files["broken.vcf"].reason == "it has the name of a file of kind contacts, but another content"
+    assert files["cards/dana.vcf"].remedy == 'add a [[sources]] table with kind = "contacts" and path = "cards"'
+    assert files["photos/11.jpg"].remedy == "if it has text, save it as PDF with OCR"
+    assert files["result.json"].remedy == "write its items as .jsonl, see docs/jsonl.md"
+    assert files["a.psd"].remedy.endswith("leave it out with `exclude`")
+
+
+def test_every_command_lists_all_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from relrag_query.cli.commands import init, plan, status, sync
+
+    config = archive.make(tmp_path)
+    names = [f"papers/{number:02}.psd" for number in range(12)]
+    put(tmp_path, dict.fromkeys(names, b"8BPS"))
+    capsys.readouterr()
+    assert sync.sync(config, as_json=True) == 0
+    synced = json.loads(capsys.readouterr().out)
+    assert (synced["exit_code"], synced["generation"], synced["failures"]) == (0, 1, [])
+    plan.plan(config, as_json=True)
+    planned = json.loads(capsys.readouterr().out)
+    status.status(config, as_json=True)
+    shown = json.loads(capsys.readouterr().out)
+    assert init.init(tmp_path, yes=True, force=True, as_json=True) == 0
+    proposed = json.loads(capsys.readouterr().out)
+    for result in (synced, planned, shown, proposed):
+        assert [one["path"] for one in result["unread_files"]] == names
+    assert sorted(one["kind"] for one in proposed["sources"]) == ["document", "jsonl", "whatsapp"]
+    status.status(config, failures=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(": ")[1] for line in lines if line.startswith("not read: ")] == names
+    status.status(config, failures=True, as_json=True)
+    assert [one["unit"] for one in json.loads(capsys.readouterr().out) if one["fault"] == "not_read"] == names
 
 
 def test_a_source_that_was_removed_is_told_as_long_as_it_is_stored(

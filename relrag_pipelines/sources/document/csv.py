@@ -2,7 +2,8 @@
 
 The delimiter is the one that cuts the first rows into the same number of columns, more than one. The first row names
 the columns where its cells are distinct words or years and none is another number. Empty cells are left out of a row;
-since every value is named, none slides under another's column. The names stand once more in the first line.
+since every value is named, none slides under another's column. The names stand once more in a line above the rows.
+Lines above the names, as banks put them (account, period, balance), are kept as text.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ MAX_FIELD = 2**24
 MAX_NAME = 200
 """A column's name is cut to so many characters in the rows: in each of many it could be of any length."""
 
+_HINT = re.compile('"?sep=(.)"?[,;\t ]*', re.IGNORECASE)
+"""a first line that Excel writes and reads"""
 _DELIMITERS = ",;\t|"
+_MOST_ABOVE = 50
+"""rows above a table that are looked at"""
 _YEAR = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
 _END = "\x1e"
 """A last row; it is not one of its own where an open quotation mark swallowed it."""
@@ -34,8 +39,8 @@ def extract(data: bytes, suffix: str) -> tuple[DocumentText, DecodedText]:
     found = DocumentText(CONTENT_TYPES[suffix])
     lines = clean(decoded.text).strip("\n").split("\n")
     delimiter = "\t" if suffix == ".tsv" else ""
-    if lines[0].lower().startswith("sep=") and len(lines[0]) == 5:  # a hint that Excel writes and reads
-        delimiter, lines = lines[0][4], lines[1:]
+    if hint := _HINT.fullmatch(lines[0]):
+        delimiter, lines = hint[1], lines[1:]
     rows, closed = _rows(lines, delimiter or _delimiter(lines))
     if not closed:
         why = "a quotation mark is opened and never closed, so quotation marks were read as text; close it"
@@ -68,15 +73,49 @@ def _rows(lines: list[str], delimiter: str) -> tuple[list[list[str]], bool]:
 
 
 def _sentences(rows: list[list[str]]) -> list[str]:
-    rows = [row for row in rows if any(row)]
+    begin = _table_begin(rows)
+    above = [_text_line(row) for row in rows[:begin] if any(row)]
+    rows = [row for row in rows[begin:] if any(row)]
     named = len(rows) > 1 and _names_columns(rows[0])
     names = [name[:MAX_NAME] or f"column {place}" for place, name in enumerate(rows[0], 1)] if named else []
     names += [f"column {place}" for place in range(len(names) + 1, max(map(len, rows), default=0) + 1)]
     header = [", ".join(rows[0])] if named else []
-    return header + [
-        "; ".join(f"{name}: {value}" for name, value in zip(names, row, strict=False) if value)
-        for row in rows[1 if named else 0 :]
-    ]
+    body = rows[1:] if named else rows
+    return [*above, *header, *(_named_values(names, row) for row in body)]
+
+
+def _named_values(names: list[str], row: list[str]) -> str:
+    return "; ".join(f"{name}: {value}" for name, value in zip(names, row, strict=False) if value)
+
+
+def _text_line(row: list[str]) -> str:
+    """A row above the table: `Account: 123`."""
+    first, *rest = [cell for cell in row if cell]
+    return " ".join([first, "; ".join(rest)]).strip() if first.endswith(":") else "; ".join([first, *rest])
+
+
+def _table_begin(rows: list[list[str]]) -> int:
+    """Where the row with the names of columns stands: 0, or behind lines that are clearly narrower."""
+    widths = [_width(row) for row in rows]
+    widest_above, after_blank = 0, False
+    for place, width in enumerate(widths[:_MOST_ABOVE]):
+        narrow = widest_above < width if after_blank else widest_above <= max(1, width - 2)
+        if width > 1 and narrow and _names_columns(rows[place]) and _has_rows(widths[place + 1 :], width):
+            return place
+        after_blank = width == 0
+        widest_above = max(widest_above, width)
+    return 0
+
+
+def _width(row: list[str]) -> int:
+    """Cells up to the last one that is filled: Excel gives all rows the same number."""
+    return max((place for place, cell in enumerate(row, 1) if cell), default=0)
+
+
+def _has_rows(widths: list[int], width: int) -> bool:
+    """Whether most of the rows below have about as many cells as the names of the columns."""
+    below = [one for one in widths if one]
+    return sum(width / 2 < one <= width for one in below) * 2 > len(below)
 
 
 def _names_columns(row: list[str]) -> bool:

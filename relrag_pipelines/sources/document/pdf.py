@@ -27,6 +27,7 @@ from relrag_pipelines.sources.document.document_text import (
     clean_title,
     first_line_title,
 )
+from relrag_pipelines.sources.document.garbled_text import is_garbled
 from relrag_pipelines.sources.document.pdf_tables import Cell, PdfLine, layout
 from relrag_pipelines.sources.formats.text_cleaning import clean
 
@@ -44,8 +45,12 @@ _BROKEN_NUMBER = re.compile(r"(?<=\w-)\n(?=\d)")
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([-+])(\d\d)'?(\d\d)?|(Z))?")
 
 
+class _GarbledPageError(Exception):
+    """A page whose text is not what is drawn on it."""
+
+
 def extract(data: bytes | Path) -> DocumentText:
-    """The text of a PDF. Raises DocumentError where it is encrypted or no page can be reached."""
+    """The text of a PDF. Raises DocumentError where it is encrypted, no page can be reached, or all are garbled."""
     with _LOCK, contextlib.closing(_open(data)) as document:
         found = _read_pages(document)
         about = document.get_metadata_dict(skip_empty=True)
@@ -92,6 +97,7 @@ def _read_pages(document: pypdfium2.PdfDocument) -> DocumentText:
         document.init_forms()
     texts: list[str] = []
     silent: list[int] = []
+    garbled: list[int] = []
     size = 0
     for number in range(1, len(document) + 1):
         try:
@@ -99,6 +105,9 @@ def _read_pages(document: pypdfium2.PdfDocument) -> DocumentText:
         except pypdfium2.PdfiumError:
             why = "the page cannot be read; print the file to a new PDF to repair it"
             found.failures.append(Failure(f"page {number}", "broken_page", why))
+            continue
+        except _GarbledPageError:
+            garbled.append(number)
             continue
         if not text and drawn:
             silent.append(number)
@@ -109,24 +118,35 @@ def _read_pages(document: pypdfium2.PdfDocument) -> DocumentText:
             size += len(text)
     found.text = "\n\n".join(texts)
     if silent:
-        where = f"{'page' if len(silent) == 1 else 'pages'} {_ranges(silent)}"
         why = f"no text layer on {len(silent)} of {len(document)} pages; run OCR over the file (for example ocrmypdf)"
-        found.failures.append(Failure(where, "no_text", why))
+        found.failures.append(Failure(_pages(silent), "no_text", why))
+    if garbled:
+        why = f"the fonts of {len(garbled)} of {len(document)} pages do not say which letters they draw; "
+        why += "run OCR over the file (for example ocrmypdf --force-ocr)"
+        if not texts:
+            raise DocumentError("garbled_text", why)
+        found.failures.append(Failure(_pages(garbled), "garbled_text", why))
     return found
 
 
+def _pages(numbers: list[int]) -> str:
+    return f"{'page' if len(numbers) == 1 else 'pages'} {_ranges(numbers)}"
+
+
 def _read_page(document: pypdfium2.PdfDocument, index: int, has_form: bool) -> tuple[str, bool]:
-    """The page's text, and whether anything is drawn on it."""
+    """The page's text, and whether anything is drawn on it. Raises _GarbledPageError."""
     if has_form:
         with contextlib.closing(document[index]) as page:
             page.flatten()  # what was filled in becomes part of the page when it is loaded again
     with contextlib.closing(document[index]) as page, contextlib.closing(page.get_textpage()) as textpage:
-        text = clean(_join_words(layout(list(_lines(textpage))))).strip()
+        raw = textpage.get_text_range()
+        if is_garbled(textpage, raw):
+            raise _GarbledPageError
+        text = clean(_join_words(layout(list(_lines(textpage, raw))))).strip()
         return text if any(map(str.isalnum, text)) else "", pdfium.FPDFPage_CountObjects(page) > 0
 
 
-def _lines(textpage: pypdfium2.PdfTextPage) -> Iterator[PdfLine]:
-    text = textpage.get_text_range()
+def _lines(textpage: pypdfium2.PdfTextPage, text: str) -> Iterator[PdfLine]:
     box = _boxes(textpage, text)
     start = 0
     for words in _LINE_END.split(text):

@@ -3,17 +3,19 @@
 The order of evidence: a byte order mark, UTF-8 (which other charsets hardly ever satisfy by accident), what the file
 itself declares, and last a guess. charset_normalizer gives the guesses; it measures noise and letter frequencies,
 which leaves Western and Central European charsets tied on short texts. The tie is broken by alphabets: a right guess
-puts all letters into the alphabet of one language, a wrong one mixes them.
+puts all letters into the alphabet of one language, a wrong one mixes them. Where two languages meet in a text, the same
+holds of each of its words. A file whose lines are of two charsets is read line by line, and a stray byte costs itself.
 """
 
 from __future__ import annotations
 
 import codecs
+import functools
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from charset_normalizer import from_bytes
 
@@ -23,8 +25,16 @@ MAX_CHAOS = 0.1
 """Noise, as charset_normalizer measures it, above which a guess is dropped."""
 MIN_ALPHABET = 0.8
 """Share of the letters beyond ASCII that one alphabet must hold for a guess to count."""
+MIN_WORDS = 0.6
+"""Share of the words beyond ASCII that must each fit one alphabet, where the text as a whole fits none."""
+STRAY_RATIO = 20
+"""How many bytes beyond ASCII must stand beside each that a charset does not have; one may always stray."""
+STRAY_COST = 0.1
+"""By how much a charset that does not have all bytes ranks lower."""
 MARGIN = 0.02
 """Guesses this close to the best one are its rivals."""
+MIN_NULS = 0.2
+"""Share of NULs in the UTF-16 of a European text."""
 DAMAGE_RATIO = 20
 """How many whole UTF-8 sequences must stand beside each damaged one."""
 SAMPLE = 64 * 2**10
@@ -33,6 +43,8 @@ SAMPLE = 64 * 2**10
 _CONTROLS = bytes([*range(9), 0x0B, *range(0x0E, 0x20)])
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _C1 = re.compile(r"[\x80-\x9f]")
+_LETTER_ALONE = re.compile(rb"[\xe0-\xff](?![\x80-\xbf])")
+"""a small letter in the most common older charsets; damaged UTF-8 rather leaves smaller bytes"""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -44,6 +56,7 @@ _CANDIDATES = [
     *("cp1252", "cp1250", "iso8859_2", "cp1255", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1256", "cp1257"),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949", "cp852", "cp850", "mac_roman"),
 ]
+_EAST_ASIAN_CHARSETS = frozenset({"cp932", "euc_jp", "gb18030", "big5", "cp949"})
 _ALPHABETS = [
     frozenset(letters + letters.upper())
     for letters in (
@@ -69,6 +82,7 @@ _ALPHABETS = [
     )
 ]
 _SYMBOL_IN_WORD = re.compile(r"(?<=[^\W\d_])[^\x00-\x7f\w\s‘’–—·…־׳״]+(?=[^\W\d_])")
+_WORD = re.compile(r"[^\W\d_]+")
 _EAST_ASIAN = {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK", "IDEOGRAPHIC"}
 
 
@@ -102,7 +116,11 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
     for known in ("iso2022_jp" if b"\x1b$" in data else None, "utf-8", declared):
         if known and (text := _try(data, known)) is not None:
             return DecodedText(_refuse_binary(text), known)
-    return _damaged_utf8(data) or _guess(data)
+    older = [line for line in data.splitlines(keepends=True) if _is_older(line)]
+    mixed = _mixed_lines(data, older)
+    if mixed and any(_LETTER_ALONE.search(line) for line in older):
+        return mixed
+    return _damaged_utf8(data) or mixed or _guess(data)
 
 
 def decode_name(data: bytes, declared: Iterable[str]) -> str:
@@ -134,13 +152,31 @@ def _try(data: bytes, charset: str) -> str | None:
 
 
 def _without_mark(data: bytes) -> DecodedText:
-    """Bytes with NULs are UTF-16 where these stand on one side of the pairs only, else no text."""
+    """Bytes with NULs are UTF-16 where they read as a text in one of its orders, else no text."""
     even, odd = data[::2].count(0), data[1::2].count(0)
-    for charset, here, there in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
-        mostly_here = here > 0.2 * len(data) and there == 0
-        if mostly_here and (text := _try(data, charset)) is not None:
+    orders = [("utf-16-le", odd, even), ("utf-16-be", even, odd)]
+    for charset, here, there in sorted(orders, key=lambda order: -order[1]):
+        text = _try(data, charset)
+        if text is not None and _is_utf16(text, here / len(data), there):
             return DecodedText(_refuse_binary(text), charset)
     raise CharsetError("binary", f"{even + odd} NUL bytes in {len(data)}")
+
+
+def _is_utf16(text: str, share: float, others: int) -> bool:
+    """Whether a text that was read as UTF-16 is one, by the share of NULs in its bytes.
+
+    European languages have many, on one side of the pairs; of others only blanks, figures and line ends have any, and
+    their letters are of one script.
+    """
+    if share > MIN_NULS and not others:
+        return True
+    letters = sum(map(str.isalpha, text))
+    one_script = letters > len(text) / 2 and _alphabet_share(text) >= MIN_ALPHABET
+    return one_script and "\0" not in text and all(map(_is_assigned, text))
+
+
+def _is_assigned(character: str) -> bool:
+    return unicodedata.category(character) not in ("Cn", "Co", "Cs")
 
 
 def _refuse_binary(text: str) -> str:
@@ -163,28 +199,82 @@ def _damaged_utf8(data: bytes) -> DecodedText | None:
     )
 
 
+def _mixed_lines(data: bytes, older: list[bytes]) -> DecodedText | None:
+    """A file to which programs with different charsets wrote: some lines are UTF-8, the `older` of one older charset.
+
+    Only with an older charset of one byte a letter: two bytes of an East Asian one may be UTF-8 by accident.
+    """
+    lines = data.splitlines(keepends=True)
+    if not older or all(line.isascii() or _is_older(line) for line in lines):
+        return None
+    try:
+        guess = _guess(b"".join(older))
+    except CharsetError:
+        return None
+    if guess.charset in _EAST_ASIAN_CHARSETS:
+        return None
+    texts = [line.decode(guess.charset if _is_older(line) else "utf-8", "replace") for line in lines]
+    text = "".join(texts)
+    return DecodedText(text, f"utf-8 and {guess.charset}", guess.rivals, text.count("\ufffd"))
+
+
+def _is_older(line: bytes) -> bool:
+    """Whether a line has bytes beyond ASCII of which none are UTF-8."""
+    return not line.isascii() and not _BEYOND_ASCII.search(line.decode("utf-8", "ignore"))
+
+
 def _guess(data: bytes) -> DecodedText:
     _refuse_binary(data.decode("latin-1"))
-    scored = []
-    for match in from_bytes(_telling_lines(data), cp_isolation=_CANDIDATES):
-        share = _alphabet_share(str(match))
-        if match.chaos < MAX_CHAOS and share >= MIN_ALPHABET:
-            scored.append(
-                (share + match.coherence / 2 - match.chaos, -_CANDIDATES.index(match.encoding), match.encoding)
-            )
+    sample = _telling_lines(data)
+    for share_of, least in ((_alphabet_share, MIN_ALPHABET), (_word_share, MIN_WORDS)):
+        if found := _best(data, sorted(_scores(sample, share_of, least), reverse=True)):
+            return found
+    raise CharsetError("charset", f"neither UTF-8 nor any of {len(_CANDIDATES)} older charsets fits")
+
+
+def _scores(sample: bytes, share_of: Callable[[str], float], least: float) -> Iterator[tuple[float, int, str]]:
+    """Score, order and name of each charset that is plausible."""
+    for strays, charsets in _charsets_by_strays(sample).items():
+        for match in from_bytes(sample.translate(None, strays), cp_isolation=charsets):
+            share = share_of(str(match))
+            if match.chaos < MAX_CHAOS and share >= least:
+                score = share + match.coherence / 2 - match.chaos - (STRAY_COST if strays else 0)
+                yield score, -_CANDIDATES.index(match.encoding), match.encoding
+
+
+def _charsets_by_strays(sample: bytes) -> dict[bytes, list[str]]:
+    """The candidates by the bytes of the sample that they do not have, where these are few."""
+    beyond = len(sample.translate(None, bytes(range(128))))
+    found: dict[bytes, list[str]] = {}
+    for charset in _CANDIDATES:
+        strays = bytes(byte for byte in _undefined(charset) if byte in sample)
+        count = len(sample) - len(sample.translate(None, strays))
+        if count <= max(1, beyond // STRAY_RATIO) and count < beyond:
+            found.setdefault(strays, []).append(charset)
+    return found
+
+
+@functools.cache
+def _undefined(charset: str) -> bytes:
+    """Bytes that a charset of one byte a letter does not have."""
+    if charset in _EAST_ASIAN_CHARSETS:
+        return b""
+    return bytes(byte for byte in range(128, 256) if _try(bytes([byte]), charset) is None)
+
+
+def _best(data: bytes, scored: list[tuple[float, int, str]]) -> DecodedText | None:
+    """The text in the charset that scored most, with its rivals; None where none fits the whole."""
     best: DecodedText | None = None
     rivals = []
-    for score, _, charset in sorted(scored, reverse=True):
-        text = _try(data, charset)
-        if text is None or _C1.search(text):
+    for score, _, charset in scored:
+        text = data.decode(charset, "replace")
+        if _C1.search(text) or (charset in _EAST_ASIAN_CHARSETS and "\ufffd" in text):
             continue
         if best is None:
-            best, lowest = DecodedText(text, charset), score - MARGIN
+            best, lowest = DecodedText(text, charset, (), text.count("\ufffd")), score - MARGIN
         elif score >= lowest and text != best.text:
             rivals.append(charset)
-    if best is None:
-        raise CharsetError("charset", f"neither UTF-8 nor any of {len(_CANDIDATES)} older charsets fits")
-    return DecodedText(best.text, best.charset, tuple(rivals))
+    return best and replace(best, rivals=tuple(rivals))
 
 
 def _telling_lines(data: bytes) -> bytes:
@@ -197,6 +287,13 @@ def _telling_lines(data: bytes) -> bytes:
             if size >= SAMPLE:
                 break
     return b"".join(lines)
+
+
+def _word_share(text: str) -> float:
+    """Share of the words with letters beyond ASCII whose letters each fit one alphabet or script; 1 without any."""
+    words = Counter(word for word in _WORD.findall(text) if not word.isascii())
+    fitting = sum(count for word, count in words.items() if _alphabet_share(word) == 1)
+    return fitting / (words.total() + len(_SYMBOL_IN_WORD.findall(text))) if words else 1.0
 
 
 def _alphabet_share(text: str) -> float:

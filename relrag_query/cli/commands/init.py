@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -10,6 +11,8 @@ import sys
 import tomllib
 import unicodedata
 from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +64,31 @@ def init(
     redaction: str = "",
     yes: bool = False,
     force: bool = False,
+    as_json: bool = False,
 ) -> int:
+    """Proposes sources for a folder and writes relrag.toml; returns the exit code.
+
+    With `as_json` the result is an object on standard output, and what is said meanwhile goes to standard error.
+    """
+    if not as_json:
+        return _init(folder, output, owner=owner, redaction=redaction, yes=yes, force=force)
+    with redirect_stdout(sys.stderr):
+        code = _init(folder, output, owner=owner, redaction=redaction, yes=yes, force=force)
+    print(json.dumps(_result(folder.expanduser().resolve(), output, code), indent=1, ensure_ascii=False))
+    return code
+
+
+def _result(folder: Path, output: Path | None, code: int) -> dict[str, Any]:
+    """The result of an init: the sources of relrag.toml, and every file that none of them reads."""
+    config = _config_path(output or folder)
+    sources = settings_module.load(config, {}).sources if config.exists() else []
+    tables = [{"name": one.name, "kind": one.kind, "path": one.path} for one in sources]
+    unread = _left_out(folder, config, tables).files()
+    shown = [{**table, "path": str(table["path"])} for table in tables]
+    return {"exit_code": code, "sources": shown, "unread_files": [asdict(file) for file in unread]}
+
+
+def _init(folder: Path, output: Path | None, *, owner: str, redaction: str, yes: bool, force: bool) -> int:
     """Proposes sources for a folder and writes relrag.toml; returns the exit code.
 
     `output` is where it is written, by default the folder. `owner` is whose archive it is; if it is not given, the

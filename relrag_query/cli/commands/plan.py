@@ -47,11 +47,13 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     require_sources(workspace)
     todo = plans.build_plan(workspace)
     ahead, asked = cost_ahead(workspace, todo), reading_ahead(workspace, todo)
+    unread = unread_files.find_unread(workspace.settings)
     if as_json:
         told = {
             "embedding": asdict(ahead) if ahead else None,
             "people_model": asdict(asked) if asked else None,
-            "left_out": list(unread_files.find_unread(workspace.settings).sentences()),
+            "left_out": list(unread.sentences()),
+            "unread_files": [asdict(file) for file in unread.files()],
         }
         print(json.dumps({**asdict(todo), **told}, indent=1))
         return WITH_FAILURES if todo.problems else DONE
@@ -60,7 +62,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     else:
         print_plan(todo, ahead, workspace.settings, asked)
         print_graphs(todo, workspace.settings)
-    for said in unread_files.find_unread(workspace.settings).sentences():
+    for said in unread.sentences():
         print(safe(said))
     for problem in todo.problems:
         print(f"problem: {problem}")

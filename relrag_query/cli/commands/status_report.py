@@ -11,11 +11,15 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import EmbeddingError
+from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_query.display.amounts import number, size
 from relrag_query.display.inert_text import safe
 from relrag_query.service.archive_status import SourceStatus, Status, load_failures
+
+NOT_READ = "not_read"
+"""the fault word of a file that no source reads"""
 
 
 def print_status(found: Status, settings: Settings) -> None:
@@ -96,14 +100,24 @@ def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
 
 
 def print_failures(settings: Settings, as_json: bool) -> None:
+    """Each item that could not be read, then each file that no source reads, with the reason and the remedy."""
     failed = [one for source in settings.sources for one in load_failures(settings.home_path, source.name)]
+    unread = unread_files.find_unread(settings).files()
     if as_json:
-        print(json.dumps([asdict(one) for one in failed], indent=1, ensure_ascii=False))
+        listed = [*map(asdict, failed), *map(_as_failure, unread)]
+        print(json.dumps(listed, indent=1, ensure_ascii=False))
         return
     for one in failed:
         print(safe(": ".join(_parts(one)).replace("\n", " ")))
-    if not failed:
+    for file in unread:
+        print(safe(f"not read: {file.path}: {file.reason}; {file.remedy}".replace("\n", " ")))
+    if not failed and not unread:
         print("Everything was read.")
+
+
+def _as_failure(file: unread_files.UnreadFile) -> dict[str, str | bool]:
+    """A file that no source reads, as a row beside the failures."""
+    return asdict(Failure("", NOT_READ, f"{file.reason}; {file.remedy}", unit=file.path))
 
 
 def _parts(one: Failure) -> Iterator[str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import gc
+import json
 import re
 import sqlite3
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from relrag_pipelines import embedders
 from relrag_pipelines import settings as settings_module
@@ -31,6 +32,7 @@ from relrag_pipelines.stores import (
     graph_indexes,
     lake,
     lock,
+    unit_state,
     vectors,
 )
 from relrag_pipelines.workers import pool as workers
@@ -62,11 +64,34 @@ def sync(
     accept_deletions: bool = False,
     strict: bool = False,
     wait: float = 0,
+    as_json: bool = False,
 ) -> int:
     """Brings the index up to date with the sources; returns the exit code.
 
-    Failures that the last sync reported do not count, unless `strict`.
+    Failures that the last sync reported do not count, unless `strict`. With `as_json` the result is an object on
+    standard output, and what is said meanwhile goes to standard error.
     """
+    if not as_json:
+        return _sync(config, full=full, accept_deletions=accept_deletions, strict=strict, wait=wait)
+    with redirect_stdout(sys.stderr):
+        code = _sync(config, full=full, accept_deletions=accept_deletions, strict=strict, wait=wait)
+    print(json.dumps(_result(settings_module.load(config), code), indent=1, ensure_ascii=False))
+    return code
+
+
+def _result(settings: Settings, code: int) -> dict[str, Any]:
+    """The result of a sync: every failure, and every file that no source reads."""
+    failures = [one for source in settings.sources for one in unit_state.load_failures(settings.home_path, source.name)]
+    unread = unread_files.find_unread(settings).files()
+    return {
+        "exit_code": code,
+        "generation": generations.current_number(settings.home_path),
+        "failures": [asdict(one) for one in failures],
+        "unread_files": [asdict(file) for file in unread],
+    }
+
+
+def _sync(config: Path | None, *, full: bool, accept_deletions: bool, strict: bool, wait: float) -> int:
     workspace = Workspace(settings_module.load(config), listings={})
     require_sources(workspace)
     started = time.monotonic()
@@ -89,7 +114,7 @@ def sync(
         if not outcome.errors:
             return _finish(workspace, todo, outcome, started, strict)
     if _needs_deletion_consent(outcome):
-        return sync(config, full=full, accept_deletions=True, strict=strict, wait=wait)
+        return _sync(config, full=full, accept_deletions=True, strict=strict, wait=wait)
     return _not_finished(workspace, outcome, started)
 
 

@@ -27,9 +27,11 @@ def init(
     ] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing relrag.toml; a copy is kept.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show which exports a folder contains, and write relrag.toml."""
-    dispatch.run("init", "init", folder, output=output, owner=owner, redaction=redaction, yes=yes, force=force)
+    options = {"output": output, "owner": owner, "redaction": redaction, "yes": yes, "force": force}
+    dispatch.run("init", "init", folder, **options, as_json=as_json)
 
 
 @app.command()
@@ -40,10 +42,12 @@ def sync(
     ] = False,
     strict: Strict = False,
     wait: Wait = 0,
+    as_json: Json = False,
     config: Config = None,
 ) -> None:
     """Bring the index up to date with the sources."""
-    dispatch.run("sync", "sync", config, full=full, accept_deletions=accept_deletions, strict=strict, wait=wait)
+    options = {"full": full, "accept_deletions": accept_deletions, "strict": strict, "wait": wait}
+    dispatch.run("sync", "sync", config, **options, as_json=as_json)
 
 
 @app.command()

@@ -51,6 +51,47 @@ def test_dialects(name: str, data: bytes, lines: list[str]) -> None:
     assert found.failures == []
 
 
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        # a German bank
+        (
+            '"Konto:";"123 / Giro";\n\n"Von:";"01.01.2025";\n"Saldo:";"1.234,50";\n\n'
+            '"Datum";"Name";"Zweck";"Betrag"\n"05.01.2025";"Gas AG";"Abschlag";"-35,00"\n',
+            [
+                *("Konto: 123 / Giro", "Von: 01.01.2025", "Saldo: 1.234,50", "Datum, Name, Zweck, Betrag"),
+                "Datum: 05.01.2025; Name: Gas AG; Zweck: Abschlag; Betrag: -35,00",
+            ],
+        ),
+        # a title, which Excel pads to the width of the table
+        (
+            "Umsätze 2025,,\n,,\nday,who,sum\n1.1.,Mia,3\n",
+            ["Umsätze 2025", "day, who, sum", "day: 1.1.; who: Mia; sum: 3"],
+        ),
+        # a hint, a title and no empty line
+        (
+            "sep=;\nExport of 5 May\nday;who;sum\n1;Mia;3\n2;Ota;4\n",
+            ["Export of 5 May", "day, who, sum", "day: 1; who: Mia; sum: 3", "day: 2; who: Ota; sum: 4"],
+        ),
+        ('"sep=\t"\nday\twho\n1\tMia\n', ["day, who", "day: 1; who: Mia"]),
+        # two columns below one
+        (
+            "Members\n\nname,town\nMia,Brno\nOta,Praha\n",
+            ["Members", "name, town", "name: Mia; town: Brno", "name: Ota; town: Praha"],
+        ),
+        # quoted line ends above and within
+        ('"Report\nof May"\n\na;b\n"x\ny";2\n', ["Report of May", "a, b", "a: x y; b: 2"]),
+        # no lines above: a longer row of words is a row
+        (
+            "name,town\nMia,Brno,extra\nOta,Praha\n",
+            ["name, town", "name: Mia; town: Brno; column 3: extra", "name: Ota; town: Praha"],
+        ),
+    ],
+)
+def test_lines_above_the_names_of_columns_are_kept_as_text(data: str, lines: list[str]) -> None:
+    assert extract(data.encode(), "a.csv").text.splitlines() == lines
+
+
 def test_a_quotation_mark_that_is_never_closed_swallows_nothing() -> None:
     found = extract(b'a,b\n"open,1\n2,3\n4,5\n', "a.csv")
     assert found.text.splitlines() == ["a, b", 'a: "open; b: 1', "a: 2; b: 3", "a: 4; b: 5"]

@@ -13,7 +13,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from relrag_pipelines.sources.document import extract, pdf
+from relrag_pipelines.sources.document import extract, garbled_text, pdf
 from relrag_pipelines.sources.document.document_text import DocumentText
 from relrag_pipelines.sources.document.pdf_tables import Cell, PdfLine, layout
 from tests import cost
@@ -316,3 +316,79 @@ def test_words_broken_at_many_line_ends_take_time_in_proportion() -> None:
 )
 def test_a_word_that_is_written_with_a_hyphen_elsewhere_keeps_it(text: str, joined: str) -> None:
     assert pdf._join_words(text) == joined
+
+
+SENTENCES = ["The quick brown fox jumps over the lazy dog.", "Invoice 2015 is due on 3 March; please pay 1,200 EUR."]
+
+
+def pdf_file(objects: list[bytes]) -> bytes:
+    """A PDF of these objects, the first of which is its catalogue."""
+    out, offsets = b"%PDF-1.4\n", []
+    for number, content in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n" % number + content + b"\nendobj\n"
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    head = b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    trailer = b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, len(out))
+    return out + head + table + trailer
+
+
+def unnamed_glyphs(lines: list[str], readable: str = "") -> bytes:
+    """A PDF whose font numbers its glyphs from 1 and names none, as subsets without ToUnicode do."""
+    drawn = b"".join(b"<" + b"".join(b"%02X" % (ord(letter) - 31) for letter in line) + b"> Tj T* " for line in lines)
+    page = b"BT /F1 11 Tf 50 800 Td 14 TL " + drawn + b"/F2 11 Tf (" + readable.encode() + b") Tj ET"
+    glyph = b"600 0 0 0 500 700 d1 0 0 500 700 re f"
+    names = b" ".join(b"/g%d" % number for number in range(1, 96))
+    glyphs = b" ".join(b"/g%d 7 0 R" % number for number in range(1, 96))
+    font = b"<< /Type /Font /Subtype /Type3 /FontBBox [0 0 600 800] /FontMatrix [0.001 0 0 0.001 0 0] /FirstChar 1 "
+    font += b"/LastChar 95 /Widths [" + b"600 " * 95 + b"] /Encoding << /Type /Encoding /Differences [1 " + names
+    font += b"] >> /CharProcs << " + glyphs + b" >> /Resources << >> >>"
+    fonts = b"/Resources << /Font << /F1 5 0 R /F2 6 0 R >> >>"
+    return pdf_file(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R " + fonts + b" >>",
+            b"<< /Length %d >>\nstream\n" % len(page) + page + b"\nendstream",
+            font,
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+            b"<< /Length %d >>\nstream\n" % len(glyph) + glyph + b"\nendstream",
+        ]
+    )
+
+
+def test_letters_that_no_font_names_are_a_failure_and_no_text() -> None:
+    found = extract(unnamed_glyphs(SENTENCES), "a.pdf")
+    assert (found.readable, found.text, faults(found)) == (False, "", [("", "garbled_text")])
+    assert "ocrmypdf" in found.failures[0].message
+
+
+def test_a_few_signs_without_a_name_cost_no_page() -> None:
+    found = extract(unnamed_glyphs(["*"], "A list whose bullet is of a font without names."), "a.pdf")
+    assert "A list whose bullet is of a font without names." in found.text
+    assert found.failures == []
+
+
+def test_letters_with_wrong_names_are_a_failure() -> None:
+    shifted = [
+        "".join(chr(ord(letter) - 29) if letter.isalpha() else letter for letter in line) for line in SENTENCES * 4
+    ]
+    found = extract(make(shifted), "a.pdf")
+    assert (found.readable, faults(found)) == (False, [("", "garbled_text")])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Vlk zmrzl, zhltl hrst zrn a zmizel; strč prst skrz krk, říká babička.",
+        "Szczęście, wstrząs, chrząszcz brzmi w trzcinie w Szczebrzeszynie.",
+        "Schlechtwetterfrontdurchzug, Angstschweiß, Rechtsschutzversicherung",
+        "ACGT TTGA CCGA GGCT ACCA TTAG GGAC CATG ACGT TTGA CCGA GGCT ACCA",
+        "4f6a 9bce 00ff 1d2c deadbeef cafe 3c3c 77aa 4f6a 9bce 00ff 1d2c",
+        "12.50 7.20 8,100.00 CZK 13.4.2024 17:20 100 % 55 kg 12 x 4 = 48",
+        "def rst(x): return xs[n] if n < len(xs) else None  # str, int, dict",
+    ],
+)
+def test_unusual_texts_are_texts(line: str) -> None:
+    assert not garbled_text._lacks_vowels("\n".join([line] * 12))
+    assert garbled_text._unusual_share("\n".join([line] * 12)) == 0

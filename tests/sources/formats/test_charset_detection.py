@@ -45,6 +45,46 @@ def test_charsets(text: str, charset: str) -> None:
     assert (found.text, found.rivals) == (text, ())
 
 
+RUSSIAN = "Привет, посылаю счёт за насос. Завтра созвонимся."
+PARTS = "Grüße an Zoë und Jörg; près de la forêt, où l'élève préférait rêver."
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "charset"),
+    [
+        # two languages of western Europe
+        (PARTS.encode("cp1252"), PARTS, "cp1252"),
+        ("Olá João! Señor Núñez, ¿cómo está?".encode("cp1252"), "Olá João! Señor Núñez, ¿cómo está?", "cp1252"),
+        ("Cena 12 zł, Příští týden, łódź".encode("cp1250"), "Cena 12 zł, Příští týden, łódź", "cp1250"),
+        # UTF-16 without a mark, where few letters have a zero byte
+        (RUSSIAN.encode("utf-16-le"), RUSSIAN, "utf-16-le"),
+        (RUSSIAN.encode("utf-16-be"), RUSSIAN, "utf-16-be"),
+        (
+            "这是中文句子。\n我们明天去北京开会。".encode("utf-16-le"),
+            "这是中文句子。\n我们明天去北京开会。",
+            "utf-16-le",
+        ),
+        # a stray byte
+        (FRENCH.encode("cp1252") + b"\x81", f"{FRENCH}\ufffd", "cp1252"),
+        (b"\x8d" + PARTS.encode("cp1252"), f"\ufffd{PARTS}", "cp1252"),
+        (CZECH.encode("cp1250") + b"\x98", f"{CZECH}\ufffd", "cp1250"),
+        (HEBREW.encode("cp1255") + b"\xd9", f"{HEBREW}\ufffd", "cp1255"),
+        # programs with different charsets wrote the lines
+        (
+            f"{CZECH}\n".encode() + f"{FRENCH}\nplain\n".encode("cp1252"),
+            f"{CZECH}\n{FRENCH}\nplain\n",
+            "utf-8 and cp1252",
+        ),
+        (f"{RUSSIAN}\r\n".encode("cp1251") + RUSSIAN.encode(), f"{RUSSIAN}\r\n{RUSSIAN}", "utf-8 and cp1251"),
+        (f"{CZECH}\n{CZECH}\n".encode() + "Jiří\n".encode("cp1250"), f"{CZECH}\n{CZECH}\nJiří\n", "utf-8 and cp1250"),
+        (f"{FRENCH}\r{FRENCH}".encode("mac_roman"), f"{FRENCH}\r{FRENCH}", "mac_roman"),
+    ],
+)
+def test_texts_that_no_one_language_explains(data: bytes, text: str, charset: str) -> None:
+    found = decode(data)
+    assert (found.text, found.charset) == (text, charset)
+
+
 def test_the_charset_that_the_file_declares_is_used_where_it_fits() -> None:
     assert decode("שלום".encode("cp1255"), "windows-1255").rivals == ()
     assert decode("žluť".encode(), "windows-1255").text == "žluť"  # it is UTF-8 all the same

@@ -215,7 +215,7 @@ def _voice_cues(cut: _RawCue, texts: list[str]) -> list[Cue]:
     if "&" in everything:
         texts = [html.unescape(text) for text in texts]
     lines = [_line(text) if "\n" in text else text.strip() for text in _merge_rolling(texts)]
-    return _cues(cut, *split_names(lines))
+    return _cues(cut, *split_names(lines, each_may_speak_once=True))
 
 
 def _cues(cut: _RawCue, names: Sequence[str | None], texts: Sequence[str]) -> list[Cue]:

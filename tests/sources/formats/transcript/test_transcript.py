@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from itertools import pairwise
@@ -163,10 +164,10 @@ def test_several_voices_in_one_caption_are_several_cues() -> None:
     assert read(text.encode(), ".vtt").cues == [Cue(1.0, 3.0, "Ann", "Go!"), Cue(1.0, 3.0, "Bob", "No.")]
 
 
-def test_a_name_before_a_colon_speaks_only_where_it_recurs() -> None:
+def test_a_name_before_a_colon_speaks_and_another_word_does_not() -> None:
     assert said(ZOOM, ".vtt") == [
         ("Alex Rubin", "Listen: the light goes."),
-        (None, "Noa Ben-Ami: Yes."),
+        ("Noa Ben-Ami", "Yes."),
         ("Alex Rubin", "Then quickly."),
         (None, "Attention: a train."),
     ]
@@ -361,6 +362,69 @@ def test_long_captions_are_read_as_a_whole(tmp_path: Path) -> None:
         assert cut, name
         assert (len(cut.starts), cut.starts[3], cut.ends[3]) == (20, 12.0, 15.5)
         assert captions._uniform_texts(cut.bodies, name.endswith(".srt"), "-->"), name
+
+
+def caption_file(*lines: str) -> bytes:
+    cues = (f"00:00:{n:02}.000 --> 00:00:{n + 1:02}.000\n{line}\n" for n, line in enumerate(lines))
+    return ("WEBVTT\n\n" + "\n".join(cues)).encode()
+
+
+@pytest.mark.parametrize(
+    ("lines", "speakers"),
+    [
+        (
+            ["Jana: Hello.", "Petr Novák: Hi.", "Ludwig van der Berg: Servus."],
+            ["Jana", "Petr Novák", "Ludwig van der Berg"],
+        ),
+        (["יעל: שלום", "נועה: היי"], ["יעל", "נועה"]),
+        (["李雷: 你好", "韩梅梅: 你好"], ["李雷", "韩梅梅"]),
+        (["Jana: Hello.", "Jana: Again.", "Petr: Hi.", "and more"], ["Jana", "Jana", "Petr", None]),
+        (["Speaker 1: Hello.", "Speaker 2: Hi."], ["Speaker 1", "Speaker 2"]),
+        # no dialogue: one line, or few, or a sentence before the colon
+        (["Jana: Hello."], [None]),
+        (["We talk.", "Note: this is recorded.", "Then we go.", "And stop."], [None] * 4),
+        (["there is one rule: be kind", "and another: be quick"], [None, None]),
+    ],
+)
+def test_captions_in_which_each_speaks_once(lines: list[str], speakers: list[str | None]) -> None:
+    for suffix in (".vtt", ".srt"):
+        data = caption_file(*lines)
+        data = data.removeprefix(b"WEBVTT\n\n").replace(b".000", b",000") if suffix == ".srt" else data
+        found = read(data, suffix)
+        assert [cue.speaker for cue in found.cues] == speakers
+        assert all(not cue.text.startswith(f"{cue.speaker}:") for cue in found.cues)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        [{"type": "message", "user": "U1", "text": "Hi", "ts": "1700000000.1"}],  # Slack
+        {"name": "Hikers", "messages": [{"id": 1, "type": "message", "text": "Hi"}]},  # Telegram
+        [{"text": "Hi", "start": 1}, {"text": "You", "start": 2}],  # a chat
+        [{"text": "Dentist", "start": 1700000000, "end": 1700003600}],  # a calendar
+        {"segments": [{"text": "Turn left", "start": 0, "end": 3, "distance": 80}]},  # a route
+        [{"text": "Prague", "start": 0, "end": 6}, {"text": "Ota", "start": 10, "end": 13}],  # names in a text
+        [{"start": 9, "end": 12, "text": "b"}, {"start": 1, "end": 3, "text": "a"}],  # in no order
+        {"name": "pkg", "version": "1.0", "scripts": {"start": "node ."}},  # package.json
+        {"type": "FeatureCollection", "features": []},  # GeoJSON
+        {"checksum": "x", "roots": {"bookmark_bar": {"children": []}}},  # bookmarks
+        {"timelineObjects": [{"placeVisit": {}}]},  # Takeout
+        {"transcription": [{"text": "Ahoj", "lang": "cs"}]},  # a dictionary
+        [1, "a", None],
+        {"segments": "all"},
+        "text",
+        7,
+    ],
+)
+def test_json_of_other_programs_is_no_transcript(found: object) -> None:
+    with pytest.raises(TranscriptError) as refused:
+        read(json.dumps(found).encode(), ".json")
+    assert refused.value.fault == "no_cues"
+
+
+def test_a_list_of_segments_is_a_transcript() -> None:
+    found = [{"start": 0.0, "end": 2.5, "text": " Hello", "speaker": "A"}, {"start": 2.5, "end": 4, "text": "there"}]
+    assert read(json.dumps(found).encode(), ".json").cues == [Cue(0, 2.5, "A", "Hello"), Cue(2.5, 4, None, "there")]
 
 
 @given(st.lists(st.sampled_from(PIECES)), st.sampled_from([".vtt", ".srt", ".sbv", ".json", ".txt", ".md"]))
