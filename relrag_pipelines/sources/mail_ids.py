@@ -9,7 +9,7 @@ not from the order in which they were read. What is attached to a mail begins wi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -81,21 +81,15 @@ class SharedIds:
         self, ids: pa.ChunkedArray, times: pa.ChunkedArray, is_reserved: Callable[[str], bool] | None = None
     ) -> None:
         """`ids` are ids as read, `times` seconds or none; `is_reserved` says that no mail may bear a plain id."""
-        table = pa.table({"plain": plain_ids(ids), "id": ids, "ts": times})
-        mails = table.filter(pc.match_substring_regex(ids, rf"{_HASH}$"))
-        mails = mails.group_by(["plain", "id"]).aggregate([("ts", "min")])
-        counts = mails.group_by("plain").aggregate([("id", "count")])
-        reserved = set(filter(is_reserved, counts["plain"].to_pylist())) if is_reserved else set()
-        several = counts["plain"].filter(pc.greater(counts["id_count"], 1)).to_pylist()
-        self.plain = reserved.union(several)
+        mails = pc.unique(ids.filter(pc.match_substring_regex(ids, rf"{_HASH}$")))
+        plain = plain_ids(mails)
+        counts = plain.value_counts()
+        names, numbers = counts.field("values"), counts.field("counts")
+        reserved = set(filter(is_reserved, names.to_pylist())) if is_reserved else set()
+        self.plain = reserved.union(names.filter(pc.greater(numbers, 1)).to_pylist())
         """Message-IDs, as ids, that several mails have, or that none may bear"""
-        rows = mails.filter(pc.is_in(mails["plain"], pa.array(sorted(self.plain), pa.string())))
-        by_age = sorted(zip(*(rows[name].to_pylist() for name in ("plain", "ts_min", "id")), strict=True), key=_age)
-        oldest: dict[str, str] = {}
-        for name, _, one in by_age:
-            oldest.setdefault(name, one)
-        plainly = {one for name, one in oldest.items() if name not in reserved}
-        self._keep_hash = {one for _, _, one in by_age} - plainly
+        wanted = mails.filter(pc.is_in(plain, pa.array(sorted(self.plain), pa.string())))
+        self._keep_hash = set(wanted.to_pylist()) - _oldest(ids, times, wanted, reserved)
 
     def name(self, id_as_read: str) -> str:
         """What a mail, or a part of it, is called."""
@@ -109,7 +103,17 @@ class SharedIds:
         return pa.array([self.name(one) for one in ids_as_read.to_pylist()], pa.string())
 
 
-def _age(mail: tuple[str, int | None, str]) -> tuple[str, bool, int, str]:
-    """The order of mails with one Message-ID: the oldest first, those without a time last."""
-    name, ts, own = mail
-    return name, ts is None, ts or 0, own
+def _oldest(ids: pa.ChunkedArray, times: pa.ChunkedArray, wanted: pa.Array, reserved: Collection[str]) -> set[str]:
+    """Of these mails the oldest of each Message-ID, but for reserved ones."""
+    rows = pa.table({"id": ids, "ts": times}).filter(pc.is_in(ids, wanted))
+    mails = rows.group_by("id").aggregate([("ts", "min")])
+    oldest: dict[str, str] = {}
+    for one, _ in sorted(zip(mails["id"].to_pylist(), mails["ts_min"].to_pylist(), strict=True), key=_age):
+        oldest.setdefault(plain_id(one), one)
+    return {one for name, one in oldest.items() if name not in reserved}
+
+
+def _age(mail: tuple[str, int | None]) -> tuple[bool, int, str]:
+    """The order of mails: the oldest first, those without a time last."""
+    own, ts = mail
+    return ts is None, ts or 0, own

@@ -47,13 +47,12 @@ def _squeeze(text: str) -> str:
 
 def _without_list_footer(text: str) -> str:
     """A text without what lists put below it, each under a line of hyphens or the like."""
-    if not segmentation_phrases.LIST_FOOTERS.search(text[-_FOOTER_CHARACTERS:].lower()):
-        return text
-    lines = text.splitlines()
+    body, tail = text[:-_FOOTER_CHARACTERS], text[-_FOOTER_CHARACTERS:]
+    lines = tail.splitlines()
     end = _last_text(lines)
     while (divider := _footer_start(lines, end)) is not None:
         end = _last_text(lines[:divider])
-    return "\n".join(lines[:end])
+    return body + "\n".join(lines[:end])
 
 
 def _last_text(lines: Sequence[str]) -> int:

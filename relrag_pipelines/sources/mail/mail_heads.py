@@ -51,6 +51,8 @@ def mail_headers(data: bytes, place: int) -> set[bytes]:
 
 def start_of_head(data: bytes, start: int, end: int) -> int:
     """Where the headers of a mail begin: behind empty lines, and behind some junk where a whole head follows."""
+    if _is_of_mails(data, start, end):
+        return start
     place, junk = start, 0
     while place < end and junk <= MOST_JUNK:
         names = mail_headers(data[place : min(end, place + _LOOK_AHEAD)], 0)

@@ -16,6 +16,7 @@ from relrag_pipelines.sources.mail import mail_heads
 
 FROM = b"From "
 
+_PLAIN_FROM = b"\n" + FROM
 _MARKED_FROM = b"\n" + codecs.BOM_UTF8 + FROM
 """where two mailboxes were put behind each other"""
 _TIME = rb"(?=.{0,400}\b\d{1,2}[:.]\d\d)(?=.{0,400}\b(?:19|20)\d\d\b)"
@@ -37,9 +38,10 @@ _FEWEST_HEADERS = 2
 
 def find_candidate(buffer: bytes, place: int) -> int | None:
     """Where the next line begins that may begin a mail, behind the line end at `place` or later."""
-    plain, marked = buffer.find(b"\nFrom ", place), buffer.find(_MARKED_FROM, place)
-    found = [one for one in (plain, marked) if one >= 0]
-    return min(found) + 1 if found else None
+    plain = buffer.find(_PLAIN_FROM, place)
+    marked = buffer.find(_MARKED_FROM, place, plain if plain >= 0 else len(buffer))
+    found = marked if marked >= 0 else plain
+    return found + 1 if found >= 0 else None
 
 
 def is_patch(data: bytes, place: int = 0) -> bool:
