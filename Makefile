@@ -127,6 +127,7 @@ crash: $(STAMP) ## Kill syncs, fill the disk, read and write at once: nothing is
 	@$(BIN)/python -m tests.proofs.disk
 	@$(BIN)/python -m tests.proofs.writers
 	@$(BIN)/python -m tests.proofs.crash
+	@$(BIN)/python -m tests.proofs.crash_changes
 
 tune: $(STAMP) ## Learn anew from the questions in tuning/ how sure an answer is (ten minutes)
 	@$(BIN)/python -m tuning

@@ -79,3 +79,14 @@ def events(home: Path) -> tuple[float, dict[str, float]]:
             elif seconds:
                 stages[name] = stages.get(name, 0.0) + float(seconds.value)
     return first_run, stages
+
+
+def leak_search(home: Path) -> float:
+    """Seconds that the newest publication searched for replaced values."""
+    import dagster as dg
+
+    with dg.DagsterInstance.from_config(str(home / "dagster")) as dagster:
+        last = dagster.get_latest_materialization_event(dg.AssetKey(["duckdb_catalog"]))
+    assert last
+    assert last.asset_materialization
+    return float(last.asset_materialization.metadata["leak_search_seconds"].value)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ import os
 import random
 import statistics
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -38,6 +39,7 @@ def measure(size: float, *, double: bool = True) -> tuple[list[Figure], dict[str
         first = watched(config)
         counts = json.loads((home / "published" / "1" / "MANIFEST.json").read_text())["counts"]
         _, stages = document_sync.events(home)
+        searched = document_sync.leak_search(home) / first["seconds"]
         least = sync_floor.measure(home)
         message, files = _new_message(config), _new_file(config)
         figures = [
@@ -45,6 +47,7 @@ def measure(size: float, *, double: bool = True) -> tuple[list[Figure], dict[str
             Figure("the same", counts["records"] / first["seconds"], "records/s", at_least=3_000),
             Figure("its anonymous memory, all processes", first["anonymous"] / _GIB, "GiB", at_most=2.0),
             Figure("its resident memory, all processes", first["resident"] / _GIB, "GiB", at_most=4.0),
+            Figure("search for replaced values, of the sync", searched * 100, "%", at_most=5.0),
             Figure("one new message, whole process", message, at_most=15.0),
             Figure("one new file of 100 messages, whole process", files, at_most=20.0),
             *_reading(config, counts["chunks"]),
@@ -148,11 +151,12 @@ def _reading(config: Path, passages: int) -> list[Figure]:
     ]
 
 
-def main() -> None:
-    """Measures, prints and keeps the figures."""
+def main() -> int:
+    """Measures, prints and keeps the figures; returns 1 where `--check` was given and a gate is short, else 0."""
     parser = argparse.ArgumentParser(prog="python -m bench.full", description="Measure relrag at a million messages.")
     parser.add_argument("--scale", type=float, default=1.0, help="1: a million messages, a hundred thousand mails")
     parser.add_argument("--once", action="store_true", help="do not measure twice the archive")
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a gate is short")
     asked = parser.parse_args()
     figures, details = measure(asked.scale, double=not asked.once)
     print(aligned([HEADER, *(figure.cells() for figure in figures)]))
@@ -165,7 +169,8 @@ def main() -> None:
         RESULTS.write_text(json.dumps(found, indent=1) + "\n")
         report.write_full(figures, details, details["factor"])
         print("\nWritten: bench/full.json and the table of docs/performance.md.")
+    return int(asked.check and not all(figure.ok for figure in figures))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

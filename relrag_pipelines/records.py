@@ -80,6 +80,7 @@ class Record:
     date_quality: Annotated[
         str,
         "exact, day (no time of day), year (no more than that), modified (a file's time), "
+        "received (when a server took a mail that has no readable date), separator (when a mailbox took it), "
         "outside (before the first month, or in future), none",
     ] = "exact"
     thread_id: Annotated[str | None, "mail thread or chat"] = None

@@ -176,10 +176,10 @@ class Archive:
         """The page about a person, by a name, an alias or a number. Raises PeopleError, which offers the choices."""
         with self._reading() as connection:
             people = self._people(connection)
-            return page(connection, people, references.one_person(name, people))
+            return page(connection, people, references.one_person(name, people), self.settings.timezone)
 
     def records_of_people(self) -> dict[int, int]:
-        """How many records each person wrote, received, took part in or is named in, by id."""
+        """How many records each person wrote, received or took part in, by id; what only names somebody is apart."""
         with self._reading() as connection:
             return self._people(connection).record_counts()
 

@@ -8,9 +8,11 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.text import citation_marks
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, Sentence
 from relrag_query.answering.generative import GeneratedAnswer
 from relrag_query.answering.sentences import QuotableSpan
+from relrag_query.display.excerpts import plain
 from relrag_query.display.source_filter import apply_source_filter
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 from relrag_query.understanding.intent import QueryIntent
@@ -68,11 +70,19 @@ class Quote:
     """what gives another value; None where it holds"""
     superseded_on: str = ""
     """the day when that was said, by the owner's clock; empty where it holds, or only a file's time is known"""
+    hit: Hit | None = None
+    """what it stands in; None of what is known of people"""
 
     @property
     def marked_text(self) -> str:
         """The sentence, which says so where it no longer holds."""
         return f"{self.text.rstrip()} (superseded {self.superseded})" if self.superseded_by else self.text
+
+    @property
+    def cited_text(self) -> str:
+        """The same with its sources in brackets; marks of the record's own are told apart from these."""
+        numbers = "".join(f"[{number}]" for number in self.sources)
+        return f"{citation_marks.disarm(self.marked_text).rstrip()} {numbers}".rstrip()
 
     @property
     def superseded(self) -> str:
@@ -122,7 +132,7 @@ class Answer:
             return "The archive does not hold an answer to this."
         if self.written:
             return self.written.text
-        return "\n".join(f"{one.marked_text} {''.join(f'[{number}]' for number in one.sources)}" for one in self.quotes)
+        return "\n".join(one.cited_text for one in self.quotes)
 
 
 def main_record(source: CitedSource) -> str:
@@ -159,7 +169,8 @@ def make_quotes(
         newer = sentence.superseded
         known = newer is not None and newer.ts is not None and not newer.hit.is_undated
         day = str(datetime.fromtimestamp(newer.ts, zone).date()) if newer and newer.ts and known else ""
-        quote = Quote(unit.quote, unit.sender, unit.ts, numbers, told[0][1], newer, day)
+        shown = plain(unit.quote, unit.hit.chunk.rag_source_type)
+        quote = Quote(shown, unit.sender, unit.ts, numbers, told[0][1], newer, day, unit.hit)
         if not any((one.text, one.sources) == (quote.text, quote.sources) for one in quotes):
             quotes.append(quote)  # two items of a list are quoted with the whole list
     return [one for one in quotes if one.sources] or quotes

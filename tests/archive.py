@@ -223,7 +223,7 @@ def chunks(config: Path, source: str) -> list[Chunk]:
     return [Chunk(**{{"from": "from_"}.get(name, name): value for name, value in row.items()}) for row in rows]
 
 
-def many_notes(folder: Path, count: int = 40, months: int = 24) -> Path:
+def many_notes(folder: Path, count: int = 40, months: int = 24, extra: str = "") -> Path:
     """An archive of that many notes, of which every month from 2023-01 on has about as many; its relrag.toml."""
     notes = [
         {
@@ -235,7 +235,7 @@ def many_notes(folder: Path, count: int = 40, months: int = 24) -> Path:
         for number in range(count)
     ]
     (folder / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in notes))
-    config = folder / "relrag.toml"
-    head, sources = CONFIG.format(extra="").split("[[sources]]", 1)
+    config = configure(folder, extra)
+    head, sources = config.read_text().split("[[sources]]", 1)
     config.write_text(head + "[[sources]]" + sources.split("[[sources]]")[-1])
     return config

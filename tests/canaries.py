@@ -23,7 +23,7 @@ from tests.sources.mail.outlook.outlook_files import compound, message
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
-embedder = "none"
+embedder = "e5"
 timezone = "Europe/Prague"
 pii_redaction_enabled = true
 asset_neighborhood_expansion_enabled = true

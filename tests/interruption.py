@@ -30,7 +30,7 @@ from relrag_pipelines.files import failpoints
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import TABLES
 from relrag_pipelines.stages import plan_model
-from relrag_pipelines.stores import catalog, generations, lock
+from relrag_pipelines.stores import catalog, generations, lock, vector_cache
 from relrag_query import cli
 
 How = Literal["kill", "tear", "full", "fault"]
@@ -60,6 +60,9 @@ processes.set_forkserver_preload(
         "dagster._core.storage.runs",
         "dagster._core.storage.schedules",
         "dagster._daemon.controller",
+        "relrag_pipelines.embedders.e5.encoder",
+        "relrag_pipelines.pii",
+        "relrag_pipelines.publishing.publish",
         "relrag_pipelines.sources.document",
         "relrag_pipelines.sources.jsonl",
         "relrag_pipelines.sources.whatsapp",
@@ -193,7 +196,9 @@ def state(home: Path) -> dict[str, Any]:
     found["lock"] = (home / "lock").read_text()
     for path in sorted(home.rglob("*")):
         name = path.relative_to(home).as_posix()
-        if path.is_file() and name.startswith(("private/", "lake/")):
+        if path == vector_cache.path(home):  # equal rows need not give equal pages
+            found[name] = _database(path)
+        elif path.is_file() and name.startswith(("private/", "lake/")):
             found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
         elif name.startswith("published/") and name.count("/") <= 2:  # the names below are random
             found[name] = "there"
@@ -208,6 +213,13 @@ def rows(path: Path) -> dict[str, list[Any]]:
     with catalog.open(path) as connection:
         tables = [name for (name,) in connection.execute("SHOW TABLES").fetchall() if name in TABLES]
         return {table: sorted(map(repr, connection.table(table).fetchall())) for table in tables}
+
+
+def _database(path: Path) -> list[str]:
+    """The rows of every table of an SQLite database, ordered."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return sorted(f"{table} {row}" for table in tables for row in connection.execute(f"SELECT * FROM {table}"))
 
 
 def points(vectors: Path) -> list[str]:

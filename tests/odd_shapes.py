@@ -9,6 +9,13 @@ from typing import NamedTuple
 
 from tests import repositories
 
+_HEAD = """\
+archive = "odd"
+keys_file = "test.keys"
+timezone = "Europe/Prague"
+pii_redaction_enabled = true
+embedder = "{embedder}"
+"""
 _NOTICE = "Messages and calls are end-to-end encrypted. No one outside of this chat can read or listen to them."
 _CREATED = 'Petr Kolar created group "Hiking"'
 _MAIL = "From: Petr Kolar <petr@kolar.example>\nTo: Dana <dana@levi.example>\n"
@@ -137,7 +144,7 @@ SHAPES: dict[str, Shape] = {
 
 def make(folder: Path, *names: str, embedder: str = "e5") -> Path:
     """An archive with a source for each of these shapes; its relrag.toml."""
-    text = f'archive = "odd"\nkeys_file = "test.keys"\ntimezone = "Europe/Prague"\nembedder = "{embedder}"\n'
+    text = _HEAD.format(embedder=embedder)
     for name in names:
         (folder / name).mkdir()
         SHAPES[name].make(folder / name)

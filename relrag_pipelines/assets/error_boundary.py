@@ -2,25 +2,28 @@
 
 import functools
 import io
-import traceback
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
 from contextlib import redirect_stderr, redirect_stdout
-from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import dagster as dg
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import disk_full
+from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.privacy.output_guard import suppress_library_output
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+REPORT = "fault"
+"""name of the metadata that holds the report of an unforeseen error"""
 
 
 def seal_errors(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """The function with its errors sealed: ours are let through, of any other only its type and where it was raised.
+
+    The report of another error is metadata of the failure, under REPORT.
 
     It wraps a function and is no context manager: what one raises as it ends has the first error as its context, and
     Dagster stores that too. What is printed, warned of or logged meanwhile is withheld.
@@ -29,6 +32,7 @@ def seal_errors(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
     @functools.wraps(function)
     def call_sealed(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
         interrupt: type[BaseException] | None = None
+        report = ""
         try:
             with suppress_library_output(), redirect_stdout(_Nowhere()), redirect_stderr(_Nowhere()):
                 return function(*args, **options)
@@ -42,17 +46,23 @@ def seal_errors(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
                 "room (`relrag doctor` says how much a sync needs), then run `relrag sync` again"
             )
         except BaseException as error:  # noqa: BLE001  its message may quote what was being read
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            what = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-            said = f"{what} in {Path(frame.filename).name}, line {frame.lineno}"
-            if disk_full.is_disk_full_error(error):
-                said = f"{disk_full.FULL}; `relrag doctor` says how much a sync needs"
+            said, report = _describe_fault(error)
         # raised outside the except blocks, so that the first error is not kept as context
         if interrupt:
             raise interrupt
-        raise dg.Failure(said)
+        raise dg.Failure(said, metadata={REPORT: report} if report else None)
 
     return call_sealed
+
+
+def _describe_fault(error: BaseException) -> tuple[str, str]:
+    """What is said of an error that nobody foresaw, and the report of it; none of a full disk."""
+    if disk_full.is_disk_full_error(error):
+        return f"{disk_full.FULL}; `relrag doctor` says how much a sync needs", ""
+    what = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+    context = fault_report.context(error)
+    said = f"{what} in {fault_report.place(error)}"
+    return (f"{said}, during {context}" if context else said), fault_report.describe(error)
 
 
 class _Nowhere(io.TextIOBase):

@@ -74,7 +74,12 @@ def _catalog_and_points(workspace: Workspace) -> dg.AssetsDefinition:
         points = counts.pop("points")
         yield dg.MaterializeResult(
             asset_key="duckdb_catalog",
-            metadata={**counts, "dagster/row_count": counts["records"], "seconds": _seconds_since(started)},
+            metadata={
+                **counts,
+                "dagster/row_count": counts["records"],
+                "seconds": _seconds_since(started),
+                "leak_search_seconds": round(found.seconds, 3),
+            },
         )
         vectors = embedders.describe(workspace.settings)
         yield dg.MaterializeResult(
@@ -100,10 +105,14 @@ def _build(workspace: Workspace) -> tuple[dict[str, int], WithholdingReport]:
         lake.sweep(workspace.home)
         archive_tables.sweep(workspace.home)
         disk_space.require_vector_space(workspace.settings)
+        begun = time.monotonic()
         search = LeakSearch(workspace)
         search.clean_lake()
+        search.found.seconds = time.monotonic() - begun
         counts = publish.build(workspace, search)
+        begun = time.monotonic()
         search.look_at_build()
+        search.found.seconds += time.monotonic() - begun
         return counts, search.found
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.sources.mail import charset, headers, mime
 from relrag_pipelines.sources.mail.outlook.cfb import SIGNATURE
+from relrag_pipelines.sources.mail.sent_time import sent_time
 
 _BASE64 = re.compile(rb"(?:[A-Za-z0-9+/]{40,}[ \t]*\r?\n)*[A-Za-z0-9+/]{16,}={0,2}")
 _BLOCK = re.compile(rb"(?:^[A-Za-z0-9+/]{40,}+[ \t]*+\r?\n){2,}", re.MULTILINE)
@@ -31,7 +32,7 @@ _MAX_BASE64_DEPTH = 4
 def matches_rules(matcher: RuleMatcher, data: bytes, local_zone: str) -> bool:
     """Whether the rules mean these bytes: they name a person, or might; quote a mail; or are a mail of earlier time."""
     if matcher.before is not None:
-        moment = headers.date(mime.parse(data[: mime.MAX_HEADERS]).raw("date"), local_zone)
+        moment = sent_time(mime.parse(data[: mime.MAX_HEADERS]), local_zone).ts
         # the date of a message of Outlook stands elsewhere, and what cannot be read may be of that time
         if data.startswith(SIGNATURE) if moment is None else moment < matcher.before:
             return True

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from relrag_pipelines.graphrag.entity_candidates import EntityType
 from relrag_pipelines.graphrag.mention_graph import Sentence, plain_title, shorten
+from relrag_pipelines.text import citation_marks
 from relrag_pipelines.text.analyzer import fold
 
 VERSION = 4
@@ -116,9 +117,15 @@ def render(drafted: Draft, numbers: Mapping[str, int]) -> list[dict[str, str]]:
     """The findings of a draft with citations, from the number of each record by its id."""
     return [
         {
-            "summary": finding["summary"],
+            "summary": citation_marks.disarm(finding["summary"]),
             "explanation": " ".join(
-                [*finding["facts"], *(f"{one['text']} {_citation(one, numbers)}" for one in finding["sentences"])]
+                [
+                    *map(citation_marks.disarm, finding["facts"]),
+                    *(
+                        f"{citation_marks.disarm(one['text'])} {_citation(one, numbers)}"
+                        for one in finding["sentences"]
+                    ),
+                ]
             ),
         }
         for finding in drafted["findings"]

@@ -24,13 +24,13 @@ from relrag_pipelines.ingest import revisit
 from relrag_pipelines.ingest.unit_records import UnitRecords, combined_hash
 from relrag_pipelines.records import UnitMonth, UnitState
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import KINDS, CoveredInterval
+from relrag_pipelines.sources import KINDS, CoveredInterval, mail_ids
 from relrag_pipelines.stores import lake, thread_index, unit_state
 from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.stores.spill_buffer import SpillBuffer
 from relrag_pipelines.workspace import Workspace
 
-_COUNTED_COLUMNS = ["asset_id", "unit", "thread_id", "ts", "extra"]
+_COUNTED_COLUMNS = ("asset_id", "unit", "thread_id", "ts")
 _FEW_RECORDS = 20
 _SHARE = 5
 
@@ -168,14 +168,17 @@ def _count_vanishing(home: Path, source: Source, known: Mapping[str, UnitState],
     after: set[str] = set()
     held_by_half: Counter[str] = Counter()
     for month in change.months:
-        stored = lake.read(home, "private_records", source.name, month, _COUNTED_COLUMNS, damaged=True)
-        ids = pa.array(revisit.ids_as_read(source, stored), pa.string())
+        columns = [*_COUNTED_COLUMNS, *["extra"] * KINDS[source.kind].threads]
+        stored = lake.read(home, "private_records", source.name, month, columns, damaged=True)
+        stored = revisit.under_ids_as_read(source, stored)
+        ids = stored["asset_id"]
         leaves = pa.array(_rows_to_drop(stored, change))
         of_half = pc.is_in(stored["unit"], half_units)
-        leaving_whole.update(ids.filter(pc.and_not(leaves, of_half).combine_chunks()).to_pylist())
-        leaving_half.update(ids.filter(pc.and_(leaves, of_half).combine_chunks()).to_pylist())
+        leaving_whole.update(ids.filter(pc.and_not(leaves, of_half)).to_pylist())
+        leaving_half.update(ids.filter(pc.and_(leaves, of_half)).to_pylist())
         for rows in (stored.filter(pc.invert(leaves)), change.tables.of(month)):
-            after.update(revisit.ids_as_read(source, rows))
+            left = rows["asset_id"]
+            after.update(left.to_pylist(), mail_ids.plain_ids(left).to_pylist())  # older records have no other
             held_by_half.update(rows["unit"].filter(pc.is_in(rows["unit"], half_units)).to_pylist())
     fewer = sum(max(0, sum(month.rows for month in half[path].months) - held_by_half[path]) for path in half)
     return len(leaving_whole - after) + min(fewer, len(leaving_half - leaving_whole - after))

@@ -79,11 +79,12 @@ def superseded_records(
     return {month: ids["asset_id"].combine_chunks() for month, ids in found.items() if ids.num_rows}
 
 
-def ids_as_read(source: Source, records: pa.Table) -> list[str]:
-    """The ids that a source's private records were read under: those of mails may have changed since."""
+def under_ids_as_read(source: Source, records: pa.Table) -> pa.Table:
+    """A source's private records under the ids that they were read under: those of mails may have changed since."""
     if not KINDS[source.kind].threads:
-        return list(records["asset_id"].to_pylist())
-    return mail_ids.ids_as_read(records)
+        return records
+    ids = pa.array(mail_ids.ids_as_read(records), pa.string())
+    return records.set_column(records.schema.get_field_index("asset_id"), "asset_id", ids)
 
 
 def _months(states: Mapping[str, UnitState], paths: Collection[str]) -> list[str]:
@@ -94,7 +95,7 @@ def _ids(home: Path, source: Source, month: str, units: pa.Array, *, invert: boo
     """The ids of the records of these units, or of all others: `asset_id`, and `as_read`."""
     held = _columns(home, source.name, month, ["asset_id", "unit", "extra"])
     theirs = pc.is_in(held["unit"], units)
-    as_read = pa.array(ids_as_read(source, held), pa.string())
+    as_read = under_ids_as_read(source, held)["asset_id"]
     return held.append_column("as_read", as_read).filter(pc.invert(theirs) if invert else theirs)
 
 

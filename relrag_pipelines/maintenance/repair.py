@@ -46,11 +46,11 @@ def repair(workspace: Workspace, findings: Sequence[Finding]) -> Iterator[str]:
     damaged = sorted(
         (one.path for one in findings if not one.server_is_down), key=lambda path: not path.endswith("MANIFEST.json")
     )
-    for source in workspace.settings.sources:
-        yield from _private(workspace, source, damaged)
-    if private_manifest.NAME in damaged:
+    if private_manifest.NAME in damaged:  # first, since whatever is written below is noted there
         private_manifest.reset(home)
         yield f"{private_manifest.NAME}: written again"
+    for source in workspace.settings.sources:
+        yield from _private(workspace, source, damaged)
     yield from _generations(home, damaged)
     for path in damaged:
         yield from _single(home, path)
@@ -133,6 +133,8 @@ def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterat
     unread = [path for path in damaged if path.startswith(f"private/raw/{name}/") and inventory.part(path)]
     if not kept and not records and not unread:
         return
+    if f"private/failures/{name}.parquet" in kept:  # they are told again by the units, which cannot be listed without
+        unit_state.save_failures(home, name, [])
     try:
         there = scan_source(workspace, source, {}).units.keys()
     except SourceNotFound as missing:
@@ -151,8 +153,6 @@ def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterat
     again |= there & set(filter(None, of_unit.values()))
     marked = {path: replace(known[path], reader=unit_state.UNFINISHED) for path in again}
     lake.drop(home, "private_records", name, sorted(months))
-    if f"private/failures/{name}.parquet" in kept:
-        unit_state.save_failures(home, name, [])
     if f"private/threads/{name}.parquet" in kept:
         (home / f"private/threads/{name}.parquet").unlink(missing_ok=True)
     unit_state.save(home, name, {**known, **marked})

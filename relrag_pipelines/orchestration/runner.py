@@ -22,6 +22,7 @@ from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 from relrag_pipelines import definitions, embedders
 from relrag_pipelines.assets import run_tags
+from relrag_pipelines.assets.error_boundary import REPORT
 from relrag_pipelines.assets.graph_assets import key
 from relrag_pipelines.assets.legacy_assets import BACKFILL
 from relrag_pipelines.assets.run_tags import partition_range
@@ -31,6 +32,7 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.ingest import regions
 from relrag_pipelines.orchestration import orphaned_runs, postgres, sqlite_storage
 from relrag_pipelines.orchestration.instance import dagster_yaml
+from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.sources.legacy.payload import CHANNELS
 from relrag_pipelines.stages import graph_index_plan, whole_archive
 from relrag_pipelines.stages import plan as plans
@@ -271,9 +273,7 @@ class _Session:
             # Dagster makes a failure of Ctrl-C and SIGTERM, and returns: what follows would be made of half a run
             raise KeyboardInterrupt
         for event in failures:
-            error = event.step_failure_data.error
-            said = event.step_failure_data.user_failure_data
-            self.outcome.errors.append(f"{event.step_key}: {said.description if said else error and error.cls_name}")
+            self.outcome.errors.append(f"{event.step_key}: {self._describe_failure(event)}")
         for made in result.get_asset_materialization_events():
             written = made.step_materialization_data.materialization
             counts: dict[str, Any] = {name: value.value for name, value in written.metadata.items()}
@@ -282,6 +282,18 @@ class _Session:
             if not check.passed:
                 why = f": {check.description}" if check.description else " failed"
                 self.outcome.warnings.append(f"{check.asset_key.to_user_string()}: check {check.check_name}{why}")
+
+    def _describe_failure(self, event: dg.DagsterEvent) -> str:
+        """What is said of a failed step; of a fault of relrag also where its report lies and what to do."""
+        said = event.step_failure_data.user_failure_data
+        if said is None:
+            error = event.step_failure_data.error
+            return str(error and error.cls_name)
+        report = said.metadata.get(REPORT)
+        if report is None:
+            return str(said.description)
+        path = fault_report.write(self._workspace.home, str(report.value), str(event.step_key))
+        return f"{said.description}; {fault_report.advice(path)}"
 
 
 def end_orphans(workspace: Workspace) -> None:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from relrag_pipelines.pii import (
     bank_accounts,
@@ -13,13 +14,24 @@ from relrag_pipelines.pii import (
     company_numbers,
     emails,
     ibans,
+    national_id_forms,
     national_ids,
+    normalized_text,
     patterns,
     phones,
     spelled_addresses,
 )
 from relrag_pipelines.pii.patterns import PatternEntry
+from relrag_pipelines.pii.phones import spelled_digits
 from relrag_pipelines.pii.spans import Span
+
+
+class SpelledForm(NamedTuple):
+    """What tells texts that may hold a value in words."""
+
+    pattern: Callable[[], str]
+    """for RE2; matches each of them"""
+    may_hold: Callable[[str], bool]
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,8 @@ class EntityType:
     """or one of these, in lower case"""
     patterns: tuple[PatternEntry, ...] = ()
     """recognisers that are written as data"""
+    spelled: SpelledForm | None = None
+    """what tells texts that hold a value in words, if it may be written so"""
 
     def may_hold(self, text: str) -> bool:
         """Whether Presidio could find it in the text; no, only where none of its recognisers can."""
@@ -75,6 +89,10 @@ def _by_patterns(
     return EntityType(name, None, normalise, keyed_as, hint, words, entries)
 
 
+_SPELLED = SpelledForm(spelled_digits.pattern, spelled_digits.may_hold)
+NATIONAL_ID = "NATIONAL_ID"
+"""ids of all countries but those that have an entity of their own"""
+
 ENTITIES = {
     entity.name: entity if entity.find is None else replace(entity, find=_memoize(entity.find))
     for entity in (
@@ -85,7 +103,10 @@ ENTITIES = {
         EntityType(
             "CZ_BIRTH_NUMBER", national_ids.find_birth_numbers, national_ids.normalise_birth_number, "cz_birth", _DIGIT
         ),
-        EntityType("PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT),
+        EntityType(NATIONAL_ID, national_id_forms.finder(), national_id_forms.normalise, "national_id", _DIGIT),
+        EntityType(
+            "PHONE_NUMBER", phones.find, phones.normalise, "phone", _DIGIT + normalized_text.RAISED, spelled=_SPELLED
+        ),
     )
 }
 """looked for in questions and ids too, whatever the policies"""
@@ -121,7 +142,8 @@ def table(file: Path | None = None, regions: tuple[str, ...] = ()) -> Mapping[st
 
 @functools.lru_cache(64)
 def _with(entries: tuple[patterns.PatternEntry, ...], regions: tuple[str, ...]) -> Mapping[str, EntityType]:
-    known = ENTITIES | FURTHER | (_phones_of(regions) if regions else {})
+    known = ENTITIES | FURTHER | _ids_by_presidio_name(regions)
+    known |= _phones_of(regions) | _ids_of(regions) if regions else {}
     for entry in entries:
         base = known.get(entry.entity) or EntityType(entry.entity, None, squeeze, entry.entity, "")
         known[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
@@ -133,3 +155,18 @@ def _phones_of(regions: tuple[str, ...]) -> dict[str, EntityType]:
     phone = ENTITIES["PHONE_NUMBER"]
     find = _memoize(functools.partial(phones.find, regions=regions))
     return {phone.name: replace(phone, find=find, normalise=functools.partial(phones.normalise, regions=regions))}
+
+
+def _ids_of(regions: tuple[str, ...]) -> dict[str, EntityType]:
+    """National ids as they are found where these regions are at home."""
+    return {NATIONAL_ID: replace(ENTITIES[NATIONAL_ID], find=_memoize(national_id_forms.finder(regions)))}
+
+
+def _ids_by_presidio_name(regions: tuple[str, ...]) -> dict[str, EntityType]:
+    """Single kinds of national ids, as Presidio names them."""
+    return {
+        name: EntityType(
+            name, _memoize(national_id_forms.finder(regions, name)), national_id_forms.normalise, "national_id", _DIGIT
+        )
+        for name in dict.fromkeys(one.presidio for one in national_id_forms.load() if one.presidio)
+    }

@@ -27,12 +27,22 @@ _BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _IPV4 = rf"{_BYTE}(?:\.{_BYTE}){{3}}"
 _DEGREES = r"(?:1[0-7]\d|[1-9]?\d)\.\d{4,}"
 _PLACE = rf"{_DEGREES}[°NSEW]{{0,2}}(?:, ?|; ?| ){{1,2}}-?{_DEGREES}"
-_DECIMAL = r"(?!1\.\d{10}(?!\d))\d\.\d{5,}"
+# An integer of one or two digits before a comma or dot; `1.2125551234` may be a number with its code.
+_DECIMAL = r"(?:0[.,]\d{4,}|[1-9]\d?,\d{5,}|(?!1\.[2-9]\d{9}(?!\d))[1-9]\.\d{5,}|[1-9]\d\.\d{6,})"
+_DOI = r"10\.\d{4,9}/[^\s\"<>]+"
+_VERSION = r"\d{1,2}\.\d\.\d{1,5}\.\d{1,5}"
+_CLOCK = r"(?:[01]?\d|2[0-3])[.:][0-5]\d ?[-\u2013] ?(?:[01]?\d|2[0-3])[.:][0-5]\d"
+_CARD = r"\d{4}(?P<gap>[ -])\d{4}(?P=gap)\d{4}(?P=gap)\d{4}"
+# 20240115, and pages 0212-0238: both begin alike
+_DAY_IN_DIGITS = rf"(?:19|20)\d\d{_MONTH_DAY}"
+_PAGES = r"(?P<volume>0\d)\d\d[-\u2013](?P=volume)\d\d"
 
 _COVERED = re.compile(
     rf"(?<![\d+])(?<!\d[\-./()])(?:{_DATE}(?:[\-\u2013]{_DATE})*|{_ISO_DATE}|{_STAMP}|{_NUMBERED_DAY}|{_YEARS}|{_PLACE}"
-    rf"|(?P<other>{_SECONDS}|{_IPV4}|{_DECIMAL}))(?![\-./()]?\d)"
+    rf"|{_DOI}|(?P<other>{_SECONDS}|{_IPV4}|{_VERSION}|{_CLOCK}|{_CARD}|{_DECIMAL}|{_DAY_IN_DIGITS}|{_PAGES}))(?![\-./()]?\d)"
 )
+_ACCOUNT = re.compile(r"(?<![^\W_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,4})?(?![^\W_])")
+"""what is written as an IBAN, whatever its checksum"""
 
 
 _DIGITS = re.compile(r"\d+")
@@ -50,10 +60,18 @@ def mask_false_positives(text: str) -> str:
             continue
         end = digits.end()
         if end - start <= _MOST_DIGITS:
-            match = _COVERED.match(text, start)
-            if not match or (match["other"] and context_words.has_phone_context(text, start)):
+            match = _match_at(text, start)
+            if match is None:
                 continue
             end = match.end()
         parts += [text[done:start], "\ufffc" * (end - start)]
         done = end
     return "".join([*parts, text[done:]]) if parts else text
+
+
+def _match_at(text: str, start: int) -> re.Match[str] | None:
+    """What the digits at a place begin that is no phone; None where it may be one."""
+    match = _COVERED.match(text, start)
+    if match is not None and not (match["other"] and context_words.has_phone_context(text, start)):
+        return match
+    return _ACCOUNT.match(text, start - 2) if start >= 2 and text[start - 2 : start].isupper() else None

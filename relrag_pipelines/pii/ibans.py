@@ -7,7 +7,6 @@ import re
 import string
 from collections.abc import Iterator
 
-import regex
 from stdnum import numdb
 
 from relrag_pipelines.pii import domestic_accounts
@@ -18,13 +17,10 @@ from relrag_pipelines.pii.spans import Span, resolve_overlaps
 _CELL_END = r"[ \t]{0,4}\r?\n[> \t]{0,8}|\t| ?[,;|] ?"
 _GAP = rf"(?:{SEPARATOR}{{0,3}}|{_CELL_END})"
 """what may stand between two characters"""
-_FIRST_DIGIT = re.compile(
-    rf"[0-9](?:(?<=[A-Za-z][0-9])|(?<=[A-Za-z]{SEPARATOR}[0-9])|(?<=[A-Za-z]{SEPARATOR}{{2}}[0-9]))"
+_OPENING = re.compile(
+    rf"([A-Za-z])(?:(?<![A-Za-z0-9][A-Za-z])|(?<=IBAN[A-Za-z])){SEPARATOR}{{0,2}}([A-Za-z]){SEPARATOR}{{0,2}}[0-9]"
 )
-_COUNTRY = regex.compile(
-    rf"(?r)(?:(?<![A-Za-z0-9])|(?<=IBAN))([A-Za-z])({SEPARATOR}{{0,2}})([A-Za-z]){SEPARATOR}{{0,2}}"
-)
-"""what stands in front of the first digit, matched backwards"""
+"""country and first digit"""
 _LONGEST = 192
 """characters, its separators and the ends of lines in it included"""
 _LETTER_IN_FRONT = re.compile(rf"(?:^|[^\w'’])[A-Za-z0-9]{SEPARATOR}$")
@@ -55,10 +51,9 @@ def find(text: str) -> list[Span]:
 
 def shapes(text: str) -> Iterator[re.Match[str]]:
     """What has the form of an IBAN of its country, whatever its checksum."""
-    for digit in _FIRST_DIGIT.finditer(text):
-        country = _COUNTRY.match(text, 0, digit.start())
-        written = _written((country[1] + country[3]).upper()) if country else None
-        match = written.match(text, country.start(), country.start() + _LONGEST) if country and written else None
+    for opening in _OPENING.finditer(text):
+        written = _written((opening[1] + opening[2]).upper())
+        match = written.match(text, opening.start(), opening.start() + _LONGEST) if written else None
         if match and not _is_part(text, match):
             yield match
 

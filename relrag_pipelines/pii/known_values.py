@@ -29,8 +29,13 @@ _AROUND = 8
 """bytes that two characters take at most"""
 _GROUPS = regex.compile(r"\p{Nd}+(?:(?:[^\w\x00]|_){1,3}\p{Nd}+)*")
 _GROUP = regex.compile(r"\p{Nd}+")
-_HASH = regex.compile(r"(?<![0-9A-Za-z])h?(?=\d*[a-f])[0-9a-f]{12,}(?![0-9A-Za-z])")
-"""keyed hashes and those of commits; digits in them are nobody's number"""
+_HASH = regex.compile(
+    r"(?<![0-9A-Za-z])(?:"
+    r"h?(?=\d*[a-f])[0-9a-f]{12,}"
+    r"|(?i:(?=[\d-]*[a-f])[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})"
+    r")(?![0-9A-Za-z])"
+)
+"""keyed hashes, those of commits, and UUIDs (RFC 9562), as passages have; digits in them are nobody's number"""
 _OTHER_END = regex.compile(r"(?<=(?:\d\D{0,3}){7})\s?/\s?\d{1,7}$")
 """`/ 122` behind a phone, for its last group"""
 _PHONE = "PHONE_NUMBER"

@@ -28,8 +28,11 @@ DIGITS = {
     for code in (*range(128, 0xFFFF), *range(0x1D7CE, 0x1D800), *range(0x1FBF0, 0x1FBFA))
     if unicodedata.category(chr(code)) == "Nd"
 }
-_PLAIN = DIGITS | _WIDE
-_MARKS = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
+RAISED = "\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u2080-\u2089\u2460-\u2468\u24ea\u2776-\u277e\u2780-\u2788\u278a-\u2792"
+"""raised, lowered and circled digits, as in a character class"""
+_RAISED = {code: str(unicodedata.digit(chr(code))) for code in range(128, 0x2800) if re.match(f"[{RAISED}]", chr(code))}
+_PLAIN = DIGITS | _WIDE | _RAISED
+_MARKS = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\u20e3\ufe00-\ufe0f\ufeff"
 _HIDDEN = re.compile(f"[{_MARKS}]+")
 # apart, as a class is quick to look for only within one plane
 _STRANGE = re.compile(f"[{_MARKS}{''.join(chr(code) for code in _PLAIN if code < 0x10000)}]")

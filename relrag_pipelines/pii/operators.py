@@ -96,7 +96,7 @@ OPERATORS = (Pseudonymize, Mask, Encrypt)
 @functools.cache
 def _factory() -> OperatorsFactory:
     """Presidio's operators and ours."""
-    factory = OperatorsFactory()
+    factory = OperatorsFactory()  # type: ignore[no-untyped-call]
     for operator in OPERATORS:
         factory.add_anonymize_operator(operator)
     return factory

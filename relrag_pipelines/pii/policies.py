@@ -12,7 +12,7 @@ import regex
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.pii import entities as entity_table
 from relrag_pipelines.pii import spelled_addresses
-from relrag_pipelines.pii.entities import EntityType
+from relrag_pipelines.pii.entities import EntityType, SpelledForm
 from relrag_pipelines.settings import ACTIONS, Policy, SettingsError
 
 if TYPE_CHECKING:
@@ -39,12 +39,16 @@ class CompiledPolicy:
     hint: regex.Pattern[str]
     """matches every text in which any of the entities can be, but for those with one of the words"""
     words: tuple[str, ...]
+    spelled: tuple[SpelledForm, ...]
+    """or that are written in words"""
     by_hint: tuple[tuple[regex.Pattern[str], tuple[EntityType, ...]], ...]
     """the entities with one hint, and what matches the texts in which they can be"""
 
     def may_change(self, text: str) -> bool:
         """Whether any of the entities could be in the text, by its characters alone."""
-        return self.hint.search(text) is not None or spelled_addresses.has_spelled_address(text, self.words)
+        if self.hint.search(text) is not None or spelled_addresses.has_spelled_address(text, self.words):
+            return True
+        return any(one.may_hold(text) for one in self.spelled)
 
     def candidates(self, text: str) -> Iterator[EntityType]:
         """The entities that the text may hold, by its characters."""
@@ -52,7 +56,7 @@ class CompiledPolicy:
             if hint.search(text):
                 yield from entities
             else:
-                yield from (one for one in entities if spelled_addresses.has_spelled_address(text, one.words))
+                yield from (one for one in entities if _may_be_spelled(one, text))
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,15 @@ def compile_policy(entities: Iterable[EntityType], actions: Mapping[str, str]) -
     words = dict.fromkeys(word for entity in looked_for for word in entity.words)
     hints = dict.fromkeys(entity.hint for entity in looked_for)
     by_hint = ((_class(hint), tuple(one for one in looked_for if one.hint == hint)) for hint in hints)
-    return CompiledPolicy(looked_for, actions, _prefilter_pattern(looked_for), tuple(words), tuple(by_hint))
+    spelled = tuple(dict.fromkeys(one.spelled for one in looked_for if one.spelled))
+    return CompiledPolicy(looked_for, actions, _prefilter_pattern(looked_for), tuple(words), spelled, tuple(by_hint))
+
+
+def _may_be_spelled(entity: EntityType, text: str) -> bool:
+    """Whether a value of the entity may stand in the text without any of the characters of its hint."""
+    if spelled_addresses.has_spelled_address(text, entity.words):
+        return True
+    return entity.spelled is not None and entity.spelled.may_hold(text)
 
 
 def _prefilter_pattern(entities: Iterable[EntityType]) -> regex.Pattern[str]:

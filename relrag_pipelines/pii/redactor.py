@@ -19,6 +19,7 @@ from relrag_pipelines.pii.phones import value_search
 from relrag_pipelines.pii.policies import CompiledPolicy, EntityCatalog, RedactionError
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy, Settings
+from relrag_pipelines.workers import cancellation
 
 if TYPE_CHECKING:
     from presidio_analyzer import RecognizerResult
@@ -152,8 +153,11 @@ class PIIRedactor:
     def hint(self, channel: str) -> str:
         """A pattern, for RE2 as well, that matches every text which the channel's policy could change."""
         rule = self._rule_of(channel)
+        if not rule.hint.pattern:
+            return ""
         words = "|".join(map(regex.escape, rule.words))
-        return (f"{rule.hint.pattern}|(?i:{words})" if words else rule.hint.pattern) if rule.hint.pattern else ""
+        spelled = [one.pattern() for one in rule.spelled]
+        return "|".join([rule.hint.pattern, *([f"(?i:{words})"] if words else []), *spelled])
 
     def looks_for_phones(self, channel: str) -> bool:
         """Whether phone numbers are replaced in the channel."""
@@ -247,6 +251,7 @@ class PIIRedactor:
 
     def _analyze(self, text: str, rule: CompiledPolicy, further: Sequence[Finder]) -> list[PIIEntity]:
         """What Presidio finds of the entities that the text may hold, without what lies within another finding."""
+        cancellation.check()
         names = [entity.name for entity in rule.candidates(text) if _may_hold(entity, text)]
         further = [(name, find) for name, find in further if find(text)]
         kinds = dict.fromkeys([*names, *(name for name, _ in further)])

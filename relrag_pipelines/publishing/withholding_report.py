@@ -19,6 +19,8 @@ class WithholdingReport:
     remainder: Counter[str] = field(default_factory=Counter)
     """finds that stay, by table and entity: in files that hold no records, or in rows that could not be removed"""
     unreadable_files: int = 0
+    seconds: float = 0.0
+    """that the search took, by the clock"""
 
     def counts(self) -> dict[str, int]:
         """Figures alone, by table and entity: what keeps them may outlive the records."""

@@ -322,6 +322,13 @@ class Settings(BaseModel):
         "", description="address under which a proxy serves the pages of `relrag serve`, as ui_public_url"
     )
 
+    login_days: int = Field(
+        30,
+        ge=1,
+        le=365,
+        description="days that a login to the pages of `relrag serve` and `relrag ui` lasts, whatever is restarted; "
+        "`relrag serve --log-out` ends all",
+    )
     web_identity_header: str = Field(
         "X-Forwarded-Email",
         description="header by which the proxy before `relrag serve --socket` names who asks; it is read there only",

@@ -46,7 +46,8 @@ class Policy(BaseModel):
         return {name: "pseudonymize" if action == "hash" else action for name, action in actions.items()}
 
 
-_NUMBERS = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER", "CZ_BIRTH_NUMBER", "US_SSN"]
+_IDS = ["NATIONAL_ID", "IL_ID_NUMBER", "CZ_BIRTH_NUMBER", "US_SSN"]
+_NUMBERS = ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", *_IDS]
 _MACHINES = ["IP_ADDRESS", "MAC_ADDRESS", "CREDENTIALS", "API_KEY"]
 _EVERYDAY = [*_NUMBERS, "PASSPORT", "DRIVER_LICENSE", *_MACHINES]
 POLICIES: dict[str, dict[str, Any]] = {
@@ -54,7 +55,7 @@ POLICIES: dict[str, dict[str, Any]] = {
         "entities": ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE"],
         "action": "pseudonymize",
     },
-    "gmail": {"entities": ["PHONE_NUMBER", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER"], "action": "replace"},
+    "gmail": {"entities": ["PHONE_NUMBER", "CREDIT_CARD", "IBAN_CODE", *_IDS], "action": "replace"},
     "paperless": {"entities": ["CREDIT_CARD", "IBAN_CODE"], "action": "redact"},
     "call_recording": {"entities": ["PHONE_NUMBER", "CREDIT_CARD"], "action": "replace"},
     "default": {"entities": _EVERYDAY, "action": "pseudonymize"},

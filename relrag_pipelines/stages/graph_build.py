@@ -191,7 +191,7 @@ def passages(connection: duckdb.DuckDBPyConnection, workspace: Workspace, collec
     names = [one.name for one in workspace.settings.sources if wanted.holds(one)]
     first, behind = _seconds(workspace, wanted)
     # a time that is only that of a file says nothing of when something was said
-    known = "date_quality IS NULL OR date_quality IN ('exact', 'day')"
+    known = "date_quality IS NULL OR date_quality IN ('exact', 'day', 'received', 'separator')"
     held = ", ".join(
         f'CASE WHEN {known} THEN "{one.name}" END AS "{one.name}"' if one.name in _TIMES else f'"{one.name}"'
         for one in columns(Chunk)

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from relrag_pipelines import embedders
+from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.records import Embedding, Failure, Record
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stages.redaction_policy import policy
@@ -242,8 +243,9 @@ def _make(workspace: Workspace, source_name: str, stage_name: str, month: str) -
     """The stage's output for that month; only reads, so any process may call it."""
     source = workspace.settings.source(source_name)
     (stage,) = (one for one in STAGES if one.name == stage_name)
-    tables = [lake.read(workspace.home, table, source.name, month) for table in stage.inputs]
-    return stage.make(workspace, source, tables)
+    with fault_report.during(f"{stage.name} of {source.name}, {month}"):
+        tables = [lake.read(workspace.home, table, source.name, month) for table in stage.inputs]
+        return stage.make(workspace, source, tables)
 
 
 def _keep_sealed(workspace: Workspace, source: Source, stage: Stage, month: str, sealed: Mapping[str, bytes]) -> None:

@@ -176,8 +176,9 @@ def write(
 def sweep(home: Path) -> None:
     """Removes what a killed writer left: files written beside, what an export put away, derived months without entry.
 
-    Such a month is made again, or its records are gone and nothing else would ever remove it. A private one stays: its
-    rows are needed until its units have been read again. Only who holds the writer's lock may sweep.
+    Such a month is made again, or its records are gone and nothing else would ever remove it. A private one gets an
+    entry: its rows are needed until its units have been read again, and where the manifest alone was lost nothing would
+    ever read them again. Only who holds the writer's lock may sweep.
     """
     for left in [
         *(home / "private").rglob(".*.tmp"),
@@ -186,8 +187,10 @@ def sweep(home: Path) -> None:
     ]:
         left.unlink()
     shutil.rmtree(home / "private" / "spill", ignore_errors=True)
-    for table in DERIVED:
-        for source in sources(home):
+    for source in sources(home):
+        if unlisted := unlisted_months(home, source):
+            recover_unlisted(home, source, sorted(unlisted))
+        for table in DERIVED:
             known = manifest(home, table, source)
             for path in folder(home, table, source).glob("*.parquet"):
                 if path.stem not in known:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.files.sealed_json import file_hash
@@ -19,9 +20,13 @@ _OF_SOURCES = ("units", "failures", "threads")
 _OWNERS = ("approvals.jsonl", "forgotten.json", "journal.jsonl", "links.jsonl", "reveals.jsonl")
 
 
+class ManifestError(SafeError):
+    """The manifest of private files cannot be read; the message says where it lies and what to do."""
+
+
 def expect(home: Path, name: str, digest: str) -> None:
-    """Notes the hash that a file (its path within the home) is about to have."""
-    known = _expected_files(home)
+    """Notes the hash that a file (its path within the home) is about to have; ManifestError where that cannot be."""
+    known = _readable_files(home)
     before = known.get(name, [])
     if before[:1] != [digest]:
         _write(home, {**known, name: [digest, *before[:1]]})
@@ -33,8 +38,8 @@ def reset(home: Path) -> None:
 
 
 def unexpect(home: Path, names: list[str]) -> None:
-    """Expects files no more."""
-    known = _expected_files(home)
+    """Expects files no more; ManifestError where that cannot be noted."""
+    known = _readable_files(home)
     if known.keys() & set(names):
         _write(home, {name: digests for name, digests in known.items() if name not in names})
 
@@ -60,6 +65,13 @@ def _files(home: Path) -> list[Path]:
     private = home / "private"
     tables = (path for sort in _OF_SOURCES for path in (private / sort).glob("*.parquet"))
     return sorted([*tables, *(private / name for name in _OWNERS if (private / name).exists())])
+
+
+def _readable_files(home: Path) -> dict[str, list[str]]:
+    try:
+        return _expected_files(home)
+    except sealed_json.UnusableFile as unusable:
+        raise ManifestError(f"{home / NAME} {unusable}") from None
 
 
 def _expected_files(home: Path) -> dict[str, list[str]]:

@@ -38,7 +38,7 @@ REASONS = {
 }
 """kind of handle -> how sure it is that the two records belong together, and why, in words that reveal nothing"""
 
-_PERSONAL = "<(?:IBAN_CODE|CREDIT_CARD|IL_ID_NUMBER|CZ_BIRTH_NUMBER|BANK_ACCOUNT):k[0-9]+:[0-9a-f]+>"
+_PERSONAL = "<(?:IBAN_CODE|CREDIT_CARD|NATIONAL_ID|IL_ID_NUMBER|CZ_BIRTH_NUMBER|BANK_ACCOUNT):k[0-9]+:[0-9a-f]+>"
 """pseudonyms of what belongs to one person or firm; phones and addresses say who somebody is, not what it is about"""
 _REPLACED = "<[A-Z_]+(?::k[0-9]+:[0-9a-f]+)?>"
 

@@ -203,7 +203,8 @@ class Guard:
         answer = RedirectResponse("/", 303)
         if session:
             secure = site.startswith("https:")
-            answer.set_cookie(self._cookie, session, httponly=True, secure=secure, samesite="strict")
+            lasts = self._login.sessions.seconds  # else it would end with the browser
+            answer.set_cookie(self._cookie, session, max_age=lasts, httponly=True, secure=secure, samesite="strict")
         return answer
 
     def _shows_token(self, request: HTTPConnection) -> bool:

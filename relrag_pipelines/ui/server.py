@@ -24,8 +24,10 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 
+from relrag_pipelines import settings
 from relrag_pipelines.ui import login
-from relrag_pipelines.ui.guard import HEALTH, Guard, address, sites
+from relrag_pipelines.ui.guard import DAGSTER, HEALTH, Guard, address, sites
+from relrag_pipelines.ui.half_sent import WholeRequests
 
 DEFINITIONS = "relrag_pipelines.definitions"
 _POLL_MILLISECONDS = 2000
@@ -92,6 +94,7 @@ def serve(host: str, port: int, public_url: str, read_only: bool) -> None:
         access_log=False,  # addresses of links would stand in it
         proxy_headers=False,  # the setting says how it is reached, not a header
         server_header=False,
+        http=WholeRequests,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
     listening = config.bind_socket()
@@ -103,7 +106,8 @@ def serve(host: str, port: int, public_url: str, read_only: bool) -> None:
         )
         with WorkspaceProcessContext(instance, target, version=__version__, read_only=read_only) as context:
             folder = Path(os.environ["DAGSTER_HOME"])
-            with login.open_session(folder, port, public_url or address(host, port)) as tickets:
+            sessions = login.stored_sessions(settings.load(), DAGSTER.name)
+            with login.open_session(folder, port, public_url or address(host, port), DAGSTER.name, sessions) as tickets:
                 guard = Middleware(Guard, sites=sites(host, port, public_url), login=tickets, port=port)
                 config.app = Webserver(context, guard).create_asgi_app(lifespan=cli._lifespan)
                 uvicorn.Server(config).run(sockets=[listening])

@@ -17,6 +17,7 @@ import numpy as np
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.text.analyzer import foreign_signs
+from relrag_pipelines.workers import cancellation
 from relrag_query.answering.answer_types import PRESENT, asked_for
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.corrections import corrections, sorts_asked
@@ -89,12 +90,15 @@ def rows(found: Sequence[Candidate], context: QueryContext) -> Vectors:
         sorted({one.unit.ts or 0 for one in found}),
         values,
     )
-    table = [
-        [figure(question, one, held) for figure in _FIGURES.values()] for one, held in zip(found, said, strict=True)
-    ]
+    table = [_figures(question, one, held) for one, held in zip(found, said, strict=True)]
     plain = np.asarray(table, np.float32).reshape(-1, len(_FIGURES))
     empty = np.zeros((0, _NEAR), np.float32)
     return compare(np.c_[plain, np.zeros((len(plain), len(_COMPARED)), np.float32)], [], empty)
+
+
+def _figures(question: _Question, one: Candidate, held: Said) -> list[float]:
+    cancellation.check()
+    return [figure(question, one, held) for figure in _FIGURES.values()]
 
 
 def compare(rows: Vectors, places: Sequence[int], near: Vectors) -> Vectors:

@@ -13,6 +13,7 @@ from html import escape
 
 from relrag_pipelines.chunking.packing import count_tokens
 from relrag_pipelines.sources import RECORD_TYPES
+from relrag_pipelines.text import citation_marks
 from relrag_query.answering.llm import AnswerError, ChatModel, Usage
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.retrieval.hit import Hit
@@ -137,4 +138,5 @@ def _parent(hit: Hit) -> str:
 
 def _said(hit: Hit) -> str:
     text = "\n".join(f"{one.sender or ''}: {one.text}" for one in hit.messages) if hit.messages else hit.text
-    return re.sub(r"<(?=\s*/?\s*(?:untrusted-)?passages?\b)", "‹", text, flags=re.IGNORECASE)
+    text = re.sub(r"<(?=\s*/?\s*(?:untrusted-)?passages?\b)", "‹", text, flags=re.IGNORECASE)
+    return citation_marks.disarm(text)

@@ -18,6 +18,7 @@ from relrag_query.answering.confidence import NEXT, Judgement
 from relrag_query.answering.corrections import SORTS, corrections, sorts_asked, with_corrections
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence, is_duplicate
 from relrag_query.answering.sentences import QuotableSpan, expects_reply, is_question
+from relrag_query.display.excerpts import head_lines
 from relrag_query.retrieval.term_coverage import Term, tokens
 
 _UNLIKELY = 0.1
@@ -179,9 +180,11 @@ def _passage(one: Candidate, found: Sequence[Candidate]) -> str:
 
     It ends with no question, unless nothing follows that.
     """
-    units = [other.unit for other in found if other.unit.hit is one.unit.hit]
+    head = head_lines(one.unit.hit.chunk.text)
+    inside = [other.unit for other in found if other.unit.hit is one.unit.hit]
+    units = [unit for unit in inside if unit.text not in head] or inside  # front matter is no text to read
     chat = bool(one.unit.hit.messages)
-    first = last = next(place for place, unit in enumerate(units) if unit is one.unit)
+    first = last = next((place for place, unit in enumerate(units) if unit is one.unit), 0)
     size = len(units[first].text)
     while first > 0 or last < len(units) - 1:
         after = (last + 1 < len(units) and (last - first) % 3 < 2) or first == 0

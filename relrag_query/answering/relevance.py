@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relrag_pipelines.workers import cancellation
 from relrag_query.answering.sentences import quotable_spans, split
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import Term, kind_tokens, metadata_tokens, passage_tokens, tokens
@@ -40,6 +41,7 @@ def chunk_relevance(hit: Hit, terms: Sequence[Term]) -> float:
 
     In a chat it is what one turn covers: that the same people also spoke of something else says little.
     """
+    cancellation.check()
     chunk = hit.chunk
     known = [tokens(part) for part in (chunk.subject, chunk.file_name) if part]
     if not hit.messages:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from relrag_pipelines.text import stopwords
+from relrag_pipelines.text.written_dates import join_dates
+from relrag_query.display.excerpts import readable_head
 from relrag_query.retrieval.hit import Hit, Message
 from relrag_query.understanding.phrases import bare, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
@@ -42,14 +44,6 @@ _ROW = re.compile(r"[^;\n]{1,60}: [^;\n]+(?:; [^;:\n]{1,60}: [^;\n]+)+$")
 """a row of a table, as it is stored: every value with the name of its column"""
 _RULE = re.compile(r"^\|[\s:|-]+\|?$", re.MULTILINE)
 """below the names of the columns of a table in Markdown"""
-_FRONT_MATTER = re.compile(
-    r"\A---[ \t]*\n((?:[\w.-]+:.*\n|[ \t]*- .*\n|[ \t]+\S.*\n|[ \t]*\n)++)(?:---|\.\.\.)[ \t]*(?:\n|\Z)"
-)
-"""its lines are taken once: an indented item fits two ways, so that each would double the time where no end follows"""
-_ITEM = re.compile(r"\n[ \t]*- +")
-"""of a list in front matter"""
-_YAML_MARKS = re.compile(r"(?<=[:,] )[\"'\[]|[\"'\]]+(?=,|$)", re.MULTILINE)
-"""around values of front matter"""
 _MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 OF_OTHERS = frozenset({"quoted", "forwarded", "forward_headers"})
 """sections of a mail that somebody else wrote"""
@@ -93,23 +87,13 @@ def quotable_spans(hit: Hit) -> list[QuotableSpan]:
     if hit.messages:
         return list(_turns(hit))
     chunk = hit.chunk
-    texts = list(
-        _headed(split(_MARKS.sub("", chunk.text) if chunk.section == "quoted" else _readable_head(chunk.text)))
-    )
+    text = _MARKS.sub("", chunk.text) if chunk.section == "quoted" else readable_head(chunk.text)
+    texts = list(_headed(split(join_dates(text))))
     sender = None if chunk.section in OF_OTHERS else chunk.from_
     return [
         QuotableSpan(text, hit, sender, chunk.ts, chunk.asset_id, tuple(texts[place + 1 : place + 5]))
         for place, text in enumerate(texts)
     ]
-
-
-def _readable_head(text: str) -> str:
-    """The text with the marks of YAML taken from its front matter: `tags: home, kitchen` is what a reader is shown."""
-    head = _FRONT_MATTER.match(text)
-    if head is None:
-        return text
-    lines = _ITEM.sub(", ", head[1]).replace(":, ", ": ")
-    return f"{_YAML_MARKS.sub('', lines)}\n{text[head.end() :]}"
 
 
 def _headed(texts: Sequence[str]) -> Iterator[str]:

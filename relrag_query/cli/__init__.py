@@ -7,6 +7,7 @@ reported no longer counts, except with --strict.
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import sys
 from collections.abc import Callable
@@ -17,6 +18,7 @@ import typer
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import access
+from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.privacy.output_guard import install_exception_hooks, suppress_library_output
 from relrag_query.cli.groups import backfill, calls, graphrag, indexing, people, pii, questions, serving
 
@@ -99,11 +101,23 @@ def _said(error: Exception) -> str:
     """The message of an expected error; any other error may contain text of the archive, and is not shown."""
     if isinstance(error, RelragError):
         return str(error)
-    trace = error.__traceback__
-    while trace and trace.tb_next:
-        trace = trace.tb_next
-    place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "unknown"
-    return f"unexpected {type(error).__name__} at {place}; this is a fault of relrag, please report it"
+    try:
+        path = fault_report.write(_home(), fault_report.describe(error), "command")
+        what_to_do = fault_report.advice(path)
+    except OSError:  # there is no room, or nothing may be written
+        what_to_do = "this is a fault of relrag"
+    return f"unexpected {type(error).__name__} at {fault_report.place(error)}; {what_to_do}"
+
+
+def _home() -> Path | None:
+    """The home of the archive that the command is about; None where that cannot be told."""
+    from relrag_pipelines import settings as settings_module
+
+    given = [after for word, after in itertools.pairwise(sys.argv) if word == "--config"]
+    try:
+        return settings_module.load(Path(given[0]) if given else None).home_path
+    except Exception:  # noqa: BLE001 - whatever is wrong with it, the error that is being told of comes first
+        return None
 
 
 def _place(filename: object) -> str:

@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines.text import citation_marks
+from relrag_query.display.excerpts import plain
 from relrag_query.display.inert_text import safe
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.display.source_line import pages_of, seconds_of, source_line, time_of, when_of
@@ -56,8 +58,7 @@ def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, t
 
 
 def _quoted(quote: Quote) -> str:
-    numbers = "".join(f"[{number}]" for number in quote.sources)
-    return safe(f"{quote.marked_text.rstrip()} {numbers}".rstrip())
+    return safe(quote.cited_text)
 
 
 def _not_found(answer: Answer, zone: ZoneInfo) -> Iterator[str]:
@@ -86,7 +87,7 @@ def _source(source: CitedSource, zone: ZoneInfo, with_details: bool) -> Iterator
         return
     yield safe(f"[{source.number}] {hit_line(hit)}")
     for one in source.cited or [hit]:
-        yield safe("\n".join(_messages(one, zone)) if one.messages else one.text)
+        yield safe(citation_marks.disarm("\n".join(_messages(one, zone)) if one.messages else _plain(one)))
     yield safe(f"    {_place(hit, zone, source.locations, source.places)}")
     if hit.related:
         yield safe(f"    related to {hit.related}")
@@ -94,10 +95,15 @@ def _source(source: CitedSource, zone: ZoneInfo, with_details: bool) -> Iterator
 
 def _hit(number: int, hit: Hit, zone: ZoneInfo) -> Iterator[str]:
     yield safe(f"{number}. {hit_line(hit)}")
-    said = "\n".join(_messages(hit, zone)) if hit.messages else textwrap.shorten(hit.text, _EXCERPT, placeholder=" ...")
+    shown = textwrap.shorten(_plain(hit), _EXCERPT, placeholder=" ...")
+    said = "\n".join(_messages(hit, zone)) if hit.messages else shown
     yield safe(textwrap.indent(said, "   "))
     score = f"score {hit.display_score:.2f}" if hit.display_score else "near in meaning"
     yield safe(f"   {_place(hit, zone, [])}, {score}")
+
+
+def _plain(hit: Hit) -> str:
+    return plain(hit.text, hit.chunk.rag_source_type)
 
 
 def _place(hit: Hit, zone: ZoneInfo, locations: list[str], places: Sequence[QuotedPlace] = ()) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from relrag_pipelines.text import citation_marks
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
 from relrag_query.graphrag.citations import Dataset
@@ -58,9 +59,9 @@ def _by_document(sources: Sequence[Source], limit: int) -> Iterator[str]:
 def _lines(place: int, source: Source, page: str) -> Iterator[str]:
     if place > 1:
         yield ""
-    yield f"  [{place}] {source.document}{page}"
+    yield f"  [{place}] {citation_marks.disarm(source.document)}{page}"
     if source.quote:
-        yield f'      "{source.quote}"'
+        yield f'      "{citation_marks.disarm(source.quote)}"'
     if source.chunk_count > 1:
         yield f"      ({number(source.chunk_count, 'chunk')} referenced)"
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from relrag_pipelines.sources import RecordType, record_type
+from relrag_pipelines.text import citation_marks
 from relrag_query.retrieval.hit import Hit
 
 _SUBJECT_LENGTH = 50
@@ -39,8 +40,8 @@ def metadata_line(metadata: Mapping[str, Any]) -> dict[str, str]:
     related = _number(_field(metadata, "total_siblings"))
     parts = {
         "type": kind.label.format(index=place["index"] or "?", file=place["file"] or "unknown") or kind.name,
-        "from": _from(metadata, kind),
-        "subj": (_field(metadata, "subject") or "")[:_SUBJECT_LENGTH],
+        "from": citation_marks.disarm(_from(metadata, kind)),
+        "subj": citation_marks.disarm((_field(metadata, "subject") or "")[:_SUBJECT_LENGTH]),
         "when": (_field(metadata, "timestamp") or "").partition("T")[0],
         "related": "" if attachment or related == "0" else related,
         "index": "" if attachment else place["index"],

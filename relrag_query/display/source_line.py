@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import record_type
+from relrag_pipelines.text import citation_marks
 from relrag_query.retrieval.hit import ENTITY_STORE, Hit, QuotedPlace
 
 _ADDRESS = re.compile(r"(.*\S)\s*<[^>]*>\s*")
@@ -46,16 +47,19 @@ def time_of(ts: int | None, zone: ZoneInfo, rag_source_type: str = "", date_qual
         return "undated"
     if date_quality == "year":
         return str(datetime.fromtimestamp(ts, UTC).year)
-    if only_day(ts, rag_source_type):
+    if only_day(ts, rag_source_type, date_quality):
         return datetime.fromtimestamp(ts, UTC).strftime("%Y-%m-%d")
     return datetime.fromtimestamp(ts, zone).strftime("%Y-%m-%d %H:%M")
 
 
-def only_day(ts: int, rag_source_type: str) -> bool:
+def only_day(ts: int, rag_source_type: str, date_quality: str = "") -> bool:
     """Whether nothing but the day of a record is known: then its time is the first second of that day, UTC.
 
-    Chats and mails always know the minute, and some are written at midnight.
+    Where its `date_quality` is not at hand, its type tells: chats and mails know the minute, and some are written at
+    midnight.
     """
+    if date_quality in ("day", "exact"):
+        return date_quality == "day"
     kind = record_type(rag_source_type)
     exact = any(one.chat or one.mail for one in (kind, record_type(kind.part_of)))
     return bool(rag_source_type) and not exact and ts % 86_400 == 0
@@ -108,4 +112,4 @@ def _what_parts(hit: Hit) -> Iterator[str]:
         yield chunk.file_name
     if chunk.subject:
         title = chunk.subject if len(chunk.subject) <= _TITLE else f"{chunk.subject[:_TITLE].rstrip()}…"
-        yield f'{"of " if kind.part_of else "in " if chunk.members else ""}"{title}"'
+        yield f'{"of " if kind.part_of else "in " if chunk.members else ""}"{citation_marks.disarm(title)}"'

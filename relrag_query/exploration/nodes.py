@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from relrag_query.archive import Archive
+from relrag_query.display.excerpts import plain
 from relrag_query.people.people import People
 from relrag_query.people.relationship_vectors import RelationshipSearchResult, entity_key
 
@@ -88,7 +89,8 @@ def source_nodes(archive: Archive, query: str, person: str, limit: int) -> list[
     found: dict[str, GraphNode] = {}
     for hit in archive.search(query, person=person, limit=limit).hits:
         chunk = hit.chunk
-        data = {"type": chunk.rag_source_type, "from": chunk.from_, "timestamp": chunk.timestamp, "text": chunk.text}
+        text = plain(hit.text, chunk.rag_source_type)
+        data = {"type": chunk.rag_source_type, "from": chunk.from_, "timestamp": chunk.timestamp, "text": text}
         name = chunk.subject or chunk.file_name or chunk.asset_id
         found.setdefault(chunk.asset_id, GraphNode(chunk.asset_id, "source", name, round(hit.display_score, 4), data))
     return list(found.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 
@@ -51,8 +52,12 @@ def explore(
         raise ValueError("a client is not told who somebody is; leave `person` out")
     query = shorten(query)
     with ThreadPoolExecutor(2) as threads:
-        searched = threads.submit(source_nodes, archive, query, person, limit) if not user_id else None
-        related = threads.submit(related_to, archive, query, user_id, person, limit) if search_relationships else None
+        # in the context of the caller: what is given up there is given up here
+        run = [contextvars.copy_context().run for _ in range(2)]
+        searched = threads.submit(run[0], source_nodes, archive, query, person, limit) if not user_id else None
+        related = (
+            threads.submit(run[1], related_to, archive, query, user_id, person, limit) if search_relationships else None
+        )
         sources = searched.result() if searched else []
         edges = related.result() if related else []
     with archive.people() as people:

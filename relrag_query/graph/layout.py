@@ -12,6 +12,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from relrag_pipelines.workers import cancellation
 from relrag_query.graph.full_graph import FullGraph
 
 VERSION = 2
@@ -64,6 +65,7 @@ def _by_forces(ids: list[str], edges: list[tuple[str, str]]) -> dict[str, Place]
 def _settled(at: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Places after the forces have acted; each step moves nothing further than its temperature."""
     for step in range(_STEPS):
+        cancellation.check()
         apart = [np.subtract.outer(axis, axis) for axis in at.T]
         squared = apart[0] ** 2 + apart[1] ** 2 + np.float32(1e-3)
         # what is far apart need not be driven further

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pandas as pd
 
+from relrag_pipelines.text import citation_marks
 from relrag_pipelines.text.analyzer import fold
 from relrag_pipelines.text.sentences import sentences, spans
 from relrag_query.graphrag.citations import Dataset, Reference
@@ -125,7 +126,7 @@ def retrieve(
 
 def cite(one: Statement) -> str:
     """A sentence with its citation."""
-    return f"{one.text} {citation(one.references)}"
+    return f"{citation_marks.disarm(one.text)} {citation(one.references)}"
 
 
 def citation(references: Sequence[Reference]) -> str:
@@ -141,7 +142,8 @@ def _theme_text(theme: Theme) -> str:
     days = " – ".join(dict.fromkeys(filter(None, (theme.first, theme.last))))
     facts = filter(None, (days, ", ".join(theme.people), ", ".join(theme.figures)))
     report = [f"[Data: Reports ({theme.community})]"] if theme.community >= 0 else []
-    lines = [f"## {theme.title}", " ".join([" · ".join(facts), *report])]
+    about = citation_marks.disarm(" · ".join(facts))
+    lines = [f"## {citation_marks.disarm(theme.title)}", " ".join([about, *report])]
     return "\n".join([*lines, *(f"- {one.day + ' ' if one.day else ''}{cite(one)}" for one in theme.statements)])
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from relrag_pipelines.language_models.model import JsonModel
 from relrag_pipelines.language_models.token_estimate import count_tokens
+from relrag_pipelines.text import citation_marks
 from relrag_query.answering.llm import AnswerError, ChatModel
 from relrag_query.graphrag.answer import GraphAnswer, citation
 from relrag_query.graphrag.citations import Dataset, Reference, parse
@@ -130,7 +131,8 @@ class AnswerWriter:
         left = self._tokens * _SHARES.get(share, 1 - sum(_SHARES.values()))
         lines: list[str] = []
         for number, text in rows:
-            line = f"{number}|{_line(text)}"
+            # a report cites records itself; what other tables hold is text of the archive
+            line = f"{number}|{_line(text if dataset == Dataset.REPORTS else citation_marks.disarm(text))}"
             left -= count_tokens(line)
             if left < 0 and lines:
                 break

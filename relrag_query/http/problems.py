@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from pathlib import Path
 
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from relrag_pipelines.errors import RelragError
+from relrag_pipelines.privacy import fault_report
 from relrag_query.archive import ArchiveError
 from relrag_query.people.indexed_person import PeopleError, WrongType
 from relrag_query.retrieval.connection_sharing import WrongQuestion
@@ -50,11 +50,8 @@ def describe(error: Exception) -> tuple[int, str]:
             return 503, str(error)
         case RelragError():
             return 400, str(error)
-    trace = error.__traceback__
-    while trace and trace.tb_next:
-        trace = trace.tb_next
-    place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "unknown"
-    return 500, f"unexpected {type(error).__name__} at {place}; this is a fault of relrag, please report it"
+    fault = f"unexpected {type(error).__name__} at {fault_report.place(error)}"
+    return 500, f"{fault}; this is a fault of relrag: try again, and if it stays so, report this line"
 
 
 def of_error(error: Exception) -> Response:

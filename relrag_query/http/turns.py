@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
+from relrag_pipelines.workers import cancellation
 from relrag_query.http.problems import Busy
 
 Given = ParamSpec("Given")
@@ -22,7 +23,7 @@ WAITING = 256
 
 
 class Turns:
-    """The threads in which requests are answered. Each is taken until its work ends, though nobody waits for it."""
+    """The threads in which requests are answered. Each is taken until its work ends."""
 
     def __init__(self, at_once: int = AT_ONCE, waiting: int = WAITING) -> None:
         self._threads = ThreadPoolExecutor(at_once, "turn")
@@ -31,16 +32,22 @@ class Turns:
     async def run(self, function: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
         """What the function returns or raises, in a thread; raises Busy where too many wait already.
 
-        Work that is cancelled while it waits is not begun.
+        Work that is cancelled while it waits is not begun; work that has begun is given up.
         """
         with self._lock:
             if self._asked >= self._most:
                 raise Busy("too many requests at once; try again in a moment")
             self._asked += 1
-        call = functools.partial(function, *given, **named)
-        future = self._threads.submit(contextvars.copy_context().run, call)
+        work = cancellation.Work()
+        with cancellation.doing(work):
+            context = contextvars.copy_context()
+        future = self._threads.submit(context.run, functools.partial(function, *given, **named))
         future.add_done_callback(self._ended)
-        return await asyncio.wrap_future(future)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            work.give_up()
+            raise
 
     def _ended(self, _: Future[Result]) -> None:
         with self._lock:

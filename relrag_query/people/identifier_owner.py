@@ -19,7 +19,8 @@ UNKNOWN_OWNER = "number or address"
 def read(question: str, people: People, keyed: IdentifierKey, regions: tuple[str, ...] = ()) -> PeopleQuestion | None:
     """Who has the number or address that a question asks about; None where it asks something else.
 
-    `regions` are the countries that a number without a code may be of. Nobody where no record says whose it is. A number that two people use names both.
+    Nobody where no record says whose it is. A number that two people use names both. `regions` are the countries that
+    a number without a code may be of.
     """
     said = load_phrases().people
     found = [one for one in parse_identifiers(question, regions=regions) if one.kind != "name"]

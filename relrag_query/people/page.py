@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -16,13 +17,16 @@ from relrag_query.people.traffic import Traffic, traffic
 
 _LATEST = 5
 _TRAFFIC = """
-    SELECT asset_type, count(DISTINCT asset_ref) AS records, min(ts) AS first, max(ts) AS last
+    SELECT asset_type, count(DISTINCT asset_ref) AS records, min(ts) AS first, max(ts) AS last,
+        coalesce(arg_min(date_quality, ts), '') AS first_quality,
+        coalesce(arg_max(date_quality, ts), '') AS last_quality
     FROM person_assets JOIN records ON records.asset_id = asset_ref
     WHERE person_id IN (SELECT unnest($ids)) AND role <> 'mentioned' AND NOT list_contains($about, asset_type)
     GROUP BY asset_type ORDER BY records DESC, asset_type
 """
 _YEARS = """
-    SELECT year(make_timestamp(ts * 1000000)) AS year, count(DISTINCT asset_ref) AS records
+    SELECT year(if(date_quality IN ('day', 'year'), make_timestamp(ts * 1000000),
+        timezone($zone, to_timestamp(ts)))) AS year, count(DISTINCT asset_ref) AS records
     FROM person_assets JOIN records ON records.asset_id = asset_ref
     WHERE person_id IN (SELECT unnest($ids)) AND role <> 'mentioned' AND ts IS NOT NULL
         AND NOT list_contains($about, asset_type)
@@ -35,9 +39,24 @@ _RECORDS = """
         WHERE person_id IN (SELECT unnest($ids)) AND role <> 'mentioned' AND ts IS NOT NULL
             AND NOT list_contains($about, asset_type)
         GROUP BY asset_ref ORDER BY last_ts DESC, asset_ref LIMIT $limit)
-    SELECT asset_ref, asset_type, role, ts, subject, text
+    SELECT asset_ref, asset_type, role, ts, date_quality, subject, text
     FROM latest JOIN records ON asset_id = asset_ref ORDER BY ts DESC, asset_ref
 """
+_MENTIONS = """
+    SELECT count(*) AS records FROM (
+        SELECT asset_ref FROM person_assets JOIN records ON asset_id = asset_ref
+        WHERE person_id IN (SELECT unnest($ids)) AND NOT list_contains($about, asset_type)
+        GROUP BY asset_ref HAVING bool_and(role = 'mentioned'))
+"""
+
+
+class Moment(NamedTuple):
+    """A time, and what says how it is known."""
+
+    ts: int | None = None
+    """seconds, UTC"""
+    rag_source_type: str = ""
+    date_quality: str = ""
 
 
 @dataclass
@@ -50,27 +69,39 @@ class PersonPage:
     others: dict[int, IndexedPerson]
     """the people whom the relations and the pairs lead to"""
     traffic: list[dict[str, Any]]
-    """asset_type, records, first, last: of each channel, what the person wrote, received or took part in"""
+    """asset_type, records, first, last, first_quality, last_quality: of each channel, what the person wrote, received
+    or took part in; the qualities say how its times are known, as `date_quality` of a record does"""
     years: list[dict[str, Any]]
-    """year, records: of each year in UTC that has any, the oldest first"""
+    """year, records: of each year by the owner's clock that has any, the oldest first"""
     pairs: list[Traffic]
     """what passes between the person and others, those with most records first"""
     latest: list[dict[str, Any]]
-    """asset_ref, asset_type, role, ts, subject, text: the latest records, newest first"""
+    """asset_ref, asset_type, role, ts, date_quality, subject, text: the latest records, newest first"""
+    mentions: int = 0
+    """records that name the person, and in which the person takes no part"""
 
     @property
-    def first_contact(self) -> int | None:
-        """When the person first appears; seconds, UTC."""
-        return min((one["first"] for one in self.traffic if one["first"] is not None), default=None)
+    def records(self) -> int:
+        """Records that the person wrote, received or took part in: those of all channels."""
+        return sum(one["records"] for one in self.traffic)
 
     @property
-    def last_contact(self) -> int | None:
-        """When the person last appears; seconds, UTC."""
-        return max((one["last"] for one in self.traffic if one["last"] is not None), default=None)
+    def first_contact(self) -> Moment:
+        """When the person first appears."""
+        return min((_moment(one, "first") for one in self.traffic if one["first"] is not None), default=Moment())
+
+    @property
+    def last_contact(self) -> Moment:
+        """When the person last appears."""
+        return max((_moment(one, "last") for one in self.traffic if one["last"] is not None), default=Moment())
 
 
-def page(connection: duckdb.DuckDBPyConnection, people: People, person: IndexedPerson) -> PersonPage:
-    """The page about a person."""
+def _moment(channel: Mapping[str, Any], which: str) -> Moment:
+    return Moment(channel[which], channel["asset_type"], channel[f"{which}_quality"])
+
+
+def page(connection: duckdb.DuckDBPyConnection, people: People, person: IndexedPerson, zone: str) -> PersonPage:
+    """The page about a person; `zone` is the owner's."""
     ids = people.ids_in_index([person.person_id])
     about = [one.name for one in RECORD_TYPES.values() if one.about_people]
     relations = people.relationships([person.person_id])
@@ -81,9 +112,10 @@ def page(connection: duckdb.DuckDBPyConnection, people: People, person: IndexedP
         relations,
         people.by_id([*(one.other_id for one in relations), *(one.other_id for one in pairs)]),
         _rows(connection, _TRAFFIC, {"ids": ids, "about": about}),
-        _rows(connection, _YEARS, {"ids": ids, "about": about}),
+        _rows(connection, _YEARS, {"ids": ids, "about": about, "zone": zone}),
         pairs,
         _rows(connection, _RECORDS, {"ids": ids, "about": about, "limit": _LATEST}),
+        _rows(connection, _MENTIONS, {"ids": ids, "about": about})[0]["records"],
     )
 
 

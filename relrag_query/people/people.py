@@ -20,6 +20,7 @@ from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.forms import may_call
 from relrag_pipelines.text.names.personal_name import parse
+from relrag_pipelines.workers import cancellation
 from relrag_query.people.indexed_person import IndexedPerson, PeopleError, is_number
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.relations import FAMILY, Relation, is_of_type
@@ -142,12 +143,22 @@ class People:
         return self._finders[text]
 
     def record_counts(self) -> dict[int, int]:
-        """How many records each person wrote, received, took part in or is named in, by id."""
-        query = "SELECT person_id, count(DISTINCT asset_ref) FROM person_assets GROUP BY person_id ORDER BY person_id"
-        found: dict[int, int] = {}
-        for person_id, count in self._connection.execute(query).fetchall():
-            found[self.survivor(person_id)] = found.get(self.survivor(person_id), 0) + count
-        return found
+        """How many records each person wrote, received or took part in, by id: as the page of each counts them."""
+        former = {one: self.survivor(one) for one in (*self._redirects, *self.statements.survivors)}
+        rows = self._connection.execute(
+            """
+            WITH merged AS (SELECT unnest($former) AS former, unnest($survivors) AS survivor)
+            SELECT coalesce(survivor, person_id) AS person, count(DISTINCT asset_ref)
+            FROM person_assets SEMI JOIN records ON asset_id = asset_ref LEFT JOIN merged ON former = person_id
+            WHERE role <> 'mentioned' AND NOT list_contains($about, asset_type) GROUP BY person ORDER BY person
+            """,
+            {
+                "former": [*former],
+                "survivors": [*former.values()],
+                "about": [one.name for one in RECORD_TYPES.values() if one.about_people],
+            },
+        ).fetchall()
+        return dict(rows)
 
     def facts(self, person_ids: Collection[int]) -> list[PersonFact]:
         """What is known of these people; of each predicate the surest and latest first."""
@@ -276,6 +287,7 @@ class People:
         return {old: one for one in {self.survivor(some) for some in person_ids} for old in self.statements.former(one)}
 
     def _rows(self, table: str, person_ids: Iterable[int]) -> list[dict[str, Any]]:
+        cancellation.check()
         query = f"FROM {table} WHERE person_id IN (SELECT unnest($ids)) ORDER BY ALL"
         cursor = self._connection.execute(query, {"ids": list(person_ids)})
         names = [column[0] for column in cursor.description or ()]

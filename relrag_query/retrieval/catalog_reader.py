@@ -11,6 +11,8 @@ import orjson
 
 from relrag_pipelines.records import Chunk, Page, Record, SpeechSegment
 from relrag_pipelines.sources import COMMIT_REF
+from relrag_pipelines.workers import cancellation
+from relrag_query.display.excerpts import plain
 from relrag_query.retrieval.hit import Message
 
 Connection = duckdb.DuckDBPyConnection
@@ -66,17 +68,21 @@ _RECORD = "SELECT * FROM records WHERE asset_id = $key"
 _BRIEFS = """
     SELECT asset_id, rag_source_type, "from",
         if(parent_asset_id IS NULL, coalesce(subject, file_name, ''), coalesce(file_name, subject, '')),
-        ts, left(text, $length)
+        ts, date_quality, left(text, $length)
     FROM records WHERE asset_id IN (SELECT unnest($keys))
     UNION ALL
-    SELECT asset_id, rag_source_type, "from", coalesce(subject, file_name, ''), ts, left(text, $length)
+    SELECT asset_id, rag_source_type, "from", coalesce(subject, file_name, ''), ts, date_quality,
+        left(text, $length)
     FROM chunks WHERE asset_id IN (SELECT unnest($keys)) AND chunk_index = 0 AND len(members) > 0
     UNION ALL
-    SELECT 'chunk:' || chunk_id, rag_source_type, "from", coalesce(subject, file_name, ''), ts, left(text, $length)
+    SELECT 'chunk:' || chunk_id, rag_source_type, "from", coalesce(subject, file_name, ''), ts, date_quality,
+        left(text, $length)
     FROM chunks WHERE chunk_id IN (SELECT unnest($chunks))
 """
 _PREVIEW = 240
 """characters of a text in a list"""
+_PREVIEWED = 1200
+"""characters that are read for these: front matter is left out"""
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,7 @@ class Brief:
     sender: str | None
     title: str
     ts: int | None
+    date_quality: str
     preview: str
 
 
@@ -99,7 +106,7 @@ class Layout(NamedTuple):
 
 
 _NEWEST = """
-    SELECT max(ts) FROM records WHERE ts <= $now AND date_quality IN ('exact', 'day')
+    SELECT max(ts) FROM records WHERE ts <= $now AND date_quality IN ('exact', 'day', 'received', 'separator')
     AND (len($sources) = 0 OR source IN (SELECT unnest($sources)))
     AND (len($kinds) = 0 OR kind IN (SELECT unnest($kinds)))
 """
@@ -107,6 +114,7 @@ _NEWEST = """
 
 def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
     """The passages of these ids that exist, by id."""
+    cancellation.check()
     return {row[0]: Chunk(*row) for row in connection.execute(_OF_IDS, {"keys": list(chunk_ids)}).fetchall()}
 
 
@@ -176,8 +184,11 @@ def record(connection: Connection, asset_id: str) -> Record | None:
 def briefs(connection: Connection, refs: Sequence[str]) -> dict[str, Brief]:
     """What a list says of each of these that exists, by ref; threads and recordings have nothing to say."""
     passages = [ref.removeprefix("chunk:") for ref in refs if ref.startswith("chunk:")]
-    rows = connection.execute(_BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEW + 1}).fetchall()
-    return {ref: Brief(ref, kind, sender, title, ts, _cut(text or "")) for ref, kind, sender, title, ts, text in rows}
+    rows = connection.execute(_BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEWED}).fetchall()
+    return {
+        ref: Brief(ref, kind, sender, title, ts, quality or "", _cut(plain(text or "", kind)))
+        for ref, kind, sender, title, ts, quality, text in rows
+    }
 
 
 def _cut(text: str) -> str:

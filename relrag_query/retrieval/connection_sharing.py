@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import duckdb
 
 from relrag_pipelines.errors import RelragError
+from relrag_pipelines.workers import cancellation
 
 
 class ArchiveError(RelragError):
@@ -37,14 +38,15 @@ class Readers:
 
     @contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor for this thread alone; ArchiveError after `close`."""
+        """A cursor for this thread alone, interrupted where its work is given up; ArchiveError after `close`."""
         with self._lock:
             if self._closed:
                 raise ArchiveError("the archive was closed; open it again")
             cursor = self._idle.pop() if self._idle else self._connection.cursor()
             self._reading += 1
         try:
-            yield cursor
+            with cancellation.stopped_by(cursor.interrupt):
+                yield cursor
             with self._lock:
                 self._idle.append(cursor)
         except BaseException:

@@ -18,6 +18,7 @@ from relrag_pipelines.records import Chunk
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
+from relrag_pipelines.workers import cancellation
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.spelling import Spellings
@@ -107,6 +108,7 @@ def run(steps: Sequence[Step], context: QueryContext) -> list[Hit]:
     """The hits after all steps, from none. The trace tells of each what came in, what went, scores and reasons."""
     hits: list[Hit] = []
     for step in steps:
+        cancellation.check()
         started, noted = time.perf_counter(), len(context.trace)
         found = step.apply(hits, context)
         milliseconds = (time.perf_counter() - started) * 1000

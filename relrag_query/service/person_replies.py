@@ -10,9 +10,10 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, Field
 
 from relrag_pipelines.settings import now
+from relrag_query.display.excerpts import plain
 from relrag_query.people.ages import age
 from relrag_query.people.indexed_person import IndexedPerson
-from relrag_query.people.page import PersonPage
+from relrag_query.people.page import Moment, PersonPage
 from relrag_query.people.relations import Relation
 from relrag_query.people.traffic import Traffic
 from relrag_query.service.replies import local_time
@@ -106,6 +107,8 @@ class PersonReply(BaseModel):
     aliases: list[AliasReply]
     facts: list[FactReply]
     relationships: list[RelationshipReply]
+    records: int = Field(description="that the person wrote, received or took part in; as in the list of people")
+    mentions: int = Field(description="records that name the person, beside these")
     first_contact: str | None
     last_contact: str | None
     channels: list[ChannelReply]
@@ -174,14 +177,16 @@ def person_reply(page: PersonPage, zone: ZoneInfo, generation: int) -> PersonRep
         aliases=[AliasReply(alias=alias, kind=kind) for alias, kind in aliases],
         facts=[_fact(asdict(one), zone) for one in page.facts],
         relationships=[_relationship(one, page.others) for one in page.relations],
-        first_contact=local_time(page.first_contact, zone),
-        last_contact=local_time(page.last_contact, zone),
+        records=page.records,
+        mentions=page.mentions,
+        first_contact=_time(page.first_contact, zone),
+        last_contact=_time(page.last_contact, zone),
         channels=[
             ChannelReply(
                 rag_source_type=one["asset_type"],
                 records=one["records"],
-                first=local_time(one["first"], zone),
-                last=local_time(one["last"], zone),
+                first=local_time(one["first"], zone, one["asset_type"], one["first_quality"]),
+                last=local_time(one["last"], zone, one["asset_type"], one["last_quality"]),
             )
             for one in page.traffic
         ],
@@ -212,9 +217,13 @@ def traffic_reply(one: Traffic, others: dict[int, IndexedPerson], zone: ZoneInfo
         received=one.received,
         together=one.together,
         groups=one.groups,
-        first=local_time(one.first, zone),
-        last=local_time(one.last, zone),
+        first=local_time(one.first, zone, one.asset_type),
+        last=local_time(one.last, zone, one.asset_type),
     )
+
+
+def _time(moment: Moment, zone: ZoneInfo) -> str | None:
+    return local_time(moment.ts, zone, moment.rag_source_type, moment.date_quality)
 
 
 def _fact(fact: dict[str, Any], zone: ZoneInfo) -> FactReply:
@@ -235,7 +244,7 @@ def _latest(record: dict[str, Any], zone: ZoneInfo) -> LatestReply:
         ref=record["asset_ref"],
         rag_source_type=record["asset_type"],
         role=record["role"],
-        time=local_time(record["ts"], zone),
+        time=local_time(record["ts"], zone, record["asset_type"], record["date_quality"]),
         title=record["subject"] or "",
-        preview=" ".join((record["text"] or "").split())[:240],
+        preview=" ".join(plain(record["text"] or "", record["asset_type"]).split())[:240],
     )

@@ -154,7 +154,7 @@ def passage_reply(chunk: Chunk, zone: ZoneInfo) -> PassageReply:
     same = set(PassageReply.model_fields) - {"time", "sender"}
     return PassageReply(
         **{name: getattr(chunk, name) for name in same},
-        time=local_time(chunk.ts, zone, chunk.rag_source_type),
+        time=local_time(chunk.ts, zone, chunk.rag_source_type, chunk.date_quality or ""),
         sender=chunk.from_,
     )
 
@@ -180,4 +180,4 @@ def _brief(found: Brief | None, zone: ZoneInfo) -> dict[str, Any]:
     if found is None:
         return {}
     said = {name: getattr(found, name) for name in ("rag_source_type", "sender", "title", "preview")}
-    return {**said, "time": local_time(found.ts, zone, found.rag_source_type)}
+    return {**said, "time": local_time(found.ts, zone, found.rag_source_type, found.date_quality)}

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, Field
 
 from relrag_query.answering.extractive import Confidence
+from relrag_query.display.excerpts import plain
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.display.source_line import only_day
 from relrag_query.results import Answer, CitedSource, Quote, Results
@@ -63,7 +64,7 @@ class HitReply(BaseModel, serialize_by_alias=True):
     display_score: float = Field(description="0 to 1, comparable between queries")
     source_role: str | None = Field(description="why it was added, where it was not searched for")
     related: str = Field(description="of one that a relation brought in: to what, why and how surely")
-    text: str
+    text: str = Field(description="as people read it: without front matter and the marks of Markdown")
     messages: list[MessageReply]
 
 
@@ -193,13 +194,17 @@ def _quote_reply(quote: Quote, zone: ZoneInfo) -> QuoteReply:
     return QuoteReply(
         text=quote.text,
         sender=quote.sender,
-        time=local_time(quote.ts, zone),
+        time=local_time(quote.ts, zone, *_kind_of(quote.hit)),
         sources=quote.sources,
         page=quote.place.page,
         second=quote.place.second,
         superseded_by=quote.superseded_by.asset_id if quote.superseded_by else None,
         superseded_on=quote.superseded_on or None,
     )
+
+
+def _kind_of(hit: Hit | None) -> tuple[str, str]:
+    return (hit.chunk.rag_source_type, hit.date_quality) if hit else ("", "")
 
 
 def _source_reply(source: CitedSource, zone: ZoneInfo) -> SourceReply:
@@ -217,7 +222,8 @@ def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
     same = ("asset_id", "chunk_id", "chunk_index", "chunk_count", "source", "kind", "rag_source_type", "subject")
     more = ("timestamp", "page_number", "start_second", "end_second", "file_name", "source_uri", "thread_id")
     return HitReply(
-        **{name: getattr(chunk, name) for name in (*same, *more, "parent_asset_id", "text")},
+        **{name: getattr(chunk, name) for name in (*same, *more, "parent_asset_id")},
+        text=plain(hit.text, chunk.rag_source_type),
         line=hit_line(hit),
         sender=chunk.from_,
         time=local_time(chunk.ts, zone, chunk.rag_source_type, hit.date_quality),
@@ -243,7 +249,7 @@ def local_time(ts: int | None, zone: ZoneInfo, rag_source_type: str = "", date_q
     """Seconds as ISO 8601 by the owner's clock; of a record of which only the day or the year is known just that."""
     if ts is not None and date_quality == "year":
         return str(datetime.fromtimestamp(ts, UTC).year)
-    if ts is not None and only_day(ts, rag_source_type):
+    if ts is not None and only_day(ts, rag_source_type, date_quality):
         return datetime.fromtimestamp(ts, UTC).date().isoformat()
     return datetime.fromtimestamp(ts, zone).isoformat() if ts is not None else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.links.neighbors import Direction
 from relrag_pipelines.settings import Settings
-from relrag_query.archive import Archive
+from relrag_query.archive import Archive, ArchiveError
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.chunk_lookup import get_chunks_batch
@@ -31,6 +31,7 @@ from relrag_query.service.open_generation import OpenGeneration
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply, person_briefs, person_reply
 from relrag_query.service.record_replies import ShowReply
 
+_WARM_UP = "Who wrote to +420 777 123 456 about the schedule in March 2024?"
 MOST = 100
 """entries of one page of a list"""
 
@@ -71,6 +72,16 @@ class Service:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def warm_up(self) -> None:
+        """Loads what the first question would: models, phrases, the recognisers of personal data.
+
+        Loading cannot be given up, so it is not left to a question. Nothing is sent to a language model.
+        """
+        with suppress(ArchiveError), self.reading() as archive:
+            archive.search(_WARM_UP)
+            if archive.settings.answerer == "extractive":
+                archive.ask(_WARM_UP)
 
     @property
     def settings(self) -> Settings:

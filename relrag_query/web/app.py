@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from relrag_pipelines.ui.guard import STYLE_HASH, Guard, GuardedServer, sites
 from relrag_pipelines.ui.login import Login
 from relrag_query.http import api
+from relrag_query.http.gone_clients import GoneClients
 from relrag_query.http.openapi import description
 from relrag_query.http.problems import answer_error
 from relrag_query.http.turns import WAITING, Turns
@@ -83,7 +84,9 @@ def app_of(
         *shown,
     ]
     faults: dict[Any, Any] = {Exception: answer_error, 404: not_found}
-    return Starlette(routes=routes, middleware=list(middleware), lifespan=lifespan, exception_handlers=faults)
+    return Starlette(
+        routes=routes, middleware=[Middleware(GoneClients), *middleware], lifespan=lifespan, exception_handlers=faults
+    )
 
 
 async def _health(_: Request) -> Response:

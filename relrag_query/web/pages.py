@@ -9,7 +9,7 @@ import dataclasses
 import functools
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -22,12 +22,16 @@ from relrag_query.archive import ArchiveError
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
 from relrag_query.http.turns import Turns
+from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
 from relrag_query.web import archive_page, graph_cards, graphrag_page, originals, record_parts, reveal_page
 from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import place, templates
 
-_LONGEST = 4000
+Reply = TypeVar("Reply")
+_TYPED_WRONG = (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
+"""a date that is none, an unknown person: whoever typed it can change it"""
+_LONGEST = LONGEST
 _EARLIER = 4
 """questions that one goes on from"""
 _PAGE = 20
@@ -78,7 +82,7 @@ class Pages:
 
     def __init__(self, service: Service, turns: Turns, reveals: bool = False) -> None:
         self._service, self._turns, self._reveals = service, turns, reveals
-        self.templates = templates()
+        self.templates = templates(reveals=reveals)
         self.served: frozenset[str] = frozenset()
         """paths that the menu may name"""
 
@@ -99,9 +103,10 @@ class Pages:
         question, filters = _question(request)
         follows = _follows(request)
         asked = functools.partial(self._service.ask, question, filters, follows=follows)
-        answer = await self._turns.run(asked) if question else None
+        answer, problem = await self._answer(asked) if question else (None, "")
         told = _told(answer, follows) if answer else {}
-        return self._page("ask.html", question=question, answer=answer, **told, **self._choices(filters))
+        more = {"problem": problem, **told, **self._choices(filters)}
+        return self._page("ask.html", 400 if problem else 200, question=question, answer=answer, **more)
 
     async def ask_stream(self, request: Request) -> Response:
         """The answer as events, of which the last holds it as HTML."""
@@ -118,8 +123,20 @@ class Pages:
         """The passages that fit, and filters."""
         query, filters = _question(request)
         after = request.query_params.get("cursor")
-        found = await self._turns.run(self._service.search, query, filters, _PAGE, after) if query else None
-        return self._page("search.html", question=query, found=found, after=after, **self._choices(filters))
+        asked = functools.partial(self._service.search, query, filters, _PAGE, after)
+        found, problem = await self._answer(asked) if query else (None, "")
+        more = {"problem": problem, **self._choices(filters)}
+        return self._page("search.html", 400 if problem else 200, question=query, found=found, after=after, **more)
+
+    async def _answer(self, asked: Callable[[], Reply]) -> tuple[Reply | None, str]:
+        """The answer; or what is wrong with what was asked, which is shown above the form that it was typed into."""
+        try:
+            return await self._turns.run(asked), ""
+        except Exception as error:
+            status, said = describe(error)
+            if status not in _TYPED_WRONG:
+                raise
+            return None, said
 
     async def record(self, request: Request) -> Response:
         """A record, whole, with what relates to it."""
@@ -172,9 +189,10 @@ class Pages:
         return self._page("people.html", found=found)
 
     async def person(self, request: Request) -> Response:
-        """What is known of one person."""
-        found = await self._turns.run(self._service.person, request.query_params.get("name", ""))
-        return self._page("person.html", person=found)
+        """What is known of one person; `part` gives it without the frame of a page."""
+        asked = request.query_params
+        found = await self._turns.run(self._service.person, asked.get("name", ""))
+        return self._page("person_part.html" if "part" in asked else "person.html", person=found)
 
     async def graph(self, request: Request) -> Response:
         """People and records and what relates them: drawn by a script, as cards, and as a table."""

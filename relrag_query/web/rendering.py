@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -23,11 +23,21 @@ from markupsafe import Markup, escape
 
 from relrag_pipelines.identity import relationship_text
 from relrag_pipelines.sources import record_type
+from relrag_query.display.excerpts import plain
 from relrag_query.display.inert_text import safe
 
 _FOLDER = Path(__file__).parent
 _CITED = re.compile(r"\[(\d{1,3})\]")
 _PSEUDONYM = re.compile(r"<[A-Z_]+(:[^<>\s]*)?>")
+_REVEALED = (
+    "Personal data that was replaced. To see it, type: relrag reveal '{value}'. "
+    "It asks for your reason and notes it; the page of the record shows it too."
+)
+_TYPE_ONLY = (
+    "Personal data that was replaced. To see it, open the record's page, or type: relrag reveal, with the record's id. "
+    "It asks for your reason and notes it."
+)
+_NOT_REVEALED = "Personal data that was replaced."
 _WORD = re.compile(r"\w+")
 _LINE_ENDS = re.compile(r"(\s*\n\s*)")
 
@@ -94,6 +104,18 @@ def commands(text: str) -> Markup:
     return Markup("").join(
         Markup("<code>{}</code>").format(one) if odd % 2 else escape(one) for odd, one in enumerate(parts)
     )
+
+
+def explain_pseudonyms(text: str, *, reveals: bool) -> Markup:
+    """A text, escaped, whose pseudonyms tell in a tooltip how their owner sees what they stand for."""
+    shown, parts, start = safe(text), [Markup("")], 0
+    for match in _PSEUDONYM.finditer(shown):
+        how = _REVEALED.format(value=match[0]) if match[1] else _TYPE_ONLY
+        parts.append(escape(shown[start : match.start()]))
+        told = how if reveals else _NOT_REVEALED
+        parts.append(Markup('<abbr class="replaced" tabindex="0" title="{}">{}</abbr>').format(told, match[0]))
+        start = match.end()
+    return Markup("").join([*parts, escape(shown[start:])])
 
 
 def noun(rag_source_type: str) -> str:
@@ -178,8 +200,8 @@ def _in_words(words: Sequence[str], number: int) -> str:
     return words[number - 1].replace("_", " ")
 
 
-def templates() -> Environment:
-    """The templates of all pages."""
+def templates(*, reveals: bool = False) -> Environment:
+    """The templates of all pages; with `reveals` they tell how to see what pseudonyms stand for."""
     found = Environment(
         loader=FileSystemLoader(_FOLDER / "templates"),
         autoescape=True,
@@ -191,6 +213,8 @@ def templates() -> Environment:
     found.globals |= {"url": url, "place": place, "static": static}
     found.filters |= {
         "when": when,
+        "plain": plain,
+        "pseudonyms": partial(explain_pseudonyms, reveals=reveals),
         "dated_by_file": dated_by_file,
         "by_clock": by_clock,
         "commands": commands,

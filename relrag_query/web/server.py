@@ -19,7 +19,8 @@ from starlette.applications import Starlette
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.ui import login
 from relrag_pipelines.ui.guard import address
-from relrag_query.http.api_token import StoredToken
+from relrag_pipelines.ui.half_sent import WholeRequests
+from relrag_query.http.api_token import stored_token
 from relrag_query.http.turns import WAITING
 from relrag_query.service import Service
 from relrag_query.web import team
@@ -64,7 +65,10 @@ def serve(place: Address, ready: Callable[[], object]) -> None:
 
 def work(place: Address, listening: socket.socket) -> None:
     """One of several processes: answers on a socket that another process has opened."""
-    tickets = None if place.unix_socket else login.open_login(place.settings.home_path, place.port, SERVER.name)
+    tickets = None
+    if not place.unix_socket:
+        sessions = login.stored_sessions(place.settings, SERVER.name)
+        tickets = login.open_login(place.settings.home_path, place.port, SERVER.name, sessions)
     with _app(place, tickets) as app:
         run(app, listening)
 
@@ -77,6 +81,7 @@ def run(app: Starlette, listening: socket.socket) -> None:
         access_log=False,  # questions and tokens of links would stand in it
         proxy_headers=False,  # the setting says how it is reached, not a header
         server_header=False,
+        http=WholeRequests,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         h11_max_incomplete_event_size=64 * 1024,
     )
@@ -90,7 +95,8 @@ def _session(place: Address) -> Iterator[login.Login | None]:
         yield None
         return
     where = place.settings.web_public_url or address(place.host, place.port)
-    with login.open_session(place.settings.home_path, place.port, where, SERVER.name) as tickets:
+    sessions = login.stored_sessions(place.settings, SERVER.name)
+    with login.open_session(place.settings.home_path, place.port, where, SERVER.name, sessions) as tickets:
         yield tickets
 
 
@@ -106,8 +112,9 @@ def _app(place: Address, tickets: login.Login | None) -> Iterator[Starlette]:
             yield app
         return
     with service() as opened:
+        opened.warm_up()
         yield create_app(
-            opened, tickets, StoredToken(settings), place.host, place.port, settings.web_public_url, waiting
+            opened, tickets, stored_token(settings), place.host, place.port, settings.web_public_url, waiting
         )
 
 

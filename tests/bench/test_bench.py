@@ -15,6 +15,7 @@ from bench import (
     corpus,
     documents,
     embedding,
+    full,
     git,
     graphrag,
     index_floor,
@@ -258,3 +259,18 @@ def test_a_graphrag_index_is_traced_and_built(tmp_path: Path, monkeypatch: pytes
         "the table of communities of 546 relations",
     ]
     assert all(figure.ours > 0 for figure in figures)
+
+
+@pytest.mark.parametrize(
+    ("share", "options", "code"),
+    [(4.9, ["--check"], 0), (5.1, ["--check"], 1), (5.1, [], 0)],
+)
+def test_the_full_measure_exits_with_1_when_a_gate_is_short(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], share: float, options: list[str], code: int
+) -> None:
+    figures = [Figure("first sync", 80.0), Figure("search for replaced values, of the sync", share, "%", at_most=5.0)]
+    details = {"factor": 1.0, "stages": {"chunks": 9.0}}
+    monkeypatch.setattr(full, "measure", lambda *_, **__: (figures, details))
+    monkeypatch.setattr("sys.argv", ["bench.full", "--scale", "0.1", "--once", *options])
+    assert full.main() == code
+    assert ("SHORT" in capsys.readouterr().out) == (share > 5)

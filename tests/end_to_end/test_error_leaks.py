@@ -26,11 +26,21 @@ from relrag_pipelines.ingest import merge, scan
 from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.people import stage
 from relrag_pipelines.pii import redact_tables
+from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.publishing import leak_scan
 from relrag_pipelines.sources import jsonl
 from relrag_pipelines.stages import graph_build, graph_index_plan, month_stages, redaction_check, whole_archive
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stores import catalog, catalog_build, generation_damage, generations, lake, lake_damage, vectors
+from relrag_pipelines.stores import (
+    catalog,
+    catalog_build,
+    generation_damage,
+    generations,
+    inventory,
+    lake,
+    lake_damage,
+    vectors,
+)
 from relrag_query import cli
 from relrag_query.cli import dispatch
 from tests import archive
@@ -119,7 +129,7 @@ backwards, as an error in one leaves nothing for those behind it"""
 
 CHECKS = 4
 
-SHARES = [VALUES[number::21] for number in range(21)]
+SHARES = [VALUES[number::22] for number in range(22)]
 """the values that each place is given"""
 
 
@@ -233,8 +243,30 @@ def test_an_error_in_a_command_tells_nothing(
             patch.setattr(dispatch, "load", lambda _, kind=kind: Raising(SHARES[len(POINTS) + 1], kind))
             assert run(patch, *arguments(command)) == 2
     said = "".join(capfd.readouterr())
-    assert "this is a fault of relrag, please report it" in said
+    assert "this is a fault of relrag: run the command again" in said
     assert MARK not in said
+
+
+def test_a_fault_in_a_sync_says_where_it_was_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The stage, source and month, the steps to take, and where a report lies that holds no text of the archive."""
+    config = archive.make(tmp_path)
+    monkeypatch.setattr(chunking, "chunk", lambda *_, **__: misbehave(SHARES[len(POINTS) + 3], pa.ArrowInvalid))
+    assert run(monkeypatch, "sync", "--config", str(config)) == 2
+    said = "".join(capfd.readouterr())
+    (line,) = [one for one in said.splitlines() if "notes__chunks" in one]
+    assert line.startswith("error: notes__chunks: ArrowInvalid in test_error_leaks.py:")
+    assert "during chunks of notes, 2024-02; this is a fault of relrag: run the command again" in line
+    assert "`relrag verify --repair`" in line
+    reports = sorted((archive.home(tmp_path) / fault_report.FOLDER).glob("*-notes__chunks.txt"))
+    assert [str(path) in line for path in reports] == [True]
+    report = reports[0].read_text()
+    assert "during chunks of notes, 2024-02" in report
+    assert "\nArrowInvalid\n" in report
+    assert "  relrag_pipelines/stages/month_stages.py:" in report
+    assert MARK not in said + report
+    assert inventory.part(reports[0].relative_to(archive.home(tmp_path)).as_posix())
 
 
 @pytest.mark.parametrize("command", ["ask", "search", "show", "plan", "sync", "status", "verify", "doctor", "backup"])
@@ -260,4 +292,4 @@ def test_an_error_below_a_command_tells_nothing(
 
 def test_every_value_was_given_to_something() -> None:
     assert sorted(value for share in SHARES for value in share) == VALUES
-    assert len(POINTS) + 3 <= len(SHARES)
+    assert len(POINTS) + 4 <= len(SHARES)

@@ -1,4 +1,4 @@
-"""A sync that is killed, or that finds no room, is made good by the next one. `make crash` does this at 200 places."""
+"""A sync that is killed, or that finds no room, is made good by the next one. `make crash` does this at 100 places."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -180,6 +180,24 @@ def test_repair_makes_everything_again_as_it_was(config: Path, capsys: pytest.Ca
     assert verify(config) == 0
 
 
+@pytest.mark.parametrize("name", ["private/failures/chat.parquet", "private/MANIFEST.json"])
+def test_a_private_file_that_was_emptied_can_be_repaired(config: Path, name: str) -> None:
+    """The one of failures is needed to list the units, and the manifest to note whatever is written."""
+    home = home_of(config)
+    (home / name).write_bytes(b"")
+    said = list(repair(archive.workspace(config), verify_home(home)))
+    assert any(line.startswith(f"{name}: ") for line in said)
+    archive.sync(config)
+    assert [finding.path for finding in verify_home(home)] == []
+    assert [failure.fault for failure in unit_state.load_failures(home, "chat")] == ["empty"]
+
+
+def test_a_private_manifest_that_cannot_be_read_is_named(config: Path) -> None:
+    (home_of(config) / private_manifest.NAME).write_bytes(b"")
+    with pytest.raises(private_manifest.ManifestError, match=r"private/MANIFEST.json cannot be read; `relrag verify"):
+        private_manifest.expect(home_of(config), "private/units/chat.parquet", "0" * 64)
+
+
 def test_an_older_sound_generation_serves_where_the_newest_is_damaged(config: Path) -> None:
     published = home_of(config) / "published"
     copy_with_holes(published / "1", published / "2")

@@ -78,3 +78,22 @@ def test_the_places_of_values_are_those_of_letters_in_any_script() -> None:
     text = "žluť דנה: dana@example.org, DANA@example.org שלום"
     known = KnownValues.of([("EMAIL_ADDRESS", "dana@example.org")])
     assert [text[first:last] for _, first, last in known._matches(text)] == ["dana@example.org", "DANA@example.org"]
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("chunk:f5436172-39a4-59a9-85bb-0c5f4a1d2e3b", False),
+        ("c5478631-79ea-5266-9f73-0c5f4a1d2e3b", False),
+        ("54862957-3e26-5b99-88d4-0c5f4a1d2e3b", False),
+        ("message 7C3F2A11-0E5A-4543-9617-2398ABCDEF01@mail", False),
+        ("f5436172-39a4", True),
+        ("54361723-9000-4000-8000-123456789012", False),
+        ("54361723-9", True),
+        ("(f5436172-39a4-59a9-85bb-0c5f4a1d2e3b) 054-361-7239", True),
+    ],
+)
+def test_the_digits_of_a_uuid_are_nobodys_number(text: str, held: bool) -> None:
+    """Of 100,000 passages with one each, and 30,000 phones, a few hold the digits of one by chance."""
+    phones = ["+972-54-361-7239", "+972-54-786-3179", "+972-54-862-9573", "+972-54-396-1723"]
+    assert bool(KnownValues.of(("PHONE_NUMBER", one) for one in phones).entities_in(text)) == held

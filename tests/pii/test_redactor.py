@@ -120,7 +120,7 @@ def test_of_two_that_overlap_each_stands_for_all_of_itself(monkeypatch: pytest.M
         "A": replace(entities.ENTITIES["CREDIT_CARD"], name="A", find=lambda text: [Span(0, 6, 1.0)], normalise=str),
         "B": replace(entities.ENTITIES["CREDIT_CARD"], name="B", find=lambda text: [Span(4, 9, 0.5)], normalise=str),
     }
-    monkeypatch.setattr(entities, "table", lambda file: table)
+    monkeypatch.setattr(entities, "table", lambda file, regions: table)
     ours = PIIRedactor({"default": Policy(entities=["A", "B"], action="pseudonymize")}, KEYS)
     a, b = (KEYS.pseudonym("card", value) for value in ("123456", "56789"))
     changes = next(ours.passes("123456789!", "default"))
@@ -183,7 +183,7 @@ def test_an_error_stops_the_text_and_tells_nothing_of_it(
 
     for field, said in (("find", "looked for"), ("normalise", "replaced")):
         broken = replace(entities.ENTITIES["PHONE_NUMBER"], **{field: failing})
-        monkeypatch.setattr(entities, "table", lambda file, broken=broken: {"PHONE_NUMBER": broken})
+        monkeypatch.setattr(entities, "table", lambda file, regions, broken=broken: {"PHONE_NUMBER": broken})
         ours = PIIRedactor({"default": Policy(entities=["PHONE_NUMBER"], action="pseudonymize")}, KEYS)
         for run in (
             lambda text, ours=ours: ours.redact(text, "default"),
@@ -201,7 +201,7 @@ def test_an_error_stops_the_text_and_tells_nothing_of_it(
 
 def test_what_is_found_again_and_again_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     endless = replace(entities.ENTITIES["PHONE_NUMBER"], name="A1", find=lambda text: [Span(0, 1, 1.0)])
-    monkeypatch.setattr(entities, "table", lambda file: {"A1": endless})
+    monkeypatch.setattr(entities, "table", lambda file, regions: {"A1": endless})
     ours = PIIRedactor({"default": Policy(entities=["A1"], action="replace")}, KEYS)
     with pytest.raises(RedactionError, match=r"found again \(A1\)"):
         ours.redact("1", "default")

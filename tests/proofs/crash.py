@@ -1,6 +1,6 @@
 """Shows that a sync may be killed anywhere (`make crash`; minutes).
 
-Real `relrag sync` processes are killed at 200 seeded places, and at 20 moments, of five syncs: the first, one with
+Real `relrag sync` processes are killed at 100 seeded places, and at 10 moments, of five syncs: the first, one with
 something new, one that changes and deletes, one of which a source is taken away, and a first one that other processes
 help. After each the next sync has to leave exactly what an undisturbed one leaves, and a reader that asks all the while
 has to be given the old archive or the new.
@@ -28,7 +28,9 @@ from relrag_query.archive import Archive, ArchiveError
 from tests import archive, interruption
 from tests.interruption import How, Place
 
-PLACES, MOMENTS, AT_ONCE = 200, 20, 2
+PLACES, MOMENTS, AT_ONCE = 100, 10, 2
+E5 = 'embedder = "e5"'
+"""the built-in model, as an archive has it whose owner chose nothing"""
 QUESTIONS = ("boiler of the cabin", "orangery conservatory", "plumber")
 Answer = tuple[tuple[str, ...], ...]
 
@@ -59,7 +61,7 @@ def scenarios(folder: Path) -> list[Scenario]:
 
     first = after("first")
     first.mkdir()
-    archive.make(first)
+    archive.make(first, E5)
     (first / "notes.jsonl").unlink()
     config = first / "relrag.toml"
     config.write_text(config.read_text().split('[[sources]]\nname = "notes"')[0])
@@ -84,7 +86,7 @@ def scenarios(folder: Path) -> list[Scenario]:
 
     helped = folder / "helped"
     helped.mkdir()
-    archive.many_notes(helped)
+    archive.many_notes(helped, extra=E5)
     (helped / interruption.HELPED).touch()
     found.append(scenario(helped, "sync"))
     return found

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from relrag_pipelines.files import failpoints, sealed_json
-from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Edge
+from relrag_pipelines.records import SCHEMA_VERSION, TABLES, Edge, PrivateRecord
 from relrag_pipelines.stores import lake, lake_damage, private_manifest
 from relrag_pipelines.stores.lake import InputFingerprint, LakeError
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table
@@ -161,3 +161,12 @@ def test_what_a_killed_writer_left_beside_a_file_is_swept(tmp_path: Path) -> Non
         path.touch()
     lake.sweep(tmp_path)
     assert not any(path.exists() for path in left)
+
+
+def test_private_months_whose_manifest_was_lost_are_listed_again(tmp_path: Path) -> None:
+    rows = to_table([PrivateRecord("1", asset_id="whatsapp:1", unit="chat.txt")], PrivateRecord)
+    lake.write(tmp_path, "private_records", "chat", ["2024-01"], [(rows, lake.InputFingerprint("", 0, ""))])
+    before = lake.manifest(tmp_path, "private_records", "chat")
+    (lake.folder(tmp_path, "private_records", "chat") / "MANIFEST.json").unlink()
+    lake.sweep(tmp_path)
+    assert lake.manifest(tmp_path, "private_records", "chat") == before

@@ -212,7 +212,7 @@ def test_a_link_logs_in_once(client: TestClient) -> None:
     name, _, rest = entered.headers["set-cookie"].partition("=")
     session, *attributes = rest.split("; ")
     assert name == "relrag-ui-3000"
-    assert {one.lower() for one in attributes} == {"httponly", "path=/", "samesite=strict"}
+    assert {one.lower() for one in attributes} == {"httponly", "path=/", "samesite=strict", "max-age=2592000"}
     client.cookies.clear()
     assert client.get("/", headers={"cookie": f"{name}={session}"}).status_code == 200
     again = client.get(f"/login?token={token}")

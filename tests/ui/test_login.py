@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import io
 import stat
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stores import inventory
 from relrag_pipelines.ui import login
 from relrag_pipelines.ui.login import Login
+from relrag_query.cli.commands import serve as commands
 from relrag_query.cli.commands import ui
 from tests import archive
+
+OURS = "http://127.0.0.1:3000"
 
 
 def token(link: str | None) -> str:
     assert link
     address, _, token = link.partition("/login?token=")
-    assert address == "http://127.0.0.1:3000"
+    assert address == OURS
     return token
 
 
@@ -39,12 +44,71 @@ def test_whoever_can_read_the_key_makes_links_while_the_server_runs(tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_new_start_ends_links_and_sessions(tmp_path: Path) -> None:
+def test_without_a_key_of_the_archive_a_new_start_ends_links_and_sessions(tmp_path: Path) -> None:
     with login.open_session(tmp_path, 3000, "http://127.0.0.1:3000") as server:
         link, session = token(login.link(tmp_path, 3000)), server.enter(token(login.link(tmp_path, 3000)))
     with login.open_session(tmp_path, 3000, "http://127.0.0.1:3000") as server:
         assert server.enter(link) is None
         assert not server.knows(session or "")
+
+
+def test_a_session_outlasts_the_server_and_its_links_do_not(tmp_path: Path) -> None:
+    settings = settings_module.load(archive.make(tmp_path), {})
+
+    def serve(server: str = "serve") -> AbstractContextManager[Login]:
+        return login.open_session(tmp_path, 3000, OURS, server, login.stored_sessions(settings, server))
+
+    with serve() as first:
+        link = token(login.link(tmp_path, 3000, "serve"))
+        session = first.enter(token(login.link(tmp_path, 3000, "serve"))) or ""
+        assert first.knows(session)
+    with serve() as second:
+        assert second.knows(session)
+        assert second.enter(link) is None
+        other = login.open_login(tmp_path, 3000, "serve", login.stored_sessions(settings, "serve"))
+        assert other.knows(session)  # in another process of the same server
+    with serve("ui") as ui_server:
+        assert not ui_server.knows(session)
+    path = login.sessions_path(settings)
+    assert path == tmp_path / "test.logins"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("revoke", ["log out", "new token", "remove the file"])
+def test_all_sessions_can_be_ended_while_the_server_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], revoke: str
+) -> None:
+    config = archive.make(tmp_path)
+    settings = settings_module.load(config, {})
+    sessions = [login.stored_sessions(settings, server) for server in ("serve", "ui")]
+    former = [one.begin() for one in sessions]
+    assert [one.knows(session) for one, session in zip(sessions, former, strict=True)] == [True, True]
+    if revoke == "log out":
+        assert commands.serve(config, log_out=True) == 0
+        assert "All logins have ended" in capsys.readouterr().out
+    elif revoke == "new token":
+        assert commands.serve(config, new_token=True) == 0
+    else:
+        login.sessions_path(settings).unlink()
+    assert [one.knows(session) for one, session in zip(sessions, former, strict=True)] == [False, False]
+    assert not sessions[0].knows(login.ticket(b"", "session serve", 60))
+    if revoke != "remove the file":
+        assert sessions[0].knows(sessions[0].begin())
+
+
+@pytest.mark.parametrize(("days", "seconds"), [(30, 30 * 86_400), (1, 86_400), (365, 365 * 86_400)])
+def test_the_setting_says_how_long_a_session_lasts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: int, seconds: int
+) -> None:
+    now = 1_700_000_000.0
+    monkeypatch.setattr("time.time", lambda: now)
+    settings = settings_module.load(archive.make(tmp_path, f"login_days = {days}" if days != 30 else ""), {})
+    sessions = login.stored_sessions(settings, "serve")
+    session = sessions.begin()
+    now += seconds - 1
+    assert sessions.knows(session)
+    now += 1
+    assert not sessions.knows(session)
 
 
 def test_they_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +121,7 @@ def test_they_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert session
     now += 1
     assert server.enter(later) is None
-    now += 7 * 24 * 3600 - 2
+    now += 30 * 24 * 3600 - 2
     assert server.knows(session)
     now += 1
     assert not server.knows(session)

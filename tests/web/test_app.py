@@ -17,7 +17,7 @@ from relrag_pipelines.stores.evaluation_history import Evaluation
 from relrag_pipelines.ui.login import Login, ticket
 from relrag_query import statements
 from relrag_query.cli.commands.show import show as show_command
-from relrag_query.http.api_token import StoredToken, load_token, token_path
+from relrag_query.http.api_token import load_token, stored_token, token_path
 from relrag_query.service import Service
 from relrag_query.web.app import create_app
 from relrag_query.web.rendering import web_address
@@ -294,7 +294,7 @@ def test_what_is_forgotten_is_gone_from_pages_and_api(tmp_path: Path) -> None:
 
 def test_the_token_is_that_of_its_file_now(config: Path) -> None:
     settings = settings_module.load(config)
-    held = StoredToken(settings)
+    held = stored_token(settings)
     with Service.open(config) as service:
         app = create_app(service, Login(KEY), held, "127.0.0.1", PORT)
         with TestClient(app, OURS) as opened:

@@ -9,6 +9,7 @@ Model card: https://huggingface.co/intfloat/multilingual-e5-small
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.util
 import os
@@ -26,6 +27,7 @@ from relrag_pipelines.embedders.e5.weights import Weights, floats, parse
 from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.workers import cancellation
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -118,8 +120,11 @@ class E5:
         rarity = late_interaction.own(self._rarity[ids], "questions")
         asked = late_interaction.centre_states(asked, "questions")
 
+        work = cancellation.current()
+
         def compare(text: str) -> tuple[Vectors, tuple[float, ...]]:
-            states = self.states(_PASSAGE + text)[1]
+            with cancellation.doing(work):
+                states = self.states(_PASSAGE + text)[1]
             return mean(states), late_interaction.likeness(
                 asked, rarity, late_interaction.centre_states(states, "passages")
             )
@@ -131,11 +136,14 @@ class E5:
     def _question(self, text: str) -> tuple[list[int], Vectors]:
         """The pieces and states of a question, kept for those asked last: its vector and `compare` need both."""
         with self._asked_lock:
-            if text not in self._asked:
-                self._asked[text] = self.states(_QUESTION + text, _QUESTION_TOKENS)
-                if len(self._asked) > _KEPT_QUESTIONS:
-                    del self._asked[next(iter(self._asked))]
-            return self._asked[text]
+            if (found := self._asked.get(text)) is not None:
+                return found
+        made = self.states(_QUESTION + text, _QUESTION_TOKENS)
+        with self._asked_lock:
+            self._asked[text] = made
+            if len(self._asked) > _KEPT_QUESTIONS:
+                del self._asked[next(iter(self._asked))]
+        return made
 
     def words(self, ids: Sequence[int]) -> Vectors:
         """What the encoder is given for a text's pieces, a row each."""
@@ -143,8 +151,12 @@ class E5:
 
     def states(self, text: str, most: int = MAX_TOKENS) -> tuple[list[int], Vectors]:
         """The pieces of a text with its prefix, at most so many, and the last layer's state of each."""
+        from onnxruntime import RunOptions
+
         ids = self.pieces.encode(text, most)
-        (states,) = self.session.run(None, {encoder.WORDS: self.words(ids)[None]})
+        options = RunOptions()
+        with cancellation.stopped_by(functools.partial(setattr, options, "terminate", True)):
+            (states,) = self.session.run(None, {encoder.WORDS: self.words(ids)[None]}, options)
         return ids, np.asarray(states)[0]
 
     def _vector(self, text: str) -> tuple[Vectors, int]:

@@ -26,6 +26,10 @@ _TOKEN = re.compile(r"[^\W_]+(?:['’׳\"״`´][^\W\d_]+)*")
 _QUOTES = re.compile(r"['’׳\"״`´]")
 
 
+_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
+"""letters whose stroke or shape is no accent to Unicode"""
+
+
 class Token(NamedTuple):
     """One word of a text."""
 
@@ -39,7 +43,7 @@ def fold(text: str) -> str:
     """The text in lower case, without accents and vowel marks."""
     if text.isascii():
         return text.lower()
-    parts = unicodedata.normalize("NFKD", text.casefold())
+    parts = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
     plain = "".join(char for char in parts if unicodedata.category(char) != "Mn")
     return unicodedata.normalize("NFC", plain)
 

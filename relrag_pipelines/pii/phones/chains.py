@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import phonenumbers
 
 from relrag_pipelines.pii import context_words, false_positives, normalized_text
-from relrag_pipelines.pii.phones import canonical, library, national, text_region
+from relrag_pipelines.pii.phones import canonical, library, national, odd_separators, spelled_digits, text_region
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 LIBRARY, INTERNATIONAL, SHORT, ISRAELI = 0.4, 0.5, 0.5, 0.75
@@ -44,11 +44,16 @@ _EXTENSION = re.compile(
 )
 _ALTERNATIVE = re.compile(r"(?P<blank>[ \xa0]?)/[ \xa0]?(?P<digits>\d{1,7})(?![\w/]|[.,:-]\d)")
 _LAST_GROUP = re.compile(r"\d+$")
+_FEWEST_SLASHES = 3
+"""slashes that separate all groups of a number, `06/58/74/10/93`"""
 _SHORT_END = 2
 """digits of another end that is shorter than the group it stands for"""
 _MIN_NATIONAL = 7
 """digits of the shortest national number that a text's language alone tells of"""
 _DIGIT, _GROUP_END = re.compile(r"\d"), re.compile(r"\d(?!\d)")
+_SERIES = 4
+"""characters that numbers of one series share at their beginning"""
+_FIGURE = re.compile(r"\d[.,]$")
 _PLUS = re.compile("[+\uff0b]")
 
 _S = f"[{_SEPARATOR}]{{0,3}}"
@@ -73,14 +78,34 @@ def _find(text: str, regions: tuple[str, ...]) -> list[Span]:
     text = false_positives.mask_false_positives(text)
     spans = [Span(*match.span(), SHORT) for match in _SHORT.finditer(text)] if "*" in text else []
     left: list[tuple[int, int]] = []
+    others: list[Span] = []
     for start, end in _chains(text):
-        found, others = _in_chain(text, start, end, regions)
+        found, named = _in_chain(text, start, end, regions)
         spans += found
-        if not found and not others:
+        others += named
+        if not found and not named:
             left.append((start, end))
     spans += _by_language(text, left, regions)
+    if others:
+        spans = [one for one in spans if not _is_of_series(text, one, others)]
     spans += national.with_odd_separators(text)
+    spans += odd_separators.find(text, regions)
+    spans += spelled_digits.find(text, regions)
     return resolve_overlaps((_with_alternative(one, text) for one in spans) if "/" in text else spans, text)
+
+
+def _is_of_series(text: str, one: Span, others: list[Span]) -> bool:
+    """Whether a number is of the same length and beginning as one that words call an order, a ticket."""
+    number = text[one.start : one.end]
+    if one.score != LIBRARY or context_words.has_phone_context(text, one.start):
+        return False
+    alike = (text[other.start : other.end] for other in others)
+    return any(len(other) == len(number) and other[:_SERIES] == number[:_SERIES] for other in alike)
+
+
+def _goes_on(text: str, one: Span) -> bool:
+    """Whether a number that only its digits tell of is the end of a longer figure, `8.078/1990`."""
+    return one.score == LIBRARY and _FIGURE.search(text, max(0, one.start - 2), one.start) is not None
 
 
 def _by_language(text: str, chains: list[tuple[int, int]], regions: tuple[str, ...]) -> list[Span]:
@@ -130,16 +155,18 @@ def _chains(text: str) -> Iterator[tuple[int, int]]:
 def _in_chain(text: str, start: int, end: int, regions: tuple[str, ...]) -> tuple[list[Span], list[Span]]:
     """The phones in the chain, and what could be one but for the words in front of it."""
     spans = list(_anywhere(text, start, end, regions))
+    figures = [one for one in spans if _goes_on(text, one)]
+    spans = [one for one in spans if one not in figures]
     first = _DIGIT.search(text, start, end)
     if first is None or _PLUS.search(text, start, end):
-        return spans, []
-    spans += [one for one in national.number_patterns(text, start, end) if not _holds(spans, one)]
+        return spans, figures
+    spans += [one for one in national.number_patterns(text, start, end, regions) if not _holds(spans, one)]
     begun = [one for one in spans if one.start <= first.start()]
     if not begun:
-        return [*spans, *national.announced_numbers(text, start, end)], []
+        return [*spans, *national.announced_numbers(text, start, end)], figures
     if all(one.score == LIBRARY for one in begun) and _is_other(text, start, begun[-1].end):
-        return [one for one in spans if one not in begun], begun
-    return spans, []
+        return [one for one in spans if one not in begun], [*begun, *figures]
+    return spans, figures
 
 
 def _anywhere(text: str, start: int, end: int, regions: tuple[str, ...]) -> Iterator[Span]:
@@ -195,7 +222,12 @@ def _neighbour(char: str) -> str:
 @functools.lru_cache(maxsize=1 << 16)
 def _in_window(window: str, end: int, regions: tuple[str, ...]) -> tuple[Span, ...]:
     """The numbers of one chain, which ends in the window at `end`; what stands behind that is only looked at."""
-    spans = [Span(*match.span(), ISRAELI) for match in _ISRAELI.finditer(window)]
+    at_home = not library.is_away(national.ISRAEL, regions)
+    spans = [
+        Span(*match.span(), ISRAELI)
+        for match in _ISRAELI.finditer(window)
+        if at_home or (library.is_grouped(match[0]) and library.count(match[0]) == library.count(window[:end]))
+    ]
     digits = library.count(window[:end])
     if not any(library.count(window[one.start : one.end]) == digits for one in spans):
         spans += (Span(*place, LIBRARY) for place in library.find(window, end, regions))
@@ -228,12 +260,16 @@ def normalise(number: str, regions: tuple[str, ...] = ()) -> str:
 
 def every_form(number: str, regions: tuple[str, ...]) -> set[str]:
     """What a number may be normalised to, in these regions or in none, and in an earlier numbering plan."""
+    whole = _INTERNATIONAL.match(normalized_text.plain_digits(number).strip())
     written = {_e164(number, ()), _e164(number, regions)}
+    written |= {"+" + "".join(filter(str.isdecimal, whole[0]))} if whole else set()
     return written | set(map(canonical.subscriber, written))
 
 
 def _e164(number: str, regions: tuple[str, ...]) -> str:
-    plain = first_of(number)
+    plain = spelled_digits.to_digits(number) if any(map(str.isalpha, number)) else ""
+    plain = plain or first_of(number)
+    plain = odd_separators.join(plain)
     plain = national.ODD.sub("-", unicodedata.normalize("NFKC", normalized_text.plain_digits(plain)).strip())
     digits = "".join(str(unicodedata.decimal(char)) for char in plain if char.isdecimal())
     if plain.startswith("*"):
@@ -269,8 +305,12 @@ def _valid_in(plain: str, regions: tuple[str, ...]) -> str:
 
 def first_of(number: str) -> str:
     """The number that stands first where another end for it follows, `731 000 121 / 122`; else the number."""
-    first, slash, end = number.rpartition("/")
-    is_end = slash and library.count(first) >= library.FEWEST and library.count(end) <= library.FEWEST
+    first, _, end = number.rpartition("/")
+    is_end = (
+        0 < number.count("/") < _FEWEST_SLASHES
+        and library.count(first) >= library.FEWEST
+        and library.count(end) <= library.FEWEST
+    )
     return first.rstrip() if is_end and end.strip().isdecimal() else number
 
 

@@ -38,6 +38,7 @@ MOST = 28
 _NANP = 1
 """the code that North America shares"""
 _PLUS = re.compile("[+\uff0b]")
+_GROUPED = re.compile(r"\d\D+\d|^[^\d]*[+\uff0b]|^00")
 _NOT_DIGIT = re.compile(r"\D+")
 _EXTENDED = re.compile("[^\\W\\d_]|[#\uff03;,~\uff5e]")
 """what stands in front of an extension, whose digits are no part of the number"""
@@ -59,7 +60,8 @@ class _Matcher(phonenumbers.PhoneNumberMatcher):
     """The library's matcher, which does not try to parse what cannot be a number of the region."""
 
     def __init__(self, text: str, region: str, regions: tuple[str, ...]) -> None:
-        super().__init__(text, region)
+        away = is_away(region, regions)
+        super().__init__(text, region, phonenumbers.Leniency.EXACT_GROUPING if away else phonenumbers.Leniency.VALID)
         self._region, self._regions = region, regions
 
     def _parse_and_verify(self, candidate: str, offset: int) -> phonenumbers.PhoneNumberMatch | None:
@@ -73,23 +75,37 @@ class _Matcher(phonenumbers.PhoneNumberMatcher):
 def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple[int, int]]:
     """Where numbers stand in the window; what stands behind `end` is only looked at.
 
-    `regions` and then the usual ones are tried in their order, until one of them leaves no digit to the others.
+    `regions` and then the usual ones are tried in their order, until one of them leaves no digit to the others. Where
+    regions are given, a number of another one counts only in the groups in which that country writes it, and alone.
     """
     digits = count(window[:end])
     if digits < FEWEST:
         return
     # most chains are one number, which the region that it is of finds at once, and then no digit is left
-    for match in (one for region in regions_of(window[:end], regions)[:1] for one in _Matcher(window, region, regions)):
-        if count(match.raw_string) == digits:
+    first = regions_of(window[:end], regions)[:1]
+    for match_region, match in ((region, one) for region in first for one in _Matcher(window, region, regions)):
+        if count(match.raw_string) == digits and (is_grouped(match.raw_string) or not is_away(match_region, regions)):
             yield match.start, match.end
             return
     possible = {region for candidate in _Attempt(window).tried for region in regions_of(candidate, regions)}
     for region in filter(possible.__contains__, in_order(regions)):
         for match in _Matcher(window, region, regions):
+            if is_away(region, regions) and (count(match.raw_string) < digits or not is_grouped(match.raw_string)):
+                continue
             if (found := count(match.raw_string)) >= FEWEST:
                 yield match.start, match.end
                 if found == digits:
                     return
+
+
+def is_away(region: str, regions: tuple[str, ...]) -> bool:
+    """Whether a country is none of those that the archive is at home in, as far as these are known."""
+    return bool(regions) and region not in regions
+
+
+def is_grouped(number: str) -> bool:
+    """Whether a number is written in groups, or with the code of its country."""
+    return _GROUPED.search(number) is not None
 
 
 def count(text: str) -> int:

@@ -12,10 +12,13 @@ from collections.abc import Iterator
 
 from relrag_pipelines.pii import context_words
 from relrag_pipelines.pii.normalized_text import WRAP
+from relrag_pipelines.pii.phones import library
 from relrag_pipelines.pii.spans import Span
 
 FORM, ANNOUNCED = 0.6, 0.7
 """scores, by how a number was recognised"""
+ISRAEL = "IL"
+_THEIRS = ("CZ", "SK")
 _FEWEST_CALLED = 7
 """digits of a number that the word behind it makes a phone; fewer count things more often: `123 456 offices`"""
 
@@ -58,9 +61,16 @@ _SLOVAK = re.compile(r"(?:0|421)9[014]\d{7}")
 _IN_PAIRS = re.compile(r"\d\d(?:\D\d\d){4}")
 
 
-def number_patterns(text: str, start: int, end: int) -> Iterator[Span]:
-    """Czech and Slovak numbers within the chain of digits that stands there."""
+def number_patterns(text: str, start: int, end: int, regions: tuple[str, ...] = ()) -> Iterator[Span]:
+    """Czech and Slovak numbers within the chain of digits that stands there.
+
+    Where the archive is at home in other countries, only one that stands there alone, in groups.
+    """
+    away = all(library.is_away(one, regions) for one in _THEIRS)
     for match in _FORMS.finditer(text, start, end):
+        alone = library.is_grouped(match[0]) and library.count(match[0]) == library.count(text[start:end])
+        if away and not alone:
+            continue
         if "/" in match[0] and "/" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]):
             continue  # the folders of a path
         if not context_words.is_amount(text, match.end()) and (

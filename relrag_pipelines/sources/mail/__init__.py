@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.mail import mailbox, mime
@@ -26,7 +25,7 @@ _HEAD = 8192
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of a unit's mails: each mail, then its attachments, preceded by the failures of both."""
     for mail in mailbox.mails(unit.file, int(unit.resume_point or 0)):
-        letter = MailContext(mail.data, unit.path, mail.place)
+        letter = MailContext(mail.data, unit.path, mail.place, mail.separator)
         if mail.data.strip():
             yield from read_mail(letter, reading)
         else:
@@ -38,12 +37,11 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
 
 def recognise(file: Path) -> bool:
     """Whether a file is a mailbox or a mail: by its first line or headers."""
-    with open_plain(file) as stream:
-        head = stream.read(_HEAD)
+    head = mailbox.read_head(file, _HEAD)
     if head.startswith(msg.SIGNATURE):
         return file.suffix.lower() == ".msg"
     known = mime.parse(head).fields.keys() & {"from", "to", "subject", "date", "message-id", "received", "return-path"}
-    return len(known) >= (1 if head.startswith(b"From ") else 2)
+    return len(known) >= (1 if head.lstrip().startswith(b"From ") else 2)
 
 
 def _no_mail(mail: mailbox.Mail, at: str) -> Failure:

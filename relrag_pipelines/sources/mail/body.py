@@ -97,23 +97,29 @@ def text_of(part: Part) -> str:
     return clean(text)
 
 
-def _sort(part: Part, texts: list[tuple[Part, ...]], others: list[Part], found: Body) -> None:
-    """Sorts the leaves of a part into texts, each with its alternatives, and others."""
+def _sort(
+    part: Part, texts: list[tuple[Part, ...]], others: list[Part], found: Body, *, alternative: bool = False
+) -> None:
+    """Sorts the leaves of a part into texts, each with its alternatives, and others.
+
+    Some programs give the text of a mail a file name. It is the mail's where it is the first text or an alternative of
+    it; a further text with a name is a file.
+    """
     if part.type == "multipart/encrypted":
         found.is_encrypted = True
         others.append(part)
     elif part.type == "multipart/alternative" and part.parts:
         inside: list[tuple[Part, ...]] = []
         for child in part.parts:
-            _sort(child, inside, others, found)
+            _sort(child, inside, others, found, alternative=True)
         if inside:
             texts.append(tuple(one for alternatives in inside for one in alternatives))
     elif part.parts and part.type.startswith("multipart/"):
-        for child in part.parts:
-            _sort(child, texts, others, found)
+        for place, child in enumerate(part.parts):
+            _sort(child, texts, others, found, alternative=alternative and place == 0)
     elif part.type in _SIGNATURES:
         found.signatures.append(part)
-    elif _is_text(part):
+    elif _is_text(part, may_be_named=alternative or not texts):
         texts.append((part,))
     else:
         others.append(part)
@@ -154,11 +160,11 @@ def _open_saved(part: Part) -> None:
             part.defects.append("damaged_outlook")
 
 
-def _is_text(part: Part) -> bool:
+def _is_text(part: Part, *, may_be_named: bool) -> bool:
     if part.type not in ("text/plain", "text/html") and not part.type.startswith("multipart/"):
         return False
     disposition = part.raw("content-disposition").lstrip()[:10].lower()
-    return disposition != b"attachment" and not name_of(part)
+    return disposition != b"attachment" and (may_be_named or not name_of(part))
 
 
 def _best(alternatives: tuple[Part, ...]) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.sources.mail import charset
+from relrag_pipelines.sources.mail import charset, localised_dates
 
 MAX_VALUE = 2**16
 """Longest value that is read, bytes."""
@@ -42,19 +42,26 @@ _ID = re.compile(r"<([^<>]+)>")
 _COMMENT = re.compile(r"\((?:[^()\\]|\\.){0,200}\)")
 _AROUND_COLON = re.compile(r"\s*:\s*")
 _DATE = re.compile(
-    r"\s*(?:[A-Za-z]{2,9}\.?,?\s*)?(\d{1,2})[ -]+([A-Za-z]{3})[a-z]*\.?[ -]+(\d{2,4})"
-    r"\s+(\d{1,2})[:.](\d\d)(?:[:.](\d\d))?\s*([AaPp][Mm]\b)?\s*([+-]\d{4}|[A-Za-z]{1,5}\b)?"
+    r"\s*(?:[A-Za-z]{2,9}\.?,?\s*)?(\d{1,2})[ -]+([A-Za-z]{3,9})\.?[ -]+(\d{2,4})"
+    r"\s+(\d{1,2})[:.](\d\d)(?:[:.](\d\d))?\s*([AaPp][Mm]\b)?\s*((?:GMT|UTC)?[+-]\d{4}|(?:GMT|UTC)?[+-]\d{1,2}(?::\d\d)?(?!\d)|0\d[0-5]\d\b|1[0-4][0-5]\d\b|[A-Za-z]{1,5}\b)?"
 )
+"""of zones `+0200`, `GMT+2`, `+02:00`, and one that lost its sign"""
 _ASCTIME = re.compile(
     r"\s*(?:[A-Za-z]{2,9}\.?,?\s+)?([A-Za-z]{3})[a-z]*\.?\s+(\d{1,2}),?"
     r"\s+(\d{1,2}:\d\d(?::\d\d)?)\s*([+-]\d{4}|[A-Za-z]{1,5})?\s+(\d{4})\b"
 )
 """as the clocks of Unix write it: the year last"""
+_ISO = re.compile(r"\s*\d{4}-\d\d-\d\d")
+_NUMBERED_ZONE = re.compile(r"(?:GMT|UTC)?([+-]?)(\d{1,2}):?(\d\d)?")
 _ZONE = re.compile(r"[+-]\d{4}|\b[A-Z]{1,5}\s*$")
 _MONTHS = {
     "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6,
     "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
 }  # fmt: skip
+_MONTH_NAMES = (
+    *("january", "february", "march", "april", "may", "june", "july", "august"),
+    *("september", "october", "november", "december"),
+)
 _ZONES = {
     "ut": 0, "utc": 0, "gmt": 0, "z": 0, "est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420, "mdt": -360,
     "pst": -480, "pdt": -420, "cet": 60, "cest": 120, "met": 60, "mest": 120, "bst": 60, "eet": 120, "eest": 180,
@@ -136,7 +143,8 @@ def message_ids(values: Iterable[bytes]) -> list[str]:
 
 def date(value: bytes, local_zone: str) -> int | None:
     """Seconds since 1970, UTC; a time without a zone is local; None for an invalid date."""
-    text = _AROUND_COLON.sub(":", _COMMENT.sub("", _text(value)[:_LONGEST_DATE]))
+    text = _text(value)[:_LONGEST_DATE]
+    text = _AROUND_COLON.sub(":", _COMMENT.sub("", _words(text) if "=?" in text else text))
     try:
         moment = _moment(text)
         if moment and moment.tzinfo is None:
@@ -153,7 +161,10 @@ def _zone(name: str) -> ZoneInfo:
 
 def _text(value: bytes, declared: Iterable[str] = ()) -> str:
     value = value[:MAX_VALUE]
-    text = value.decode("ascii") if value.isascii() else charset.name(value, declared)
+    if not value.isascii():
+        text = charset.name(value, declared)
+    else:
+        text = charset.text(value) if b"\x1b" in value else value.decode("ascii")
     return _LINE_ENDS.sub(" ", _FOLD.sub("", text)) if "\n" in text or "\r" in text else text
 
 
@@ -261,21 +272,30 @@ def _moment(text: str) -> datetime | None:
         text = f"{day} {month} {year} {time} {zone}"
     if found := _DATE.match(text):
         day, month, year, hour, minute, second, half, zone = found.groups()
-        number = _MONTHS.get(month.lower())
-        if number is None:
-            return None
+        number = _MONTHS.get(month[:3].lower())
+        named_otherwise = None if _is_english(month) else localised_dates.parse(text)
+        if named_otherwise or number is None:
+            return named_otherwise
         whole = int(year) + (0 if len(year) == 4 else 1900 if len(year) == 3 or int(year) > 49 else 2000)
         moment = datetime(whole, number, int(day), _hour(hour, half), int(minute), min(int(second or 0), 59))  # noqa: DTZ001
         return moment.replace(tzinfo=_offset(zone)) if zone else moment
-    if re.match(r"\s*\d{4}-\d\d-\d\d", text):
-        return datetime.fromisoformat(text.strip())
+    if _ISO.match(text):
+        try:
+            return datetime.fromisoformat(text.strip())
+        except ValueError:
+            return localised_dates.parse(text)
     parsed = parsedate_tz(text)
     if parsed is None or parsed[0] < 1970:
-        return None
+        return localised_dates.parse(text)
     moment = datetime(*parsed[:6])  # noqa: DTZ001
     if not _ZONE.search(text):  # which the library takes for UTC
         return moment
     return moment.replace(tzinfo=UTC if parsed[9] is None else timezone(timedelta(seconds=parsed[9])))
+
+
+def _is_english(month: str) -> bool:
+    """Whether it is the name of a month, or its beginning."""
+    return any(name.startswith(month.lower()) for name in _MONTH_NAMES)
 
 
 def _hour(hour: str, half: str | None) -> int:
@@ -285,7 +305,7 @@ def _hour(hour: str, half: str | None) -> int:
 
 
 def _offset(zone: str) -> timezone:
-    if zone[0] in "+-":
-        minutes = int(zone[1:3]) * 60 + int(zone[3:5])
-        return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
+    if numbered := _NUMBERED_ZONE.fullmatch(zone):
+        minutes = int(numbered[2]) * 60 + int(numbered[3] or 0)
+        return timezone(timedelta(minutes=-minutes if numbered[1] == "-" else minutes))
     return timezone(timedelta(minutes=_ZONES.get(zone.lower(), 0)))

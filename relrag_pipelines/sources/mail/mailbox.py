@@ -1,34 +1,36 @@
-"""Reads a file mail by mail: an mbox in any of its forms, or a single mail (.eml, .msg, Maildir).
+"""Reads a file mail by mail: an mbox in any of its forms, or a single mail (.eml, .emlx, .msg, Maildir).
 
-A mailbox is streamed: no more than one mail of it is held. Its mails are told apart by their `From ` line; those of the
-mboxcl forms by Content-Length, where what follows bears it out. Formats: RFC 4155 and, for the forms, mbox(5).
+A mailbox is streamed: no more than one mail of it is held. Its mails are told apart by their `From ` line (separators);
+those of the mboxcl forms by Content-Length, where what follows bears it out. Formats: RFC 4155 and, for the forms,
+mbox(5).
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
 
 from relrag_pipelines.files.regular_files import open_plain
+from relrag_pipelines.sources.mail import separators, unicode_files
+from relrag_pipelines.sources.mail.separators import FROM
+from relrag_pipelines.sources.mail.unicode_files import ByteSource
 
 MAX_MAIL = 256 * 2**20
 """Largest mail that is held, bytes; of a larger one only its place is told."""
 
 _BLOCK = 4 * 2**20
 _LONGEST_LINE = 1000
-_FROM = b"From "
-_FROM_LINE = re.compile(
-    rb"From (?=.{0,400}\b\d{1,2}:\d\d)(?=.{0,400}\b(?:19|20)\d\d\b)"
-    rb"(?=.{0,400}(?:\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b|\d{4}-\d\d-\d\d)).*\n"
-)
-_HEADER = re.compile(rb">?[!-9;-~]{1,100}[ \t]*:|>?From |[!-9;-~]{0,100}\Z")
-"""what follows a From line: a header, another From line, or the torn end of the file"""
+"""twice as much tells whether a mail begins"""
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,12})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
+_BLANK_LINES = re.compile(rb"(?:\r?\n){0,3}")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
+_EMLX_LENGTH = re.compile(rb"(\d{1,12})[ \t]*\r?\n")
+_MANY_MAILS = ".mbox"
+_ONE_MAIL = (".eml", ".emlx", ".msg")
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,15 @@ class Mail:
     """where in the file: the offset of its first byte in a mailbox, nothing in a file of its own"""
     size: int
     """bytes"""
+    separator: bytes = b""
+    """the `From ` line above it, which tells when it came"""
 
 
 def is_mailbox(file: Path) -> bool:
     """Whether a file is read as many mails: it is named like or begins like a mailbox, and is not named as one mail."""
-    if file.suffix.lower() in (".eml", ".msg") or is_maildir(PurePosixPath(file.as_posix())):
+    if file.suffix.lower() in _ONE_MAIL or is_maildir(PurePosixPath(file.as_posix())):
         return False
-    with open_plain(file) as stream:
-        return file.suffix.lower() == ".mbox" or stream.read(len(_FROM)) == _FROM
+    return file.suffix.lower() == _MANY_MAILS or read_head(file, 100).lstrip(b"\n").startswith(FROM)
 
 
 def is_maildir(path: PurePosixPath) -> bool:
@@ -56,13 +59,23 @@ def is_maildir(path: PurePosixPath) -> bool:
     return path.parent.name in ("cur", "new")
 
 
+def read_head(file: Path, size: int) -> bytes:
+    """The first bytes of a file, as its mails are read."""
+    with open_plain(file) as stream:
+        return unicode_files.plain_bytes(stream.read(size))
+
+
 def starts_item_at(file: Path, offset: int) -> bool:
     """Whether a mail begins at that offset of a mailbox: what lies before it is whole."""
     with open_plain(file) as stream:
-        stream.seek(max(0, offset - 1))
-        before = stream.read(min(1, offset))
         head = stream.read(2 * _LONGEST_LINE)
-    return before in (b"", b"\n") and _begins_mail(head, 0)
+        if unicode_files.is_transcoded(head):
+            return False
+        stream.seek(max(0, offset - 1))
+        around = unicode_files.plain_bytes(stream.read(1 + 2 * _LONGEST_LINE))
+    if offset and around[:1] != b"\n":
+        return False
+    return separators.begins_mail(around[min(1, offset) :], among_patches=separators.is_patch(head))
 
 
 def is_cut_off(file: Path) -> bool:
@@ -70,22 +83,28 @@ def is_cut_off(file: Path) -> bool:
     if not is_mailbox(file):
         return False
     with open_plain(file) as stream:
-        stream.seek(max(0, file.stat().st_size - 1))
-        return stream.read(1) not in (b"", b"\n")
+        stream.seek(max(0, file.stat().st_size - 4))
+        return stream.read(4).rstrip(b"\0")[-1:] not in (b"", b"\n", b"\r")
 
 
 def mails(file: Path, start: int = 0) -> Iterator[Mail]:
     """The mails of a file, in order; of a mailbox those from that offset on."""
     with open_plain(file) as stream:
         if is_mailbox(file):
-            stream.seek(start)
-            yield from _split(stream, start)
+            yield from _split(*unicode_files.open_plain_bytes(stream, start))
         else:
             size = file.stat().st_size
-            yield Mail(stream.read() if size <= MAX_MAIL else b"", "", size)
+            data = stream.read() if size <= MAX_MAIL else b""
+            yield Mail(_without_envelope(data) if file.suffix.lower() == ".emlx" else data, "", size)
 
 
-def _split(stream: BinaryIO, start: int) -> Iterator[Mail]:
+def _without_envelope(data: bytes) -> bytes:
+    """The mail in a file of Apple Mail, which begins with its length and has a property list behind it."""
+    length = _EMLX_LENGTH.match(data)
+    return data[length.end() : length.end() + int(length[1])] if length else data
+
+
+def _split(stream: ByteSource, start: int) -> Iterator[Mail]:
     """Cuts a stream before every line that begins a mail."""
     window = _Buffer(stream, start)
     while not window.at_end():
@@ -97,13 +116,14 @@ def _split(stream: BinaryIO, start: int) -> Iterator[Mail]:
             continue
         data = window.take(end)
         if data.strip():
-            yield Mail(_restore(data), str(first), len(data))
+            separator, mail = _restore(data)
+            yield Mail(mail, str(first), len(data), separator)
 
 
 class _Buffer:
     """The part of a stream that is being examined."""
 
-    def __init__(self, stream: BinaryIO, base: int) -> None:
+    def __init__(self, stream: ByteSource, base: int) -> None:
         self._stream = stream
         self.base = base
         """offset of the buffer's first byte in the stream"""
@@ -139,7 +159,7 @@ def _end(window: _Buffer) -> int | None:
     counted = _counted_end(window)
     if counted is not None:
         return counted
-    looked = len(_FROM)
+    looked = len(FROM)
     while True:
         found = _next_mail(window, window.place + looked)
         if found is not None:
@@ -153,24 +173,21 @@ def _end(window: _Buffer) -> int | None:
 
 
 def _next_mail(window: _Buffer, place: int) -> int | None:
+    """Where the next mail begins, as far as the buffer tells."""
     buffer = window.buffer
-    while (place := buffer.find(b"\nFrom ", place)) >= 0:
-        if not window.ended and place + 2 * _LONGEST_LINE > len(buffer):
+    while (line := separators.find_candidate(buffer, place)) is not None:
+        if not window.ended and line + 2 * _LONGEST_LINE > len(buffer):
             return None  # not all of what tells a mail is there yet
-        if _begins_mail(buffer, place + 1):
-            return place + 1
-        place += len(_FROM)
+        if _begins_mail(window, line):
+            return line
+        place = line
     return None
 
 
-def _begins_mail(buffer: bytes, place: int) -> bool:
-    """Whether a line is what mailboxes put before a mail: it names a time, and a header follows."""
-    found = _FROM_LINE.match(buffer, place, place + _LONGEST_LINE)
-    return found is not None and _HEADER.match(buffer, found.end()) is not None
-
-
-def _next_line(buffer: bytes, place: int) -> int:
-    return buffer.find(b"\n", place) + 1
+def _begins_mail(window: _Buffer, place: int) -> bool:
+    """Whether another mail than the one that begins at the window's place begins there."""
+    data = window.buffer[place : place + 2 * _LONGEST_LINE]
+    return separators.begins_mail(data, among_patches=separators.is_patch(window.buffer, window.place))
 
 
 def _counted_end(window: _Buffer) -> int | None:
@@ -187,12 +204,12 @@ def _counted_end(window: _Buffer) -> int | None:
     while len(window.buffer) - window.place < size + 2 * _LONGEST_LINE and window.more():
         pass
     end = window.place + size
-    blank = re.compile(rb"(?:\r?\n){0,3}").match(window.buffer, end)
+    blank = _BLANK_LINES.match(window.buffer, end)
     behind = blank.end() if blank else end
     if end > len(window.buffer):
         return None
     whole = behind == len(window.buffer) if window.ended else False
-    return behind if whole or (behind > end and _begins_mail(window.buffer, behind)) else None
+    return behind if whole or (behind > end and _begins_mail(window, behind)) else None
 
 
 def _skip(window: _Buffer) -> int:
@@ -208,13 +225,15 @@ def _skip(window: _Buffer) -> int:
         window.more()
 
 
-def _restore(data: bytes) -> bytes:
-    """A mail without its From line; `>From ` at the start of a line loses the mark that mailboxes put there.
+def _restore(data: bytes) -> tuple[bytes, bytes]:
+    """The From line and the mail below it; `>From ` at the start of a line loses the mark that mailboxes put there.
 
     Where a line begins with `From ` itself, the mailbox puts no marks (mboxcl2), and they are the writer's own.
     """
-    if data.startswith(_FROM):
-        data = data[_next_line(data, 0) or len(data) :]
+    data = data.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
+    separator = b""
+    if data.startswith(FROM):
+        separator, _, data = data.partition(b"\n")
     if b"\n>" in data and b"From " in data and b"\nFrom " not in data:
         data = _QUOTED_FROM.sub(rb"\1", data)
-    return data
+    return separator, data

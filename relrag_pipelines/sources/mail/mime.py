@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from relrag_pipelines.sources.mail import headers
+from relrag_pipelines.sources.mail.mail_heads import start_of_head
+from relrag_pipelines.sources.mail.unicode_files import plain_bytes
 
 MAX_HEADERS = 2**20
 """Longest head of a part that is read, bytes; what is behind it is not looked at."""
@@ -111,9 +113,8 @@ class Part:
 
 def parse(data: bytes, depth: int = 0) -> Part:
     """The mail in these bytes, whatever they are; `depth` is how deeply it is nested."""
-    if b"\n" not in data and b"\r" in data:
-        data = data.replace(b"\r", b"\n")
-    return _PartReader(data).part(0, len(data), depth, "text/plain")
+    data = plain_bytes(data)
+    return _PartReader(data).mail(0, len(data), depth)
 
 
 class _PartReader:
@@ -123,6 +124,16 @@ class _PartReader:
         self._data = data
         self._parts = 0
         self._charsets: list[str] = []
+
+    def mail(self, start: int, end: int, depth: int) -> Part:
+        """A whole mail, whose headers may stand behind empty lines and junk."""
+        from_line = _FROM_LINE.match(self._data, start, end)
+        top = from_line.end() if from_line else start
+        begin = start_of_head(self._data, top, end)
+        part = self.part(begin, end, depth, "text/plain")
+        if self._data[top:begin].strip():
+            part.defects.append("junk_before_headers")
+        return part
 
     def part(self, start: int, end: int, depth: int, default_type: str) -> Part:
         self._parts += 1
@@ -148,9 +159,9 @@ class _PartReader:
             part.defects.append("too_deep")
         elif encoding in (b"base64", b"quoted-printable"):  # forbidden, and sent all the same
             inner = part.content()
-            part.parts = [_PartReader(inner).part(0, len(inner), depth + 1, "text/plain")]
+            part.parts = [_PartReader(inner).mail(0, len(inner), depth + 1)]
         else:
-            part.parts = [self.part(part.start, part.end, depth + 1, "text/plain")]
+            part.parts = [self.mail(part.start, part.end, depth + 1)]
 
     def _open_multipart(self, part: Part, depth: int) -> None:
         boundary = part.parameters.get("boundary", "")

@@ -24,11 +24,12 @@ from typing import Any
 from relrag_pipelines.privacy.keys import safe_id
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, mail_ids
-from relrag_pipelines.sources.mail import attachments, copies, gmail_labels, headers, mime, segmentation
+from relrag_pipelines.sources.mail import attachments, copies, gmail_labels, headers, mail_heads, mime, segmentation
 from relrag_pipelines.sources.mail.body import MAX_TEXT, Body, body_of, name_of
 from relrag_pipelines.sources.mail.bulk_mail import bulk_reason
 from relrag_pipelines.sources.mail.mime import Part
 from relrag_pipelines.sources.mail.outlook import msg
+from relrag_pipelines.sources.mail.sent_time import sent_time
 from relrag_pipelines.text import reference_numbers
 
 KIND = "gmail"
@@ -51,6 +52,10 @@ _DAMAGED = {
 _LOSSY = {*_TOO_LARGE, *_DAMAGED, "damaged_base64", "damaged_tnef", "damaged_uuencode", "damaged_text"}
 """defects with which something of the mail may be missing"""
 _MOST_IDS = 200
+_NO_HEADER = (
+    "no header of a mail was found, so sender, time and subject are unknown; all of it is kept as its text; "
+    "if it is no mail, move it out of the source"
+)
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,13 @@ class MailContext:
     """path of the unit that holds it"""
     place: str
     """where in the unit it lies; empty where it is all of it"""
+    separator: bytes = b""
+    """the line of a mailbox above it"""
+
+    @property
+    def raw(self) -> bytes:
+        """The mail with the line above it."""
+        return b"%b\n%b" % (self.separator, self.data) if self.separator else self.data
 
     @property
     def location(self) -> str:
@@ -83,12 +95,12 @@ def read_mail(letter: MailContext, reading: ReadContext) -> Iterator[Record | Fa
     try:
         found = list(_records(letter, reading))
     except msg.CompoundError as error:
-        reading.keep(letter.unit, letter.place, letter.data)
+        reading.keep(letter.unit, letter.place, letter.raw)
         why = f"a mail saved by Outlook that cannot be opened: {error}; its bytes are kept, save it again"
         yield Failure(letter.at, "damaged", why, whole_unit=not letter.place)
         return
     except Exception as error:  # noqa: BLE001  one bad mail must not stop a mailbox; its text must not reach a traceback
-        reading.keep(letter.unit, letter.place, letter.data)
+        reading.keep(letter.unit, letter.place, letter.raw)
         why = f"the mail cannot be read ({type(error).__name__}); its bytes are kept; please report it"
         yield Failure(letter.at, "unreadable", why)
         return
@@ -99,7 +111,7 @@ def _records(letter: MailContext, reading: ReadContext) -> Iterator[Record | Fai
     saved_by_outlook = letter.data.startswith(msg.SIGNATURE)
     mail = msg.parse(letter.data) if saved_by_outlook else mime.parse(letter.data)
     body = body_of(mail)
-    record = _record(mail, body, reading)
+    record = _record(mail, body, reading, letter.separator)
     record.source_id = _native_id(record, mail, reading)
     record.locations = [letter.location]
     record.parent_ref = record.source_id
@@ -109,11 +121,13 @@ def _records(letter: MailContext, reading: ReadContext) -> Iterator[Record | Fai
         _add_text_hash(record, parts, copies.text_fingerprint(body.text, record.subject or "", parts), reading)
     record.extra |= _note_failure(body)
     if body.defects & _LOSSY:
-        reading.keep(letter.unit, letter.place, letter.data)
+        reading.keep(letter.unit, letter.place, letter.raw)
     for defect in sorted(body.defects & _TOO_LARGE.keys()):
         yield Failure(letter.at, "too_large", f"{_TOO_LARGE[defect]}; its bytes are kept, save what you need apart")
     for defect in sorted(body.defects & _DAMAGED.keys()):
         yield Failure(letter.at, "damaged", f"{_DAMAGED[defect]}; its bytes are kept, save the mail again from Outlook")
+    if not mail_heads.has_mail_headers(mail.fields):
+        yield Failure(letter.at, "no_header", _NO_HEADER)
     if body.is_encrypted or "-----BEGIN PGP MESSAGE-----" in body.text:
         yield Failure(letter.at, "encrypted", "the mail is encrypted (PGP); save it decrypted to have its text")
     yield record
@@ -127,14 +141,14 @@ def _read_nested_mail(message: Part, record: Record, reading: ReadContext, at: s
     said = _record(mail, body, reading)
     own_id = headers.message_ids([mail.raw("message-id")])
     references = [*said.extra.get("references", ()), *(_asset_id(one, reading) for one in own_id)]
-    for name in ("from_", "to", "subject", "ts", "text", "numbers"):
+    for name in ("from_", "to", "subject", "ts", "date_quality", "text", "numbers"):
         setattr(record, name, getattr(said, name))
     record.extra |= said.extra | ({"references": references} if references else {})
     yield from attachments.read(mail, body, record, reading, at, _read_nested_mail)
     record.extra |= _note_failure(body)
 
 
-def _record(mail: Part, body: Body, reading: ReadContext) -> Record:
+def _record(mail: Part, body: Body, reading: ReadContext, separator: bytes = b"") -> Record:
     """All of the record that the mail itself says, but its id."""
     senders = headers.addresses(mail.fields.get("from", ())) or headers.addresses(mail.fields.get("sender", ()))
     to, cc, bcc = (headers.addresses(mail.fields.get(name, ())) for name in ("to", "cc", "bcc"))
@@ -150,6 +164,7 @@ def _record(mail: Part, body: Body, reading: ReadContext) -> Record:
         "apart": apart,
         "bulk": bulk_reason((name, values[0].decode("latin-1")) for name, values in mail.fields.items()),
     }
+    sent = sent_time(mail, reading.timezone, separator)
     gmail_thread = mail.raw("x-gm-thrid").strip().decode("ascii", "replace")
     if gmail_thread:
         extra["gmail_thread"] = reading.hash(gmail_thread)
@@ -160,7 +175,8 @@ def _record(mail: Part, body: Body, reading: ReadContext) -> Record:
         from_=", ".join(map(str, senders)) or None,
         to=[str(one) for one in dict.fromkeys([*to, *cc, *bcc])],
         subject=subject or None,
-        ts=headers.date(mail.raw("date"), reading.timezone),
+        ts=sent.ts,
+        date_quality=sent.quality,
         thread_id=None,
         parent_asset_id=f"{KIND}:{named[-1]}" if named else None,
         total_siblings=0,

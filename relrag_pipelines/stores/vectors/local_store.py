@@ -44,6 +44,7 @@ from relrag_pipelines.stores.vectors.protocol import (
     match_conditions,
 )
 from relrag_pipelines.text.sparse_encoder import SparseEncoder
+from relrag_pipelines.workers import cancellation
 
 CONFIG = "edge_config.json"
 """the file that says what a store is of"""
@@ -117,6 +118,7 @@ class _EdgeStore:
         where: ChunkFilter = ANYWHERE,
         also: Mapping[str, float] | None = None,
     ) -> list[ScoredPoint]:
+        cancellation.check()
         vector = self._encoder.query(query, also)
         if not vector.indices:
             return []
@@ -125,6 +127,7 @@ class _EdgeStore:
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
 
     def nearest(self, vector: Vectors, limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
+        cancellation.check()
         query = Query.Nearest(vector.tolist(), using=MEANING)
         wide = SearchParams(hnsw_ef=max(BREADTH, limit))
         request = QueryRequest(query=query, limit=limit, filter=_filter(where), params=wide)

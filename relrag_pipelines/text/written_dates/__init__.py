@@ -28,6 +28,10 @@ _CELLS = re.compile(r"\t|[ \xa0]{2,}|\|")
 _LONGEST = 200
 """characters of a line that is looked at"""
 _YEAR_ANYWHERE = re.compile("[12١٢۱۲１２][09٠٩۰۹０９]\\d\\d|[一二][九〇零○][〇零○一二三四五六七八九]{2}年")
+_AROUND = 24
+"""characters on either side of a line end in which a date is looked for"""
+_LINE_END = re.compile(r"(?<=[^\s])[ \t]*\n[ \t]*(?:>[ \t]?)*(?=[^\s>])")
+_DATE_WORD = re.compile(r"[^\W_]+[.,/-]?$|[^\W_]+")
 _MARKS = r"[\s*_#>()-]*"
 _PLACE = r"[^\W\d_]+(?:(?:[ -]|\. ?|['’])[^\W\d_]+){0,2}"
 _WORD = r"[^\W\d_]+"
@@ -63,6 +67,40 @@ def stated_date(text: str) -> date | None:
             if _stands_alone(cell, found):
                 alone.add(found.day if place in ends else date.max)
     return alone.pop() if len(alone) == 1 and date.max not in alone else None
+
+
+def join_dates(text: str) -> str:
+    """The text with a space in place of a line end that stands within a date: `12.` and `ledna 2025` on the next line.
+
+    Where a text was wrapped at a width, a reader would take the two for two things.
+    """
+    return _LINE_END.sub(lambda found: " " if _is_within_date(text, found) else found[0], text)
+
+
+def _is_within_date(text: str, line_end: re.Match[str]) -> bool:
+    before, behind = text[max(0, line_end.start() - _AROUND) : line_end.start()], text[line_end.end() :][:_AROUND]
+    if not (_DATE_WORD.search(before) and _DATE_WORD.match(behind)):
+        return False
+    begun = _bare(before)
+    joined = f"{begun} {_bare(behind)}"
+    return any(one.start() < len(begun) < one.end() - 1 for one in _broken_date().finditer(joined))
+
+
+@functools.cache
+def _broken_date() -> re.Pattern[str]:
+    """A day with its month, with or without a year, or a month with its year."""
+    names = "|".join(sorted(map(re.escape, _months()), key=len, reverse=True))
+    day, month, year = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:19|20)\d\d"
+    nth = r"(?:st|nd|rd|th|\.)?"
+    ways = (
+        rf"{day}{nth} (?:of )?(?:ב-?)?(?:{names})(?:,? {year})?",
+        rf"(?:{names}) {day}{nth}(?:,? {year})?",
+        rf"(?:{names}),? {year}",
+        rf"{day}\. ?{month}\. ?{year}",
+        rf"{year}- ?{month}- ?{day}",
+        rf"{day}/ ?{month}/ ?{year}",
+    )
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(ways)})(?![^\W_])")
 
 
 def title_date(title: str) -> date | None:

@@ -15,7 +15,7 @@ from relrag_pipelines.stores.lock import LockedByOther
 from relrag_query.cli import graph_answer, source_references
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
 from relrag_query.display.inert_text import safe
-from relrag_query.graphrag import collections, service
+from relrag_query.graphrag import collections, integrity, service
 from relrag_query.graphrag.answer import METHODS
 from relrag_query.graphrag.answer_reply import answer_reply
 from relrag_query.graphrag.index import Index, open_index
@@ -92,7 +92,7 @@ def add(name: str, folder: Path, config: Path | None = None) -> int:
     print(f'{name}: GraphRAG {index.layout}, {index.folder}. Ask it: relrag graphrag query {name} "..."')
     if vectors := len(index.tables["record_texts"]):
         print(f"{vectors} of {len(index.tables['entities'])} entities are found by meaning, too.")
-    for problem in index.problems:
+    for problem in [*index.problems, *integrity.problems(index)]:
         print(f"problem: {problem}")
     if failed:
         print(f"It is searched by words only: {failed}. Add it again to try again.")
@@ -126,19 +126,20 @@ def status(name: str, config: Path | None = None, *, as_json: bool = False) -> i
     settings = settings_module.load(config)
     found, index = collections.load(settings, name)
     made = graph_indexes.current_info(settings.home_path, name) if found.own else None
+    problems = [*index.problems, *integrity.problems(index)]
     told = {
         "name": name,
         "index_path": str(index.folder),
         "schema_version": index.layout,
         "counts": {table: len(rows) for table, rows in index.tables.items() if len(rows)},
         "made": {**made.figures, "index": made.number} if made else {},
-        "problems": list(index.problems),
+        "problems": problems,
     }
     if as_json:
         print(json.dumps(told, indent=1, ensure_ascii=False))
     else:
         print(graph_answer.status_text(told))
-    return WITH_FAILURES if index.problems else DONE
+    return WITH_FAILURES if problems else DONE
 
 
 def _read(answer: Path) -> str:

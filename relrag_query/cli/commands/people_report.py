@@ -17,10 +17,11 @@ from relrag_pipelines.identity.journal_statements import (
 )
 from relrag_pipelines.settings import now
 from relrag_query.display.amounts import number
+from relrag_query.display.excerpts import plain
 from relrag_query.display.source_line import time_of
 from relrag_query.people.ages import age
 from relrag_query.people.indexed_person import IndexedPerson
-from relrag_query.people.page import PersonPage
+from relrag_query.people.page import Moment, PersonPage
 from relrag_query.people.people import People
 from relrag_query.people.traffic import Traffic
 
@@ -69,8 +70,10 @@ def _relationship_lines(page: PersonPage) -> Iterator[str]:
 def _contact_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
     """How much passed between this person and others, and the latest records."""
     if page.traffic:
-        yield f"Contact: {time_of(page.first_contact, zone)} to {time_of(page.last_contact, zone)}"
+        yield f"Contact: {_time(page.first_contact, zone)} to {_time(page.last_contact, zone)}"
         yield "  " + ", ".join(f"{one['records']} {one['asset_type']}" for one in page.traffic)
+    if page.mentions:
+        yield f"  named in {number(page.mentions, 'more record')}"
     if page.pairs:
         yield "Traffic"
     for pair in page.pairs[:_MOST_PAIRS]:
@@ -81,8 +84,9 @@ def _contact_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
     if page.latest:
         yield "Latest"
     for record in page.latest:
-        text = " ".join((record["text"] or record["subject"] or "").split())
-        yield f"  {time_of(record['ts'], zone)}  {record['asset_type']}, {record['role']}: {shorten(text)}"
+        text = " ".join(plain(record["text"] or record["subject"] or "", record["asset_type"]).split())
+        when = time_of(record["ts"], zone, record["asset_type"], record["date_quality"])
+        yield f"  {when}  {record['asset_type']}, {record['role']}: {shorten(text)}"
         yield f"    {record['asset_ref']}"
 
 
@@ -94,7 +98,15 @@ def _pair_traffic(pair: Traffic, zone: ZoneInfo) -> str:
         (pair.groups, "shared group" if pair.groups == 1 else "shared groups"),
     )
     told = ", ".join(f"{count} {what}" for count, what in figures if count)
-    return f"{told}; {time_of(pair.first, zone)} to {time_of(pair.last, zone)}" if pair.first is not None else told
+    return f"{told}; {_pair_times(pair, zone)}" if pair.first is not None else told
+
+
+def _pair_times(pair: Traffic, zone: ZoneInfo) -> str:
+    return " to ".join(time_of(one, zone, pair.asset_type) for one in (pair.first, pair.last))
+
+
+def _time(moment: Moment, zone: ZoneInfo) -> str:
+    return time_of(moment.ts, zone, moment.rag_source_type, moment.date_quality)
 
 
 def _validity(since: str | None, until: str | None) -> str:

@@ -26,6 +26,7 @@ def serve(
     login: bool = False,
     token: bool = False,
     new_token: bool = False,
+    log_out: bool = False,
     index: Path | None = None,
     unix_socket: Path | None = None,
     processes: int = 1,
@@ -33,7 +34,7 @@ def serve(
     """Serves until it is interrupted; returns the exit code.
 
     Once it is ready it prints a login link; `login` prints another one, `token` the token for programs, and both serve
-    nothing.
+    nothing. `log_out` ends all logins, and so does a `new_token`.
     """
     config = config or settings_module.find_config()
     settings = settings_module.load(config)
@@ -42,6 +43,11 @@ def serve(
         if not (link := logins.link(settings.home_path, port, _NAME)):
             raise SettingsError(f"no pages of this archive are served on port {port}; start with: relrag serve{option}")
         print(link)
+        return 0
+    if log_out or new_token:
+        logins.end_sessions(settings)
+    if log_out:
+        print(f"All logins have ended; a link to log in again: relrag serve --login{option}")
         return 0
     server = _extra("relrag_query.web.server")
     if token or new_token:

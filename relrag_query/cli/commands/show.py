@@ -146,7 +146,7 @@ def _chunk(chunk: Chunk, zone: ZoneInfo) -> Iterator[str]:
         "of": chunk.asset_id,
         "type": chunk.rag_source_type,
         "source": chunk.source,
-        "time": time_of(chunk.ts, zone, chunk.rag_source_type),
+        "time": time_of(chunk.ts, zone, chunk.rag_source_type, chunk.date_quality or ""),
         "from": chunk.from_,
         "subject": chunk.subject,
         "pages": page,

@@ -35,6 +35,7 @@ def serve(
     login: Annotated[bool, typer.Option("--login", help="Only print a link to the running server.")] = False,
     token: Annotated[bool, typer.Option("--token", help="Only print the token for programs.")] = False,
     new_token: Annotated[bool, typer.Option("--new-token", help="Replace the token, and print the new one.")] = False,
+    log_out: Annotated[bool, typer.Option("--log-out", help="Only end all logins, of the UI too.")] = False,
     index: ServedIndex = None,
     socket: Annotated[
         Path | None,
@@ -47,10 +48,11 @@ def serve(
 ) -> None:
     """Serve pages, an API and MCP for this archive.
 
-    Whoever opens the link that is printed is logged in; it works once. --login prints another one.
+    Whoever opens the link that is printed is logged in for 30 days (login_days); it works once. --login prints another
+    one. --log-out ends all logins, and --new-token does so too.
     """
-    asked = {"port": port, "host": host, "login": login, "token": token, "new_token": new_token, "index": index}
-    dispatch.run("serve", "serve", config, **asked, unix_socket=socket, processes=processes)
+    asked = {"port": port, "host": host, "login": login, "token": token, "new_token": new_token, "log_out": log_out}
+    dispatch.run("serve", "serve", config, **asked, index=index, unix_socket=socket, processes=processes)
 
 
 @app.command()

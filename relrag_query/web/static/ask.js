@@ -38,6 +38,12 @@ function nodes(html) {
   return new DOMParser().parseFromString(html, 'text/html').body.childNodes
 }
 
+/** What a panel shows of it: of a whole page, such as one that says what went wrong, its main part. */
+function content(html) {
+  const page = new DOMParser().parseFromString(html, 'text/html')
+  return (page.querySelector('main') ?? page.body).childNodes
+}
+
 async function ask(query) {
   asked?.abort()
   asked = new AbortController()
@@ -74,7 +80,7 @@ async function open(link) {
   closing.className = 'close'
   closing.textContent = 'Close'
   closing.addEventListener('click', close)
-  beside.replaceChildren(closing, ...nodes(await response.text()))
+  beside.replaceChildren(closing, ...content(await response.text()))
   beside.hidden = false
   document.body.classList.add('opened')
   document.querySelectorAll('[data-beside][aria-current]').forEach((one) => one.removeAttribute('aria-current'))

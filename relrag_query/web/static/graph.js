@@ -86,12 +86,21 @@ async function expand(id) {
   })
   found.edges.forEach(addEdge)
   ;[id, ...fresh.map((node) => node.id)].forEach(resize)
-  return { added: fresh.length, omitted: found.omitted.records ?? 0 }
+  return { fresh: fresh.map((node) => node.id), omitted: found.omitted.records ?? 0 }
 }
 
 function say(text) {
   tooltip.textContent = cut(inert(text), 220)
   tooltip.hidden = !text
+}
+
+/** What a click has added around a node, by name, and what its page has beside that. */
+function outcome(id, fresh, omitted) {
+  const names = fresh.slice(0, 4).map((one) => cut(graph.getNodeAttribute(one, 'label'), 32))
+  const more = fresh.length > names.length ? ` and ${fresh.length - names.length} more` : ''
+  const news = fresh.length ? `${fresh.length} added: ${names.join(', ')}${more}` : 'nothing more is related'
+  const rest = omitted ? `; ${omitted} more on its page: double click` : ''
+  return `${graph.getNodeAttribute(id, 'label')}: ${omitted && !fresh.length ? 'the newest are shown' : news}${rest}`
 }
 
 /** Whether this browser can draw it at all. */
@@ -121,12 +130,15 @@ async function draw() {
     defaultDrawNodeHover: () => {},
   })
   let near = null
+  let added = new Set()
   let pointed = null
   let dragged = null
   let moved = false
+  /** what was said of the last click, which stays when the mouse goes on */
+  let told = ''
   renderer.setSetting('nodeReducer', (id, node) => {
     if (!near) return node
-    if (near.has(id)) return { ...node, forceLabel: id === pointed, zIndex: 1 }
+    if (near.has(id)) return { ...node, forceLabel: id === pointed || added.has(id), zIndex: 1 }
     return { ...node, label: '', color: shade(['#d8d3c8', '#3b3d3f']) }
   })
   renderer.setSetting('edgeReducer', (id, edge) => {
@@ -136,7 +148,7 @@ async function draw() {
   const light = (id) => {
     pointed = id
     near = id && new Set([id, ...graph.neighbors(id)])
-    say(id ? graph.getNodeAttribute(id, 'said') : '')
+    say(id ? graph.getNodeAttribute(id, 'said') : told)
     renderer.refresh({ skipIndexation: true })
   }
   renderer.on('enterNode', ({ node }) => light(node))
@@ -157,11 +169,11 @@ async function draw() {
   renderer.getMouseCaptor().on('mouseup', () => (dragged = null))
   renderer.on('clickNode', async ({ node }) => {
     if (moved) return
-    const { added, omitted } = await expand(node).catch((error) => ({ added: error.message }))
-    const said = graph.getNodeAttribute(node, 'said')
-    if (typeof added === 'string') say(added)
-    else if (omitted) say(`${said} (the newest of what is related; ${omitted} more on its page: double click)`)
-    else if (!added) say(`${said} (nothing more is related)`)
+    const { fresh, omitted, failed } = await expand(node).catch((error) => ({ failed: error.message }))
+    told = failed ?? outcome(node, fresh, omitted)
+    added = new Set(fresh)
+    light(node)
+    say(told)
   })
   renderer.on('doubleClickNode', ({ node, event }) => {
     event.preventSigmaDefault()
@@ -172,7 +184,7 @@ async function draw() {
   const focus = place.dataset.focus
   if (focus) {
     if (!graph.hasNode(focus)) (await load(`${place.dataset.around}?${new URLSearchParams({ ref: focus })}`)).nodes.forEach((node, number) => addNode(node, 0.2 * number, 0))
-    await expand(focus)
+    added = new Set((await expand(focus)).fresh)
     light(focus)
   }
   document.getElementById('cards').hidden = true

@@ -1,0 +1,102 @@
+"""Checksums of national ids: python-stdnum's, and those of ids that it doesn't know.
+
+Each function is given an id without separators, in upper case.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+from collections.abc import Callable
+
+from stdnum.exceptions import ValidationError
+
+_GERMAN_WEIGHTS = (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1)
+_MONTH_DAY = r"(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
+_BRITISH = re.compile(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
+_KOREAN = re.compile(rf"\d\d{_MONTH_DAY}[1-8]\d{{6}}")
+_SINGAPOREAN = {"S": (0, "JZIHGFEDCBA"), "T": (4, "JZIHGFEDCBA"), "F": (0, "XWUTRQPNMLK"), "G": (4, "XWUTRQPNMLK")}
+_SINGAPOREAN |= {"M": (3, "KLJNPQRTUWX")}
+
+
+def british_insurance(number: str) -> bool:
+    """National Insurance: https://www.gov.uk/hmrc-internal-manuals/national-insurance-manual/nim39110."""
+    return _BRITISH.fullmatch(number) is not None
+
+
+def german_insurance(number: str) -> bool:
+    """Rentenversicherungsnummer: area, date of birth, letter, serial, check digit; VKVV, paragraph 4."""
+    digits = f"{number[:8]}{ord(number[8]) - ord('A') + 1:02}{number[9:]}"
+    products = (int(digit) * weight for digit, weight in zip(digits[:12], _GERMAN_WEIGHTS, strict=True))
+    return sum(sum(divmod(product, 10)) for product in products) % 10 == int(number[-1])
+
+
+def hungarian_insurance(number: str) -> bool:
+    """TAJ: digits times 3 and 7 in turn, modulo 10."""
+    return _weighted(number[:8], (3, 7) * 4) % 10 == int(number[8])
+
+
+def hungarian_tax(number: str) -> bool:
+    """Adóazonosító jel of a person: begins with 8, digits times their place, modulo 11."""
+    return number[0] == "8" and _weighted(number[:9], range(1, 10)) % 11 == int(number[9])
+
+
+def korean_resident(number: str) -> bool:
+    """Resident registration: a date of birth and the code of a century. Those since October 2020 have no checksum."""
+    return _KOREAN.fullmatch(number) is not None
+
+
+def russian_insurance(number: str) -> bool:
+    """СНИЛС: digits times their place from the end, modulo 101, of which 100 counts as 0."""
+    return _weighted(number[:9], range(9, 0, -1)) % 101 % 100 == int(number[9:])
+
+
+def singaporean_identity(number: str) -> bool:
+    """NRIC and FIN: weighted digits give a letter, which depends on the series."""
+    if number[0] not in _SINGAPOREAN or not number[1:8].isdigit():
+        return False
+    offset, letters = _SINGAPOREAN[number[0]]
+    return letters[(_weighted(number[1:8], (2, 7, 6, 5, 4, 3, 2)) + offset) % 11] == number[8]
+
+
+def any_number(number: str) -> bool:
+    """A number without a checksum."""
+    return number.strip("0") != ""
+
+
+_OWN: dict[str, Callable[[str], bool]] = {
+    one.__name__: one
+    for one in (
+        british_insurance,
+        german_insurance,
+        hungarian_insurance,
+        hungarian_tax,
+        korean_resident,
+        russian_insurance,
+        singaporean_identity,
+        any_number,
+    )
+}
+
+
+@functools.cache
+def check(name: str) -> Callable[[str], bool]:
+    """The check of that name: one of these, or of a module of python-stdnum such as `es.dni`. Raises ImportError."""
+    if own := _OWN.get(name):
+        return own
+    validate = importlib.import_module(f"stdnum.{name}").validate
+
+    @functools.lru_cache(maxsize=1 << 10)
+    def is_valid(number: str) -> bool:
+        try:
+            validate(number)
+        except ValidationError:
+            return False
+        return True
+
+    return is_valid
+
+
+def _weighted(digits: str, weights: range | tuple[int, ...]) -> int:
+    return sum(int(digit) * weight for digit, weight in zip(digits, weights, strict=True))

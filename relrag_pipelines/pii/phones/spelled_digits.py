@@ -1,0 +1,178 @@
+"""Numbers whose digits are spelt, one by one: `six one two, three four five, six seven eight`.
+
+The words are those of number_words/. All of a number are of one language; figures may stand between them.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import ahocorasick_rs
+
+from relrag_pipelines.pii import context_words, number_words
+from relrag_pipelines.pii.number_words.matching import UNSPACED, fold
+from relrag_pipelines.pii.phones import validity
+from relrag_pipelines.pii.spans import Span
+
+SCORE = 0.6
+_FEWEST, _MOST = 7, 15
+"""digits"""
+_FEWEST_SPELT = 5
+"""of them in words"""
+_SHORTEST = 3
+"""letters of a word that is looked for; shorter ones count only beside others"""
+_TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’][^\W\d_]+)*")
+_GAP = re.compile(r"[\s,.;\-–—/()+]{0,4}")
+_COUNTING = "01234567890123456789"
+
+
+class _Digit(NamedTuple):
+    """A word or figure of a text that stands for digits."""
+
+    start: int
+    end: int
+    digits: str
+    spelt: bool
+
+
+class _Language(NamedTuple):
+    """The words of one language for digits, folded, and for two or three times the next one."""
+
+    digits: Mapping[str, str]
+    repeat: Mapping[str, int]
+
+
+@functools.cache
+def _languages() -> tuple[_Language, ...]:
+    found = []
+    for words in number_words.load():
+        if words.digits:
+            forms = {fold(form): str(digit) for digit, some in enumerate(words.digits) for form in some.split("/")}
+            forms = {form.replace("'", ""): digit for form, digit in forms.items()}
+            found.append(_Language(forms, {fold(word): times for times, word in enumerate(words.repeat, 2)}))
+    return tuple(found)
+
+
+@functools.cache
+def _forms() -> Mapping[str, frozenset[int]]:
+    """Every word for a digit, as written and without accents, with the places of its languages in `_languages`."""
+    spelling = [one.digits for one in number_words.load() if one.digits]
+    found: dict[str, set[int]] = {}
+    for place, digits in enumerate(spelling):
+        for word in itertools.chain.from_iterable(some.split("/") for some in digits):
+            for form in {word.lower(), fold(word)}:
+                found.setdefault(form, set()).add(place)
+    return {form: frozenset(found[form]) for form in sorted(found) if len(form) >= _SHORTEST or UNSPACED.search(form)}
+
+
+@functools.cache
+def _automaton() -> tuple[ahocorasick_rs.BytesAhoCorasick, list[frozenset[int]]]:
+    """What finds the words in UTF-8, and the languages of each."""
+    words = [form.encode() for form in _forms()]
+    fast = ahocorasick_rs.Implementation.DFA
+    longest = ahocorasick_rs.MatchKind.LeftmostLongest
+    return ahocorasick_rs.BytesAhoCorasick(words, matchkind=longest, implementation=fast), list(_forms().values())
+
+
+@functools.cache
+def pattern() -> str:
+    """For RE2: matches every text that may hold such a number, as it has three of these words close together."""
+    word = f"(?:{'|'.join(map(re.escape, _forms()))})"
+    return rf"(?i:{word}(?:.{{0,{_NEAR}}}{word}){{2}})"
+
+
+def may_hold(text: str) -> bool:
+    """Whether the text may hold such a number: it has enough words of one language for digits, close together."""
+    return bool(_languages_in(text))
+
+
+def _languages_in(text: str) -> list[_Language]:
+    automaton, languages = _automaton()
+    places = automaton.find_matches_as_indexes(text.lower().encode("utf-8", "surrogatepass"))
+    if len(places) < _FEWEST_NEAR:
+        return []
+    near: dict[int, tuple[int, int]] = {}
+    enough: set[int] = set()
+    for word, start, end in places:
+        for language in languages[word]:
+            behind, count = near.get(language, (-_NEAR, 0))
+            count = count + 1 if start - behind <= _NEAR else 1
+            near[language] = end, count
+            if count >= _FEWEST_NEAR:
+                enough.add(language)
+    return [_languages()[one] for one in sorted(enough)]
+
+
+_FEWEST_NEAR = 4
+"""words that make it worth while to read a text word by word"""
+_NEAR = 20
+"""bytes between them; words that are too short to be looked for may stand there"""
+
+
+def find(text: str, regions: tuple[str, ...]) -> Iterator[Span]:
+    """The numbers in the text."""
+    for language in _languages_in(text):
+        for run in _runs(text, language):
+            if _is_phone(text, run, regions):
+                yield Span(run[0].start, run[-1].end, SCORE)
+
+
+def to_digits(number: str) -> str:
+    """The digits of a number that is spelt; empty for others."""
+    runs = (run for language in _languages() for run in _runs(number, language))
+    return max((_digits(run) for run in runs), key=len, default="")
+
+
+def _digits(run: list[_Digit]) -> str:
+    return "".join(one.digits for one in run)
+
+
+def _runs(text: str, language: _Language) -> Iterator[list[_Digit]]:
+    """Words for digits in a row, long enough to be a number."""
+    run: list[_Digit] = []
+    for one in itertools.chain(_words(text, language), [None]):
+        if run and (one is None or not _GAP.fullmatch(text, run[-1].end, one.start)):
+            if (
+                _FEWEST <= len(_digits(run)) <= _MOST
+                and sum(len(each.digits) for each in run if each.spelt) >= _FEWEST_SPELT
+            ):
+                yield run
+            run = []
+        if one is not None:
+            run.append(one)
+
+
+def _words(text: str, language: _Language) -> Iterator[_Digit]:
+    """The words of the text that stand for digits in that language, and figures."""
+    times, first = 1, 0
+    for token in _TOKEN.finditer(text):
+        word = fold(token[0]).replace("'", "").replace("’", "")
+        if word in language.repeat:
+            times, first = language.repeat[word], token.start()
+            continue
+        if digits := _value(word, language.digits):
+            yield _Digit(first if times > 1 else token.start(), token.end(), digits * times, not word.isdecimal())
+        times = 1
+
+
+def _value(word: str, digits: Mapping[str, str]) -> str:
+    """The digits that a word stands for; several where a language leaves no blanks between them."""
+    if word.isdecimal():
+        return word
+    if word in digits:
+        return digits[word]
+    each = [digits.get(char, "") for char in word] if UNSPACED.search(word) else [""]
+    return "".join(each) if all(each) else ""
+
+
+def _is_phone(text: str, run: list[_Digit], regions: tuple[str, ...]) -> bool:
+    digits = _digits(run)
+    if context_words.has_phone_context(text, run[0].start):
+        return True
+    if digits in _COUNTING or digits[::-1] in _COUNTING or context_words.has_other_context(text, run[0].start):
+        return False
+    return validity.is_valid(digits, validity.home_regions(text, regions))

@@ -1,0 +1,70 @@
+"""Checks an opened index of any version: ids that occur twice, and ids that lead to no row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pandas as pd
+
+from relrag_query.graphrag.index import Index
+
+_UNIQUE = (
+    ("documents", "id"),
+    ("text_units", "id"),
+    ("entities", "id"),
+    ("entities", "human_readable_id"),
+    ("entities", "title"),
+    ("relationships", "id"),
+    ("relationships", "human_readable_id"),
+    ("communities", "community"),
+    ("community_reports", "community"),
+    ("covariates", "id"),
+    ("covariates", "human_readable_id"),
+)
+_LEADS = (
+    ("text_units", "document_id", "documents", "id"),
+    ("entities", "text_unit_ids", "text_units", "id"),
+    ("relationships", "text_unit_ids", "text_units", "id"),
+    ("relationships", "source", "entities", "title"),
+    ("relationships", "target", "entities", "title"),
+    ("communities", "entity_ids", "entities", "id"),
+    ("communities", "relationship_ids", "relationships", "id"),
+    ("communities", "text_unit_ids", "text_units", "id"),
+    ("community_reports", "community", "communities", "community"),
+    ("covariates", "text_unit_id", "text_units", "id"),
+)
+"""table and column -> table and column in which every value of the first stands"""
+_ADVICE = "answers may cite the wrong record, or none; build the index again"
+
+
+def problems(index: Index) -> list[str]:
+    """What is wrong with the ids of an index, in words that hold no text of it."""
+    return [*_duplicates(index), *_dangling(index)]
+
+
+def _duplicates(index: Index) -> Iterator[str]:
+    for table, column in _UNIQUE:
+        counts = Counter(_values(index, table, column))
+        if repeated := sum(count > 1 for count in counts.values()):
+            yield f"{table}: {repeated:,} values of {column} stand in several rows; {_ADVICE}"
+
+
+def _dangling(index: Index) -> Iterator[str]:
+    for table, column, target, key in _LEADS:
+        known = set(_values(index, target, key))
+        if not known:  # the table is missing, which is a problem of its own
+            continue
+        if missing := len(set(_values(index, table, column)) - known):
+            yield f"{table}: {missing:,} values of {column} lead to no row of {target}; {_ADVICE}"
+
+
+def _values(index: Index, table: str, column: str) -> Iterator[str]:
+    """Every value of a column, of lists each element; -1 and empty ones stand for none."""
+    rows = index.tables.get(table)
+    if rows is None or column not in rows:
+        return
+    for value in rows[column].tolist():
+        for one in value if isinstance(value, list | tuple) or hasattr(value, "tolist") else (value,):
+            if one is not None and one != "" and one is not pd.NA and str(one) not in ("-1", "nan"):
+                yield str(one)

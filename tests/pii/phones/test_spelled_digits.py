@@ -1,0 +1,54 @@
+"""Numbers whose digits are spelt."""
+
+import pytest
+
+from relrag_pipelines.pii import PIIRedactor, phones
+from relrag_pipelines.pii.phones import spelled_digits
+from relrag_pipelines.pii.policies import EntityCatalog
+from relrag_pipelines.privacy.keys import Keys
+from relrag_pipelines.settings import Policy
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "region", "normal"),
+    [
+        ("call me: six one two, three four oh, five six seven now", "six one two, three four oh, five six seven", "ES",
+         "+34612340567"),
+        ("mi móvil: seis uno dos tres cuatro cinco seis siete ocho", "seis uno dos tres cuatro cinco seis siete ocho",
+         "ES", "+34612345678"),
+        ("null eins sieben sechs drei null vier acht zwei zwei neun eins",
+         "null eins sieben sechs drei null vier acht zwei zwei neun eins", "DE", "+4917630482291"),
+        ("一三八零零一三八零零零", "一三八零零一三八零零零", "CN", "+8613800138000"),
+        ("공일공 일이삼사 오육칠팔", "공일공 일이삼사 오육칠팔", "KR", "+821012345678"),
+        ("אפס חמש שתיים אחת שתיים שלוש ארבע חמש שש שבע", "אפס חמש שתיים אחת שתיים שלוש ארבע חמש שש שבע", "IL",
+         "+972521234567"),
+        ("zero seven double nine one, one two three four five six",
+         "zero seven double nine one, one two three four five six", "GB", "+447991123456"),
+    ],
+)  # fmt: skip
+def test_a_spelt_number_is_found(text: str, number: str, region: str, normal: str) -> None:
+    assert [text[start:end] for start, end, _ in phones.find(text, (region,))] == [number]
+    assert phones.normalise(number, (region,)) == normal
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "one two three four five six seven eight", "the code is six one two three four five six seven eight",
+        "one of two people, three at most", "once, twice, six times", "dix, neuf, huit, sept, six, cinq, quatre, trois",
+    ],
+)  # fmt: skip
+def test_counting_and_codes_are_none(text: str) -> None:
+    assert phones.find(text, ("ES", "FR")) == []
+
+
+def test_a_text_without_a_figure_reaches_the_recogniser() -> None:
+    ours = PIIRedactor(
+        {"default": Policy(entities=["PHONE_NUMBER"], action="replace")},
+        Keys(b"i" * 32, b"p" * 32, "k1"),
+        catalog=EntityCatalog(regions=("ES",)),
+    )
+    text = "seis uno dos tres cuatro cinco seis siete ocho"
+    assert ours.redact(f"Ana: {text}.", "default") == "Ana: <PHONE_NUMBER>."
+    assert spelled_digits.may_hold(text)
+    assert not spelled_digits.may_hold("somebody told anyone that two of the phones were stolen")
