@@ -21,6 +21,12 @@ MAX_LINE = 16 * 2**20
 """Longest line that is read, bytes; of a longer one the rest is passed over."""
 
 _PASSED_OVER = (b"PHOTO", b"LOGO", b"SOUND", b"KEY")
+_QUOTED_PRINTABLE = re.compile(rb";(?:[^;]*=)?\"?(?:QUOTED-PRINTABLE|Q)\"?(?:;|$)")
+_PROPERTY = re.compile(
+    rb"(?:[A-Za-z0-9-]+\.)?(?:END|BEGIN|VERSION|N|FN|TEL|EMAIL|ADR|ORG|TITLE|ROLE|URL|BDAY|NOTE|LABEL|NICKNAME|UID|REV"
+    rb"|CATEGORIES|GEO|TZ|PHOTO|X-[A-Z0-9-]+)[;:]"
+)
+"""in capitals, as phones write them"""
 _PARAMETERS = re.compile(r';([^;:="]+)(?:=((?:"[^"]*"|[^";:])*))?')
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _PARTS = re.compile(r"(?<!\\)(?:\\\\)*;")
@@ -124,27 +130,83 @@ def _as_bytes(file: BinaryIO) -> BinaryIO:
 
 def _unfold(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Whole lines with the number of their first; continued ones joined, pictures left out."""
-    whole, first, passing, soft = b"", 0, False, False
+    current: _FoldedLine | None = None
+    for number, line in _lines(file):
+        if current and current.goes_on_with(line):
+            if not current.is_passed_over:
+                current.parts.append(line)
+            continue
+        if current and not current.is_passed_over:
+            yield current.first, current.whole()
+        current = _FoldedLine(number, line)
+    if current and not current.is_passed_over:
+        yield current.first, current.whole()
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Numbered lines without their ends, cut at MAX_LINE."""
     number = 0
     while line := file.readline(MAX_LINE):
         number += 1
         if len(line) == MAX_LINE and not line.endswith(b"\n"):
             while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
                 pass
-        line = line.rstrip(b"\r\n")
-        if soft or (line[:1] in (b" ", b"\t") and first):
-            whole += b"" if passing else (line if soft else line[1:])
-        elif passing and line and b":" not in line:
-            continue  # a picture whose lines are not indented
-        else:
-            if first and not passing:
-                yield first, whole
-            whole, first = line, number
-            passing = re.split(rb"[;:]", line, maxsplit=1)[0].rpartition(b".")[2].upper() in _PASSED_OVER
-        soft = not passing and whole.endswith(b"=") and b"QUOTED-PRINTABLE" in whole.partition(b":")[0].upper()
-        whole = whole[:-1] if soft else whole
-    if first and not passing:
-        yield first, whole
+        yield number, line.rstrip(b"\r\n")
+
+
+class _FoldedLine:
+    """A property on one or more lines of a file."""
+
+    def __init__(self, first: int, line: bytes) -> None:
+        self.first = first
+        self.parts = [line]
+        head = line.partition(b":")[0].upper()
+        self.is_passed_over = re.split(rb"[;:]", head, maxsplit=1)[0].rpartition(b".")[2] in _PASSED_OVER
+        self._is_encoded = not self.is_passed_over and _QUOTED_PRINTABLE.search(head) is not None
+
+    def goes_on_with(self, line: bytes) -> bool:
+        """Whether the next line of the file belongs to it."""
+        if self._is_encoded and _ends_softly(self.parts[-1]):
+            return _PROPERTY.match(line) is None  # some phones end a value with a soft break
+        # the lines of a picture need not be indented
+        return line[:1] in (b" ", b"\t") or (self.is_passed_over and bool(line) and b":" not in line)
+
+    def whole(self) -> bytes:
+        """Its lines joined."""
+        if len(self.parts) == 1 and not self._is_encoded:
+            return self.parts[0]
+        if not self._is_encoded:
+            return b"".join([self.parts[0], *(part[1:] for part in self.parts[1:])])
+        return self._joined(indented=self._is_indented())
+
+    def _joined(self, *, indented: bool) -> bytes:
+        """The lines of a value in quoted-printable; `indented`: a blank begins each that a soft break precedes."""
+        whole, soft = [b""], False
+        for place, part in enumerate(self.parts):
+            whole.append(part[1:] if place and part[:1] in (b" ", b"\t") and (indented or not soft) else part)
+            soft = _ends_softly(part)
+            if soft:
+                whole[-1] = whole[-1].rstrip(b" \t")[:-1]
+        return b"".join(whole)
+
+    def _is_indented(self) -> bool:
+        """Whether lines behind soft breaks are folded as well: then the blank that begins each is not of the value."""
+        behind = [part for part, before in zip(self.parts[1:], self.parts, strict=False) if _ends_softly(before)]
+        if not behind or any(part[:1] not in (b" ", b"\t") for part in behind):
+            return False
+        # one blank may be of the value, unless it would stand within a character
+        return len(behind) > 1 or (not self._is_utf8(indented=False) and self._is_utf8(indented=True))
+
+    def _is_utf8(self, *, indented: bool) -> bool:
+        try:
+            quopri.decodestring(self._joined(indented=indented)).decode()
+        except UnicodeDecodeError:
+            return False
+        return True
+
+
+def _ends_softly(line: bytes) -> bool:
+    return line.rstrip(b" \t").endswith(b"=")
 
 
 def _add(card: VCard, line: bytes) -> None:
@@ -182,8 +244,8 @@ def _parameters(head: str) -> dict[str, str]:
 
 def _decode(raw: bytes, parameters: dict[str, str]) -> tuple[str, bool]:
     """The value as text, and whether that is certain."""
-    encoding = parameters.get("ENCODING", "").upper()
-    if encoding == "QUOTED-PRINTABLE":
+    encoding = parameters.get("ENCODING", "").upper().rpartition(",")[2]
+    if encoding in ("Q", "QUOTED-PRINTABLE"):
         raw = quopri.decodestring(raw)
     elif encoding in ("B", "BASE64"):
         try:

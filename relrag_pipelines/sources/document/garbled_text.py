@@ -6,6 +6,7 @@ PDFium then gives the numbers of glyphs as if they were characters: `7KHTXLFN` f
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -15,11 +16,13 @@ MAX_UNMAPPED = 0.3
 MAX_UNUSUAL = 0.1
 """Share of characters that no text has: control, private and unassigned ones."""
 MIN_VOWELS = 0.2
-"""Share of vowels among Latin letters; languages have .3 to .5, letters that all were swapped for others often fewer."""
+"""Share of vowels among Latin letters; languages have .3 to .5, letters that were all swapped often fewer."""
 SAMPLE = 200
 """characters of a page that are looked at, evenly spaced"""
 _MIN_LETTERS = 200
 """letters of a page below which vowels tell nothing"""
+_LATIN_END = "\u0250"
+_VOWELS = frozenset("aeiouyıæœø")
 _UNUSUAL = frozenset({"Cc", "Co", "Cn", "Cs"})
 _LAYOUT = frozenset("\r\n\t\ufffe")
 """PDFium's own line ends and hyphens"""
@@ -44,8 +47,11 @@ def _unusual_share(text: str) -> float:
 
 
 def _lacks_vowels(text: str) -> bool:
-    letters = [character for character in text.lower() if "a" <= character <= "z" or "\xe0" <= character <= "\u024f"]
-    if len(letters) < _MIN_LETTERS or len(letters) * 2 < sum(map(str.isalpha, text)):
+    counted = Counter(text.lower())
+    letters = {letter: count for letter, count in counted.items() if letter.isalpha()}
+    latin = {letter: count for letter, count in letters.items() if letter < _LATIN_END}
+    total = sum(latin.values())
+    if total < _MIN_LETTERS or total * 2 < sum(letters.values()):
         return False
-    vowels = sum(unicodedata.normalize("NFD", letter)[0] in "aeiouyıæœø" for letter in letters)
-    return vowels < MIN_VOWELS * len(letters)
+    vowels = sum(count for letter, count in latin.items() if unicodedata.normalize("NFD", letter)[0] in _VOWELS)
+    return vowels < MIN_VOWELS * total
