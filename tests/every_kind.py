@@ -99,9 +99,12 @@ def _a_file_each(name: str, content: Callable[[int, str], str], beside: str = ""
 
 
 def _chat(numbers: Numbers, salt: str) -> Iterator[str]:
+    # the first and the last message stay: what is older or newer than an export holds is not deleted
+    yield "01/01/2024, 08:00 - Dana Levi: Welcome to the hiking group\n"
     for number in sorted(numbers, key=_day):
         month, day = _day(number)
         yield f"{day:02}/{month:02}/2024, 10:{number % 60:02} - {_PEOPLE[number % 4]}: {_text(number, salt)}\n"
+    yield "30/07/2024, 08:00 - Dana Levi: See you\n"
 
 
 def _notes(numbers: Numbers, salt: str) -> Iterator[str]:

@@ -104,7 +104,8 @@ def drop_replaced(home: Path, source: Source, change: MonthRewrites, gone: set[s
 def replace_unit(change: MonthRewrites, path: str, before: UnitState | None, contents: UnitRecords, full: bool) -> None:
     """Replaces what a unit held by what it holds now."""
     unfinished = before is not None and before.reader == unit_state.UNFINISHED
-    if not contents.complete and before and any(month.rows for month in before.months):
+    finished_once = before is not None and any(month.rows for month in before.months)
+    if not contents.complete and before and finished_once:
         # what was not read is not deleted; after a kill that is what lies there, and no hash describes it
         if unfinished:
             months = [replace(month, hash="") for month in before.months]
@@ -115,7 +116,8 @@ def replace_unit(change: MonthRewrites, path: str, before: UnitState | None, con
     anew = full or unfinished or before is None or before.reader == unit_state.RETAINED
     change.months |= {month for month in earlier | later if anew or earlier.get(month) != later.get(month)}
     change.replaced_units.add(path)
-    if contents.coverage:
+    # what a killed first export left of a unit is nothing that the unit ever held
+    if contents.coverage and (finished_once or not unfinished):
         change.coverage[path], change.ids_by_unit[path] = _spans(contents.coverage), contents.tables.ids()
     _add(change, path, contents, later)
 

@@ -60,6 +60,9 @@ Item = tuple[str, str, str]
 additions = st.tuples(sources, st.tuples(months, people, texts))
 
 
+FIRST, LAST = "01/01/2024, 08:00 - Ota: Welcome to the group\n", "30/05/2024, 08:00 - Ota: See you\n"
+
+
 def chat_line(month: str, sender: str, text: str, number: int) -> str:
     year, of_year = month.split("-")
     said = f"{sender}: {text}" if text else f'{sender} changed the subject to "Hiking {number}"'
@@ -211,7 +214,10 @@ class Changes(RuleBasedStateMachine):
                 "notes": ("notes.jsonl", note),
                 "cards": ("people.vcf", card),
             }[source]
-            (folder / name).write_text("".join(line(*item, number) for number, item in items))
+            lines = [line(*item, number) for number, item in items]
+            if source == "chat":  # what is older or newer than an export holds is not deleted, so both ends stay
+                lines = [FIRST, *lines, LAST]
+            (folder / name).write_text("".join(lines))
 
 
 @pytest.fixture

@@ -38,8 +38,8 @@ def config(tmp_path: Path) -> Path:
     return config
 
 
-def export(config: Path, *, full: bool = False, files: int | None = None) -> None:
-    """Exports the notes; with `files` it is cut short when so many files of months are in place."""
+def export(config: Path, *, full: bool = False, files: int | None = None, source: str = "notes") -> None:
+    """Exports a source; with `files` it is cut short when so many files of months are in place."""
     workspace = archive.workspace(config)
     renamed = 0
 
@@ -52,7 +52,7 @@ def export(config: Path, *, full: bool = False, files: int | None = None) -> Non
 
     failpoints.watch = watch
     try:
-        ingest(workspace, workspace.settings.source("notes"), full=full)
+        ingest(workspace, workspace.settings.source(source), full=full)
     except CutShort:
         assert files is not None
     finally:
@@ -151,3 +151,18 @@ def test_before_the_first_generation_nothing_is_protected(config: Path) -> None:
     write(config.parent, range(3))
     with pytest.raises(TooManyDeletions, match="57 of 60 records would be deleted"):
         archive.sync(config)
+
+
+@pytest.mark.parametrize("files", [1, 2])
+def test_of_a_chat_whose_first_export_was_killed_no_older_message_stays(config: Path, files: int) -> None:
+    """Of a chat that was read to its end they stay, since an export may begin late."""
+    with config.open("a") as file:
+        file.write('[[sources]]\nname = "chat"\nkind = "whatsapp"\npath = "chats"\n')
+    chat = config.parent / "chats" / "WhatsApp Chat with Hiking.txt"
+    chat.parent.mkdir()
+    chat.write_text(archive.CHAT)
+    export(config, files=files, source="chat")
+    chat.write_text("".join(archive.CHAT.splitlines(True)[2:]))
+    export(config, source="chat")
+    home = archive.workspace(config).home
+    assert sorted(lake.manifest(home, "private_records", "chat")) == ["2024-01", "2024-02"]
