@@ -52,7 +52,7 @@ def find(text: str) -> list[Span]:
 def _is_czech(number: str) -> bool:
     """Whether prefix and account have the right checksums, and the bank exists."""
     prefix, _, account = number.partition("/")[0].rpartition("-")
-    return _is_multiple_of_11(prefix) and _is_multiple_of_11(account) and bankaccount.is_valid(number)
+    return _is_multiple_of_11(prefix) and _is_multiple_of_11(account) and bool(bankaccount.is_valid(number))
 
 
 def _is_multiple_of_11(digits: str) -> bool:

@@ -26,10 +26,12 @@ import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from relrag_pipelines.errors import SafeError
+
 _FOLDER = Path(__file__).parent
 
 
-class NumberWordsError(ValueError):
+class NumberWordsError(SafeError):
     """A file of number words is not as it has to be; the message names the file, the key and what is wrong."""
 
 
