@@ -39,7 +39,7 @@ from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.question import DateLike, Filters, read_question
 from relrag_query.retrieval.question_length import NOTICE, shorten, shorten_all
 from relrag_query.retrieval.question_vectors import QuestionVectors
-from relrag_query.retrieval.term_coverage import Frequencies
+from relrag_query.retrieval.term_coverage import Frequencies, tokens
 
 __all__ = ["Archive", "ArchiveError", "DateLike"]
 
@@ -236,9 +236,24 @@ class Archive:
             return catalog_reader.chunks(connection, [chunk_id]).get(chunk_id)
 
     def chunks_of(self, asset_id: str) -> list[Chunk]:
-        """The passages of a record or chat window, in order."""
+        """The passages of a record or chat window, in order.
+
+        Of a window that an earlier generation had, those of the window that holds its first message now.
+        """
         with self._reading() as connection:
-            return catalog_reader.asset_chunks(connection, [asset_id])
+            found = catalog_reader.asset_chunks(connection, [asset_id])
+            return found or catalog_reader.successors(connection, asset_id)[:1]
+
+    def cited_chunk(self, chunk_id: str, asset_id: str = "", quote: str = "") -> Chunk | None:
+        """The passage of that id; where it was made anew since, that of its record or window with most of the quote.
+
+        None where the archive has neither.
+        """
+        if found := self.chunk(chunk_id):
+            return found
+        others = self.chunks_of(asset_id) if asset_id else []
+        asked = tokens(quote)
+        return max(others, key=lambda one: len(asked & tokens(one.text)), default=None)
 
     def thread(self, thread_id: str, limit: int = 100, offset: int = 0) -> list[Member]:
         """The records of a thread, newest first."""

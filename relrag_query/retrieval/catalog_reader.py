@@ -28,6 +28,12 @@ _OF_ASSETS = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
     WHERE asset_id IN (SELECT unnest($keys)) ORDER BY asset_id, chunk_index
 """
+_SUCCESSORS = """
+    SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
+    WHERE starts_with(asset_id, $chat)
+        AND len(list_filter(members, lambda one: contains($window, substr(one, $kind) || ':'))) > 0
+    ORDER BY ts DESC, chunk_id
+"""
 _FOLLOWING = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
     WHERE thread_id = $thread AND last_ts > $ts AND index_in_parent IS NULL AND chunk_index = 0 AND section IS NULL
@@ -79,6 +85,8 @@ _BRIEFS = """
         left(text, $length)
     FROM chunks WHERE chunk_id IN (SELECT unnest($chunks))
 """
+_WINDOW = ":chunk:"
+"""in the id of a chat window, between its kind and its chat"""
 _PREVIEW = 240
 """characters of a text in a list"""
 _PREVIEWED = 1200
@@ -126,6 +134,18 @@ def group_chunks(connection: Connection, chunk_group_ids: Sequence[str]) -> list
 def asset_chunks(connection: Connection, asset_ids: Sequence[str]) -> list[Chunk]:
     """All passages of these records in the order of their texts."""
     return [Chunk(*row) for row in connection.execute(_OF_ASSETS, {"keys": list(asset_ids)}).fetchall()]
+
+
+def successors(connection: Connection, asset_id: str) -> list[Chunk]:
+    """The chat windows that now hold the first message of a window that an earlier generation had; the latest first.
+
+    A window is named by its chat and its first and last message, so it is another one once messages follow.
+    """
+    kind, mark, window = asset_id.partition(_WINDOW)
+    if not mark:
+        return []
+    values = {"chat": f"{kind}{mark}{window.partition(':')[0]}:", "window": f":{window}", "kind": len(kind) + 1}
+    return [Chunk(*row) for row in connection.execute(_SUCCESSORS, values).fetchall()]
 
 
 def following_chunks(connection: Connection, thread_id: str, ts: int, limit: int) -> list[Chunk]:

@@ -308,4 +308,4 @@ def _words(text: str) -> str:
 
 
 def _unknown(ref: str) -> str:
-    return f'the archive has nothing named "{ref}"; search shows ids'
+    return f'the archive has nothing named "{ref}" (any more); search shows ids'

@@ -32,6 +32,7 @@ Reply = TypeVar("Reply")
 _TYPED_WRONG = (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
 """a date that is none, an unknown person: whoever typed it can change it"""
 _LONGEST = LONGEST
+_NO_PASSAGE = "the archive has no such passage; it was deleted, or made anew since: ask again"
 _EARLIER = 4
 """questions that one goes on from"""
 _PAGE = 20
@@ -103,10 +104,10 @@ class Pages:
         question, filters = _question(request)
         follows = _follows(request)
         asked = functools.partial(self._service.ask, question, filters, follows=follows)
-        answer, problem = await self._answer(asked) if question else (None, "")
+        answer, problem, status = await self._answer(asked) if question else (None, "", 200)
         told = _told(answer, follows) if answer else {}
         more = {"problem": problem, **told, **self._choices(filters)}
-        return self._page("ask.html", 400 if problem else 200, question=question, answer=answer, **more)
+        return self._page("ask.html", status, question=question, answer=answer, **more)
 
     async def ask_stream(self, request: Request) -> Response:
         """The answer as events, of which the last holds it as HTML."""
@@ -124,19 +125,19 @@ class Pages:
         query, filters = _question(request)
         after = request.query_params.get("cursor")
         asked = functools.partial(self._service.search, query, filters, _PAGE, after)
-        found, problem = await self._answer(asked) if query else (None, "")
+        found, problem, status = await self._answer(asked) if query else (None, "", 200)
         more = {"problem": problem, **self._choices(filters)}
-        return self._page("search.html", 400 if problem else 200, question=query, found=found, after=after, **more)
+        return self._page("search.html", status, question=query, found=found, after=after, **more)
 
-    async def _answer(self, asked: Callable[[], Reply]) -> tuple[Reply | None, str]:
-        """The answer; or what is wrong with what was asked, which is shown above the form that it was typed into."""
+    async def _answer(self, asked: Callable[[], Reply]) -> tuple[Reply | None, str, int]:
+        """The answer; or what is wrong with what was asked, which the form shows that it was typed into; the status."""
         try:
-            return await self._turns.run(asked), ""
+            return await self._turns.run(asked), "", 200
         except Exception as error:
             status, said = describe(error)
             if status not in _TYPED_WRONG:
                 raise
-            return None, said
+            return None, said, status
 
     async def record(self, request: Request) -> Response:
         """A record, whole, with what relates to it."""
@@ -161,8 +162,8 @@ class Pages:
     async def source(self, request: Request) -> Response:
         """The passage that a citation names, its quote marked; `part` gives it without the frame of a page."""
         asked = request.query_params
-        found = await self._turns.run(self._cited, asked.get("chunk", ""))
         quote, page = asked.get("quote", "")[:_LONGEST], asked.get("page", "")
+        found = await self._turns.run(self._cited, asked.get("chunk", ""), asked.get("of", ""), quote)
         passage = found["passage"]
         if page.isdecimal() and (passage.page_number or 0) <= int(page) <= (passage.last_page_number or 0):
             passage.page_number = int(page)
@@ -222,11 +223,12 @@ class Pages:
         """What is served under no other address."""
         raise UnknownRef("there is no such page")
 
-    def _cited(self, chunk_id: str) -> dict[str, Any]:
+    def _cited(self, chunk_id: str, asset_id: str, quote: str) -> dict[str, Any]:
         with self._service.reading() as archive:
-            chunk = archive.chunk(chunk_id)
+            chunk = archive.cited_chunk(chunk_id, asset_id, quote)
             if chunk is None:
-                raise UnknownRef("the archive has no such passage; it may have been made anew since, ask again")
+                what = "what this link cites was deleted or forgotten since" if asset_id else _NO_PASSAGE
+                raise UnknownRef(what)
             record = archive.record(chunk.asset_id)
             passage = record_replies.passage_reply(chunk, self._service.zone)
             pictured = record is not None and chunk.page_number is not None and originals.has_pages(record)
@@ -287,7 +289,7 @@ def _told(answer: replies.AnswerReply, follows: list[str]) -> dict[str, Any]:
         ref = cited if cited.startswith("person:") else f"chunk:{cited}"
         # a passage may go on for pages; where the quote stands is known of its first source
         page = quote.page if quote and quote.sources[:1] == [number] else None
-        return place(ref, quote.text if quote else "", page)
+        return place(ref, quote.text if quote else "", page, "" if ref == cited else source.asset_id)
 
     return {"numbered": numbered, "citation": citation, "earlier": earlier, "follows": follows}
 

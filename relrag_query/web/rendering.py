@@ -22,6 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from relrag_pipelines.identity import relationship_text
+from relrag_pipelines.pii import pseudonyms
 from relrag_pipelines.sources import record_type
 from relrag_query.display.excerpts import plain
 from relrag_query.display.inert_text import safe
@@ -29,6 +30,7 @@ from relrag_query.display.inert_text import safe
 _FOLDER = Path(__file__).parent
 _CITED = re.compile(r"\[(\d{1,3})\]")
 _PSEUDONYM = re.compile(r"<[A-Z_]+(:[^<>\s]*)?>")
+_REPLACED = re.compile(f"{pseudonyms.PATTERN}|{pseudonyms.TYPE.pattern}")
 _REVEALED = (
     "Personal data that was replaced. To see it, type: relrag reveal '{value}'. "
     "It asks for your reason and notes it; the page of the record shows it too."
@@ -53,12 +55,15 @@ def url(path: str, **parameters: Any) -> str:
     return f"{path}?{urlencode(given, doseq=True)}" if given else path
 
 
-def place(ref: str, quote: str = "", page: int | None = None) -> str:
-    """Where an id is shown; empty for what has no page."""
+def place(ref: str, quote: str = "", page: int | None = None, of: str = "") -> str:
+    """Where an id is shown; empty for what has no page.
+
+    A passage may be made anew by a later sync, so its address says `of` which record or chat window it is.
+    """
     if ref.startswith("thread:"):
         return url("/thread", id=ref.removeprefix("thread:"))
     if ref.startswith("chunk:"):
-        return url("/source", chunk=ref.removeprefix("chunk:"), quote=quote, page=page)
+        return url("/source", chunk=ref.removeprefix("chunk:"), quote=quote, page=page, of=of)
     if ref.startswith("person:"):
         return url("/person", name=ref.removeprefix("person:"))
     return "" if ref.startswith("audio:") else url("/record", ref=ref)
@@ -109,8 +114,8 @@ def commands(text: str) -> Markup:
 def explain_pseudonyms(text: str, *, reveals: bool) -> Markup:
     """A text, escaped, whose pseudonyms tell in a tooltip how their owner sees what they stand for."""
     shown, parts, start = safe(text), [Markup("")], 0
-    for match in _PSEUDONYM.finditer(shown):
-        how = _REVEALED.format(value=match[0]) if match[1] else _TYPE_ONLY
+    for match in _REPLACED.finditer(shown):
+        how = _REVEALED.format(value=match[0]) if ":" in match[0] else _TYPE_ONLY
         parts.append(escape(shown[start : match.start()]))
         told = how if reveals else _NOT_REVEALED
         parts.append(Markup('<abbr class="replaced" tabindex="0" title="{}">{}</abbr>').format(told, match[0]))

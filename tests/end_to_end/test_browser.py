@@ -100,6 +100,38 @@ def test_a_question_is_answered_and_its_source_opens_beside_it(page: sync_api.Pa
     assert page.evaluate("document.activeElement.className") == "cite"
 
 
+def test_a_citation_of_a_person_opens_beside_the_answer(page: sync_api.Page) -> None:
+    page.fill("input[name=q]", "Who is Dana Levi?")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("a.cite")
+    page.click("a.cite >> nth=0")
+    page.wait_for_selector("#source article")
+    assert page.inner_text("#source h1, #source h2 >> nth=0")
+    assert page.locator("header.bar").count() == 1, "not the whole site within itself"
+
+
+def test_a_click_in_the_graph_says_what_it_added(page: sync_api.Page, site: str) -> None:
+    page.goto(f"{site}/graph?each=1")
+    page.wait_for_function("() => document.getElementById('graph').dataset.drawn")
+    before = page.evaluate("drawn.graph.order")
+    node = page.evaluate(
+        """() => {
+          const { graph, renderer } = drawn
+          const id = graph.filterNodes((_, node) => node.kind === 'person').sort()[0]
+          const { x, y } = renderer.graphToViewport(graph.getNodeAttributes(id))
+          const { left, top } = document.getElementById('graph').getBoundingClientRect()
+          return [id, left + x, top + y]
+        }"""
+    )
+    page.mouse.move(node[1], node[2])
+    page.mouse.click(node[1], node[2])
+    page.wait_for_function(f"() => drawn.graph.order > {before}")
+    added = page.evaluate("drawn.graph.order") - before
+    page.wait_for_function("() => document.getElementById('tooltip').textContent.includes('added')")
+    page.mouse.move(1, 1)
+    assert f"{added} added: " in page.inner_text("#tooltip")
+
+
 def test_all_of_it_is_reached_by_keyboard(page: sync_api.Page) -> None:
     page.fill("input[name=q]", "What does the tenant pay?")
     page.keyboard.press("Enter")

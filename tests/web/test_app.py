@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -290,6 +291,100 @@ def test_what_is_forgotten_is_gone_from_pages_and_api(tmp_path: Path) -> None:
         assert not any("in the barn" in browser.get(path).text for path in paths)
         assert browser.get("/api/v1/show?ref=jsonl:notes:gone").status_code == 404
         assert browser.get(f"{OURS}/ask/stream?q=Where is the zeppelin?").text.count("in the barn") == 0
+
+
+def test_links_of_older_answers_open_after_a_publish(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    archive.write_notes(tmp_path, {"id": "gone", "text": "The zeppelin is in the barn.", "ts": "1709280000"})
+    archive.sync(config)
+    chat = tmp_path / "chats" / "WhatsApp Chat with Hiking.txt"
+    with client(config) as browser:
+        browser.headers |= COOKIE
+        answers = {
+            question: browser.post("/api/v1/ask", json={"question": question})
+            for question in ("Who has the key of the cabin?", "What did the plumber quote?", "Where is the zeppelin?")
+        }
+        sources = {question: answer.json()["sources"][0] for question, answer in answers.items()}
+        pages = {question: browser.get("/ask", params={"q": question}).text for question in answers}
+        links = {
+            question: unescape(re.findall(r'class="cite" href="([^"]+)"', page)[0]) for question, page in pages.items()
+        }
+        key, plumber, zeppelin = links.values()
+        window = sources["Who has the key of the cabin?"]["asset_id"]
+        assert "key of the cabin" in browser.get(key).text
+        # the window of the chat goes on, and a record is deleted
+        chat.write_text(
+            archive.CHAT.replace("052-123-4567\n", "052-123-4567\n13/01/2024, 10:17 - Dana Levi: Thanks!\n")
+        )
+        archive.write_notes(tmp_path)
+        archive.sync(config)
+        newer = browser.post("/api/v1/ask", json={"question": "Who has the key of the cabin?"}).json()
+        assert newer["sources"][0]["asset_id"] != window
+        for link in (key, f"{key}&part", f"/record?ref={window}"):
+            opened = browser.get(link)
+            assert opened.status_code == 200
+            assert "key of the cabin" in opened.text
+            assert "Thanks!" in opened.text
+        shown = browser.get("/api/v1/show", params={"ref": window}).json()
+        assert "Thanks!" in shown["passages"][0]["text"]
+        assert browser.get(plumber).status_code == 200
+        deleted = browser.get(zeppelin)
+        assert deleted.status_code == 404
+        assert "was deleted or forgotten since" in deleted.text
+        assert "zeppelin is in the barn" not in deleted.text
+
+
+def test_a_wrong_date_keeps_the_form_and_what_was_typed(config: Path) -> None:
+    with client(config) as browser:
+        browser.headers |= COOKIE
+        for path in ("/search", "/ask"):
+            page = browser.get(f"{path}?q=the+boiler&from=2024-13&to=2024-14&source=notes&person=Ota")
+            assert page.status_code == 400
+            assert 'value="the boiler"' in page.text
+            assert 'value="2024-13"' in page.text
+            assert 'value="Ota"' in page.text
+            assert re.search(r'value="notes" checked', page.text)
+            assert "is not a date; write 2024, 2024-03 or 2024-03-15" in page.text
+        unknown = browser.get("/search?q=boiler&person=Nobody+Atall")
+        assert unknown.status_code == 404
+        assert 'value="Nobody Atall"' in unknown.text
+
+
+def test_a_person_opens_in_the_panel_without_the_frame_of_a_page(config: Path) -> None:
+    with client(config) as browser:
+        browser.headers |= COOKIE
+        whole, part = (browser.get(f"/person?name=Ota{more}").text for more in ("", "&part"))
+        assert "<header" in whole
+        assert "<article" in part
+        assert "<header" not in part
+        assert "<html" not in part
+        assert part.strip() in whole
+
+
+def test_counts_and_dates_of_a_person_agree(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    called = {"text": "Dana Levi called.", "timestamp": "2024-03-05", "from": "Dana Levi"}
+    days = [{"id": f"d{place}", **called} for place in range(2)]
+    named = [{"id": "m", "text": "Ask Dana Levi about it.", "timestamp": "2024-05-01T08:00:00Z", "from": "Ota"}]
+    new_year = [{"id": "y", "text": "Happy new year", "timestamp": "2023-12-31T23:30:00Z", "from": "Dana Levi"}]
+    archive.write_notes(tmp_path, *days, *named, *new_year)
+    archive.sync(config)
+    with client(config) as browser:
+        browser.headers |= COOKIE
+        listed = browser.get("/api/v1/people").json()["people"]
+        people = [browser.get("/api/v1/person", params={"name": one["person_id"]}).json() for one in listed]
+        for brief, one in zip(listed, people, strict=True):
+            counts = {brief["records"], one["records"], sum(channel["records"] for channel in one["channels"])}
+            assert counts == {sum(year["records"] for year in one["years"])}
+        (person,) = (one for one in people if one["last_contact"] == "2024-03-05")
+        assert person["records"] == 3
+        # half past midnight on 1 January in Prague
+        assert person["years"] == [{"year": 2024, "records": 3}]
+        assert [one["time"] for one in person["latest"]] == ["2024-03-05", "2024-03-05", "2024-01-01T00:30:00+01:00"]
+        page = browser.get("/person", params={"name": person["person_id"]}).text
+        assert "1 January 2024 to 5 March 2024" in page
+        assert "<span>3 records" in page
+        assert person["mentions"] in (0, 1)  # of two who bear the name, a text may mean either
 
 
 def test_the_token_is_that_of_its_file_now(config: Path) -> None:

@@ -1,12 +1,15 @@
 """How texts from outside are put on a page: direction by line, commands as code, moments by the owner's clock."""
 
+import re
+from html import unescape
 from zoneinfo import ZoneInfo
 
 import pytest
+from markupsafe import escape
 
 from relrag_query.graph.full_graph import FullGraph, FullGraphNode, GraphEdge
 from relrag_query.web.graph_cards import cards
-from relrag_query.web.rendering import by_clock, commands, direction, split_at_quote
+from relrag_query.web.rendering import by_clock, commands, direction, explain_pseudonyms, split_at_quote
 
 
 @pytest.mark.parametrize(
@@ -71,3 +74,27 @@ def test_a_mark_ends_with_its_line_and_an_empty_line_has_none() -> None:
     assert split_at_quote("One two.\n \nThree four. Five.", "One two. Three four") == [
         ("One two.", True), ("\n \n", False), ("Three four.", True), (" Five.", False),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Call <PHONE_NUMBER:k1:88a31ea6ebff>.", "relrag reveal &#39;&lt;PHONE_NUMBER:k1:88a31ea6ebff&gt;&#39;"),
+        ("Pay to <IBAN_CODE:k12:00ff00ff00ff>", "relrag reveal &#39;&lt;IBAN_CODE:k12:00ff00ff00ff&gt;&#39;"),
+        ("id <IL_ID_NUMBER> of Mia", "type: relrag reveal, with the record&#39;s id"),
+        ("<CREDIT_CARD>", "open the record&#39;s page"),
+    ],
+)
+def test_a_pseudonym_tells_its_owner_how_to_reveal_it(text: str, told: str) -> None:
+    shown = explain_pseudonyms(text, reveals=True)
+    assert '<abbr class="replaced" tabindex="0" title="' in shown
+    assert told in shown
+    assert "relrag reveal" not in explain_pseudonyms(text, reveals=False)
+    assert unescape(re.sub(r"<[^<>]+>", "", shown)) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["<b>bold</b>", "a < b and c > d", "<script>alert(1)</script>", "x\u202ey", "List<T> of <B>"]
+)
+def test_what_is_no_pseudonym_is_only_escaped(text: str) -> None:
+    assert explain_pseudonyms(text, reveals=True) == escape(text.replace("\u202e", ""))

@@ -90,15 +90,15 @@ async function expand(id) {
 }
 
 function say(text) {
-  tooltip.textContent = cut(inert(text), 220)
+  tooltip.textContent = cut(inert(text), 360)
   tooltip.hidden = !text
 }
 
 /** What a click has added around a node, by name, and what its page has beside that. */
 function outcome(id, fresh, omitted) {
-  const names = fresh.slice(0, 4).map((one) => cut(graph.getNodeAttribute(one, 'label'), 32))
+  const names = fresh.slice(0, 4).map((one) => cut(graph.getNodeAttribute(one, 'said'), 48))
   const more = fresh.length > names.length ? ` and ${fresh.length - names.length} more` : ''
-  const news = fresh.length ? `${fresh.length} added: ${names.join(', ')}${more}` : 'nothing more is related'
+  const news = fresh.length ? `${fresh.length} added: ${names.join('; ')}${more}` : 'nothing more is related'
   const rest = omitted ? `; ${omitted} more on its page: double click` : ''
   return `${graph.getNodeAttribute(id, 'label')}: ${omitted && !fresh.length ? 'the newest are shown' : news}${rest}`
 }
