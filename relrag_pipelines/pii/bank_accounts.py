@@ -7,7 +7,6 @@ only where words speak of one; a Czech one, `19-2000145399/0800`, carries a chec
 
 from __future__ import annotations
 
-import operator
 import re
 
 from stdnum.cz import bankaccount
@@ -56,7 +55,8 @@ def _is_czech(number: str) -> bool:
 
 
 def _is_multiple_of_11(digits: str) -> bool:
-    return sum(map(operator.mul, map(int, digits[::-1]), _WEIGHTS)) % 11 == 0
+    weighted = (int(digit) * weight for digit, weight in zip(reversed(digits), _WEIGHTS, strict=False))
+    return sum(weighted) % 11 == 0
 
 
 def is_whole(number: str) -> bool:

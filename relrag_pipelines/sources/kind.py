@@ -48,6 +48,8 @@ class RecordType:
     """a message of a chat"""
     mail: bool = False
     """a mail, which quotes what it answers and may be sent to many"""
+    verbatim: bool = False
+    """code: its marks are no formatting"""
     spoken: bool = False
     """what was said aloud: a call, a meeting"""
     card: bool = False

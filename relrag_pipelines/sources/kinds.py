@@ -64,7 +64,7 @@ _COMMIT = RecordType(
     from_address=True,
     details=True,
 )
-_CODE = RecordType("code", "piece of code", "pieces of code", from_file=True, details=True)
+_CODE = RecordType("code", "piece of code", "pieces of code", from_file=True, details=True, verbatim=True)
 _MAIL = RecordType(
     "email",
     "mail",

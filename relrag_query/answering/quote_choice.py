@@ -18,7 +18,7 @@ from relrag_query.answering.confidence import NEXT, Judgement
 from relrag_query.answering.corrections import SORTS, corrections, sorts_asked, with_corrections
 from relrag_query.answering.extractive import ExtractiveAnswer, Sentence, is_duplicate
 from relrag_query.answering.sentences import QuotableSpan, expects_reply, is_question
-from relrag_query.display.excerpts import head_lines
+from relrag_query.retrieval.excerpts import head_lines
 from relrag_query.retrieval.term_coverage import Term, tokens
 
 _UNLIKELY = 0.1

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from relrag_pipelines.text import stopwords
 from relrag_pipelines.text.written_dates import join_dates
-from relrag_query.display.excerpts import readable_head
+from relrag_query.retrieval.excerpts import readable_head
 from relrag_query.retrieval.hit import Hit, Message
 from relrag_query.understanding.phrases import bare, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases

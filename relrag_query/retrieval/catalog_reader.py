@@ -12,7 +12,7 @@ import orjson
 from relrag_pipelines.records import Chunk, Page, Record, SpeechSegment
 from relrag_pipelines.sources import COMMIT_REF
 from relrag_pipelines.workers import cancellation
-from relrag_query.display.excerpts import plain
+from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Message
 
 Connection = duckdb.DuckDBPyConnection

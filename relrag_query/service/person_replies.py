@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, Field
 
 from relrag_pipelines.settings import now
-from relrag_query.display.excerpts import plain
+from relrag_query.retrieval.excerpts import plain
 from relrag_query.people.ages import age
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.page import Moment, PersonPage

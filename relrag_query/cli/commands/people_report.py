@@ -17,7 +17,7 @@ from relrag_pipelines.identity.journal_statements import (
 )
 from relrag_pipelines.settings import now
 from relrag_query.display.amounts import number
-from relrag_query.display.excerpts import plain
+from relrag_query.retrieval.excerpts import plain
 from relrag_query.display.source_line import time_of
 from relrag_query.people.ages import age
 from relrag_query.people.indexed_person import IndexedPerson

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from relrag_pipelines.text.written_dates import join_dates
-from relrag_query.display.excerpts import plain
+from relrag_query.retrieval.excerpts import plain
 
 
 @pytest.mark.parametrize(

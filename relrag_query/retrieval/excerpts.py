@@ -34,13 +34,12 @@ _REPLACEMENTS = tuple(
         (r"^([^\n]*\S)[ \t]+<[ \t]*>(?=[^\n]*:[ \t]*$)", r"\1"),  # Dana <> wrote:
     )
 )
-_VERBATIM = frozenset({"code"})
 
 
 def plain(text: str, rag_source_type: str = "") -> str:
     """What is shown of a passage or quote of that type; code and messages of chats stay as they are."""
     kind = record_type(rag_source_type)
-    if rag_source_type in _VERBATIM or kind.chat:
+    if kind.verbatim or kind.chat:
         return text
     head = _FRONT_MATTER.match(text)
     if head and text[head.end() :].strip():
