@@ -12,8 +12,8 @@ from relrag_pipelines.text import citation_marks
 from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, Sentence
 from relrag_query.answering.generative import GeneratedAnswer
 from relrag_query.answering.sentences import QuotableSpan
-from relrag_query.retrieval.excerpts import plain
 from relrag_query.display.source_filter import apply_source_filter
+from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 from relrag_query.understanding.intent import QueryIntent
 from relrag_query.understanding.time_expressions import TimeRange

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.text import citation_marks
-from relrag_query.retrieval.excerpts import plain
 from relrag_query.display.inert_text import safe
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.display.source_line import pages_of, seconds_of, source_line, time_of, when_of
 from relrag_query.results import Answer, CitedSource, Quote, Results
+from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 
 _EXCERPT = 400

@@ -10,12 +10,12 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, Field
 
 from relrag_pipelines.settings import now
-from relrag_query.retrieval.excerpts import plain
 from relrag_query.people.ages import age
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.page import Moment, PersonPage
 from relrag_query.people.relations import Relation
 from relrag_query.people.traffic import Traffic
+from relrag_query.retrieval.excerpts import plain
 from relrag_query.service.replies import local_time
 
 

@@ -24,8 +24,8 @@ from markupsafe import Markup, escape
 from relrag_pipelines.identity import relationship_text
 from relrag_pipelines.pii import pseudonyms
 from relrag_pipelines.sources import record_type
-from relrag_query.retrieval.excerpts import plain
 from relrag_query.display.inert_text import safe
+from relrag_query.retrieval.excerpts import plain
 
 _FOLDER = Path(__file__).parent
 _CITED = re.compile(r"\[(\d{1,3})\]")

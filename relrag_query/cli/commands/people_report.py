@@ -17,13 +17,13 @@ from relrag_pipelines.identity.journal_statements import (
 )
 from relrag_pipelines.settings import now
 from relrag_query.display.amounts import number
-from relrag_query.retrieval.excerpts import plain
 from relrag_query.display.source_line import time_of
 from relrag_query.people.ages import age
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.page import Moment, PersonPage
 from relrag_query.people.people import People
 from relrag_query.people.traffic import Traffic
+from relrag_query.retrieval.excerpts import plain
 
 _MOST_PAIRS = 10
 """pairs that a page lists; --json has all"""
