@@ -125,8 +125,8 @@ def carry_out(made: Workspace, plan: Plan, *, full: bool = False, accept_deletio
     rebuild(made)
 
 
-def rebuild(made: Workspace) -> list[str]:
-    """Makes what is stale and publishes it, reading no source, as `follow_up` of the runner does; what went wrong."""
+def rebuild(made: Workspace) -> None:
+    """Makes what is stale and publishes it, reading no source; an error is raised."""
     for first, last, run in plans.build_plan(made).runs():
         for source, name in run:
             (stage,) = [stage for stage in month_stages.STAGES if stage.name == name]
@@ -141,11 +141,10 @@ def rebuild(made: Workspace) -> list[str]:
         publish.publish(made)
     for graph in plans.build_plan(made).graphs if made.settings.graphrag.method != "off" else ():
         graph_build.run(made, graph.collection)
-    return []
 
 
 def do_without_dagster(patch: pytest.MonkeyPatch) -> None:
-    """Lets the commands `sync` and `forget` do as `carry_out` and `rebuild` do."""
+    """Lets the command `sync` do as `carry_out` does."""
     from relrag_pipelines.orchestration import runner
 
     def sync(workspace: Workspace, todo: Plan, **how: bool) -> runner.RunOutcome:
@@ -153,7 +152,6 @@ def do_without_dagster(patch: pytest.MonkeyPatch) -> None:
         return runner.RunOutcome(generation=generations.current_number(workspace.home))
 
     patch.setattr(runner, "sync", sync)
-    patch.setattr("relrag_query.cli.commands.forget._follow_up", rebuild)
 
 
 def clone(folder: Path, to: Path) -> Path:

@@ -3,15 +3,12 @@
 import functools
 import io
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from typing import ParamSpec, TypeVar
 
 import dagster as dg
 
-from relrag_pipelines.errors import RelragError
-from relrag_pipelines.files import disk_full
-from relrag_pipelines.privacy import fault_report
+from relrag_pipelines.privacy.error_descriptions import describe_error
 from relrag_pipelines.privacy.output_guard import suppress_library_output
 
 Arguments = ParamSpec("Arguments")
@@ -36,33 +33,16 @@ def seal_errors(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
         try:
             with suppress_library_output(), redirect_stdout(_Nowhere()), redirect_stderr(_Nowhere()):
                 return function(*args, **options)
-        except RelragError as error:
-            said = error.safe_message
         except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError) as error:
             interrupt, said = type(error), ""
-        except BrokenExecutor:
-            said = (
-                "a process that takes part was ended by the system, as happens where memory or disk runs out; make "
-                "room (`relrag doctor` says how much a sync needs), then run `relrag sync` again"
-            )
         except BaseException as error:  # noqa: BLE001  its message may quote what was being read
-            said, report = _describe_fault(error)
+            said, report = describe_error(error)
         # raised outside the except blocks, so that the first error is not kept as context
         if interrupt:
             raise interrupt
         raise dg.Failure(said, metadata={REPORT: report} if report else None)
 
     return call_sealed
-
-
-def _describe_fault(error: BaseException) -> tuple[str, str]:
-    """What is said of an error that nobody foresaw, and the report of it; none of a full disk."""
-    if disk_full.is_disk_full_error(error):
-        return f"{disk_full.FULL}; `relrag doctor` says how much a sync needs", ""
-    what = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-    context = fault_report.context(error)
-    said = f"{what} in {fault_report.place(error)}"
-    return (f"{said}, during {context}" if context else said), fault_report.describe(error)
 
 
 class _Nowhere(io.TextIOBase):

@@ -10,12 +10,10 @@ from relrag_pipelines import embedders
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
 from relrag_pipelines.assets.metadata import column_schema
-from relrag_pipelines.erasure import purge
-from relrag_pipelines.publishing import disk_space, publish
-from relrag_pipelines.publishing.withholding import LeakSearch
+from relrag_pipelines.publishing import publish
 from relrag_pipelines.publishing.withholding_report import WithholdingReport
 from relrag_pipelines.stages.month_stages import STAGES
-from relrag_pipelines.stores import archive_tables, catalog, generation_damage, generations, lake
+from relrag_pipelines.stores import archive_tables, catalog, generation_damage, generations
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
@@ -101,19 +99,7 @@ def _catalog_and_points(workspace: Workspace) -> dg.AssetsDefinition:
 def _build(workspace: Workspace) -> tuple[dict[str, int], WithholdingReport]:
     """Builds catalog and points beside what is published; the number of rows, and what was left out of them."""
     with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
-        purge.resume(workspace)
-        lake.sweep(workspace.home)
-        archive_tables.sweep(workspace.home)
-        disk_space.require_vector_space(workspace.settings)
-        begun = time.monotonic()
-        search = LeakSearch(workspace)
-        search.clean_lake()
-        search.found.seconds = time.monotonic() - begun
-        counts = publish.build(workspace, search)
-        begun = time.monotonic()
-        search.look_at_build()
-        search.found.seconds += time.monotonic() - begun
-        return counts, search.found
+        return publish.build_searched(workspace)
 
 
 def _published_generation(workspace: Workspace) -> dg.AssetsDefinition:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ from relrag_pipelines.stores import catalog, retired_generations, vectors
 
 LEAST_BYTES = 6
 """a shorter value turns up in packed bytes by chance, so it is looked for in what was read from them only"""
-_BATCH = 8_192
+_BATCH, _ROWS = 8_192, 256
 _RAW_PARTS = 4
 """raw, the source, the unit, the file"""
 
@@ -140,34 +141,50 @@ def _is_raw(path: Path) -> bool:
 
 def distinct_strings(array: Any) -> Iterator[bytes]:
     """The distinct strings within an Arrow array, lists and structs included."""
+    yield from (join_strings(pc.unique(strings)) for strings in _string_arrays(array))
+
+
+def join_strings(strings: pa.Array) -> bytes:
+    """Strings or bytes as UTF-8, apart by NUL."""
+    return b"\0".join(_utf8(one) if isinstance(one, str) else one for one in strings.to_pylist())
+
+
+def _string_arrays(array: Any) -> Iterator[pa.Array]:
+    """The arrays of strings and of bytes within an array, without nulls."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     if pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
-        yield from distinct_strings(pc.list_flatten(array))
+        yield from _string_arrays(pc.list_flatten(array))
     elif pa.types.is_struct(array.type):
         for part in array.flatten():
-            yield from distinct_strings(part)
+            yield from _string_arrays(part)
     elif pa.types.is_dictionary(array.type):
-        yield from distinct_strings(array.dictionary)
+        yield from _string_arrays(array.dictionary)
     elif pa.types.is_string(array.type) or pa.types.is_large_string(array.type) or pa.types.is_binary(array.type):
-        yield b"\0".join(
-            _utf8(one) if isinstance(one, str) else one for one in pc.unique(array.drop_null()).to_pylist()
-        )
+        yield array.drop_null()
+
+
+def _batch_strings(batch: pa.RecordBatch) -> Iterator[bytes]:
+    """The distinct strings of a batch; those of all columns of one type are looked at together."""
+    alike: dict[pa.DataType, list[pa.Array]] = defaultdict(list)
+    for column in batch.columns:
+        for strings in _string_arrays(column):
+            alike[strings.type].append(strings)
+    for arrays in alike.values():
+        yield join_strings(pc.unique(pa.concat_arrays(arrays)))
 
 
 def _parquet(path: Path) -> Iterator[bytes]:
     with pq.ParquetFile(path) as file:
         yield str(file.schema_arrow.metadata or "").encode()
         for batch in file.iter_batches(_BATCH):
-            for column in batch.columns:
-                yield from distinct_strings(column)
+            yield from _batch_strings(batch)
 
 
 def _duckdb(path: Path) -> Iterator[bytes]:
     for _, batches in catalog.tables(path, _BATCH):
         for batch in batches:
-            for column in batch.columns:
-                yield from distinct_strings(column)
+            yield from _batch_strings(batch)
 
 
 def _sqlite(path: Path) -> Iterator[bytes]:
@@ -175,12 +192,13 @@ def _sqlite(path: Path) -> Iterator[bytes]:
         names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         for (name,) in names:
             quoted = name.replace('"', '""')
-            for row in connection.execute(f'SELECT * FROM "{quoted}"'):  # noqa: S608
-                for value in row:
-                    if isinstance(value, str):
-                        yield _utf8(value)
-                    elif isinstance(value, bytes):
-                        yield _decompress(value)
+            rows = connection.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608
+            while some := rows.fetchmany(_ROWS):
+                yield b"\0".join(_cell(value) for row in some for value in row if isinstance(value, str | bytes))
+
+
+def _cell(value: str | bytes) -> bytes:
+    return _utf8(value) if isinstance(value, str) else _decompress(value)
 
 
 def _decompress(data: bytes) -> bytes:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +18,13 @@ from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.sources import mail_ids
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
+
+FileState = tuple[int, int, int]
+"""inode, bytes, and when it was written"""
+FileStates = dict[Path, FileState]
+_MOST_IN_MEMORY = 100_000_000
+"""bytes of months"""
+_IN_MEMORY: ContextVar[dict[Path, tuple[FileState, pa.Table]] | None] = ContextVar("months_in_memory", default=None)
 
 
 @dataclass
@@ -119,15 +129,56 @@ def private_months(
 
     Raises ForgettingError where one cannot be read.
     """
+    for source, path in _month_paths(workspace):
+        if only is not None and path.stem not in only.get(source, ()):
+            continue
+        try:
+            yield source, path.stem, _rows(workspace, source, path)
+        except (pa.ArrowException, OSError):
+            what = path.relative_to(workspace.home).as_posix()
+            raise ForgettingError(f"{what} cannot be read; run `relrag sync --full` first") from None
+
+
+def month_files(workspace: Workspace) -> FileStates:
+    """The state of each file that `private_months` reads: equal states have equal rows."""
+    return {path: _file_state(path) for _, path in _month_paths(workspace)}
+
+
+@contextmanager
+def months_in_memory() -> Iterator[None]:
+    """Within it, `private_months` reads a month again only where its file has changed; small months only.
+
+    A forget goes through all of them a dozen times, and opening a small file takes longer than anything done with it.
+    """
+    token = _IN_MEMORY.set({})
+    try:
+        yield
+    finally:
+        _IN_MEMORY.reset(token)
+
+
+def _month_paths(workspace: Workspace) -> Iterator[tuple[str, Path]]:
     for source in sorted(lake.sources(workspace.home)):
         for path in sorted(lake.folder(workspace.home, "private_records", source).glob("*.parquet")):
-            if only is not None and path.stem not in only.get(source, ()):
-                continue
-            try:
-                yield source, path.stem, lake.read(workspace.home, "private_records", source, path.stem)
-            except (pa.ArrowException, OSError):
-                what = path.relative_to(workspace.home).as_posix()
-                raise ForgettingError(f"{what} cannot be read; run `relrag sync --full` first") from None
+            yield source, path
+
+
+def _rows(workspace: Workspace, source: str, path: Path) -> pa.Table:
+    months = _IN_MEMORY.get()
+    state = _file_state(path) if months is not None else None
+    if months and path in months and months[path][0] == state:
+        return months[path][1]
+    rows = lake.read(workspace.home, "private_records", source, path.stem)
+    if months is not None and state is not None:
+        months.pop(path, None)
+        if sum(held.nbytes for _, held in months.values()) + rows.nbytes <= _MOST_IN_MEMORY:
+            months[path] = state, rows
+    return rows
+
+
+def _file_state(path: Path) -> FileState:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def selected_rows(workspace: Workspace, chosen: ErasureSelection) -> Iterator[pa.Table]:

@@ -6,6 +6,7 @@ A month that is not up to date is refused: it could hold text redacted under an 
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
@@ -14,13 +15,14 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from relrag_pipelines.erasure import rule_file
+from relrag_pipelines.erasure import purge, rule_file
 from relrag_pipelines.files.atomic import link
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.journal import journal
 from relrag_pipelines.pii.known_values import NO_VALUES, KnownValues
-from relrag_pipelines.publishing import build_info, centred_vectors, inputs
+from relrag_pipelines.publishing import build_info, centred_vectors, disk_space, inputs
 from relrag_pipelines.publishing.withholding import LeakSearch
+from relrag_pipelines.publishing.withholding_report import WithholdingReport
 from relrag_pipelines.records import SCHEMA_VERSION, TABLES
 from relrag_pipelines.settings import default_embedder, now
 from relrag_pipelines.stages import answer_pruning, graph_vectors, redaction_check, redaction_policy
@@ -32,6 +34,7 @@ from relrag_pipelines.stores import (
     catalog_build,
     generations,
     graph_indexes,
+    lake,
     vector_pruning,
     vectors,
 )
@@ -44,6 +47,27 @@ _INPUTS = "INPUTS"
 """in the folder being built, written last: hash of what it was built from"""
 _SHARE = 5
 """not more than one in so many records may lie on top of a base"""
+
+
+def build_searched(workspace: Workspace) -> tuple[dict[str, int], WithholdingReport]:
+    """Searches the lake for values that were replaced, builds a generation and searches that; whoever writes calls it.
+
+    Returns what `build` returns, and what was left out. Raises what `build` raises, and VaultError, and SafeError where
+    the disk has no room.
+    """
+    purge.resume(workspace)
+    lake.sweep(workspace.home)
+    archive_tables.sweep(workspace.home)
+    disk_space.require_vector_space(workspace.settings)
+    begun = time.monotonic()
+    search = LeakSearch(workspace)
+    search.clean_lake()
+    search.found.seconds = time.monotonic() - begun
+    counts = build(workspace, search)
+    begun = time.monotonic()
+    search.look_at_build()
+    search.found.seconds += time.monotonic() - begun
+    return counts, search.found
 
 
 def build(workspace: Workspace, search: LeakSearch | None = None) -> dict[str, int]:

@@ -22,8 +22,7 @@ PAPER = ["The zeppelin is in the barn of Ota.", "The other page is about pears."
 
 
 @pytest.mark.slow
-def test_what_is_forgotten_under_load_is_gone_from_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forgetting, "_follow_up", archive.rebuild)  # Dagster would take most of the time
+def test_what_is_forgotten_under_load_is_gone_from_everything(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     (tmp_path / "papers" / "barn 2024-01-07.pdf").write_bytes(pdf(PAPER))
     note = {"id": "gone", "text": "The zeppelin is in the barn.", "ts": "1709280000", "from": "Zora Zeppelin"}

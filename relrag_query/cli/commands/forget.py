@@ -50,9 +50,15 @@ class ForgetRequest:
 
 def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = False, wait: float = 0) -> int:
     """Shows what would go, asks, removes it and searches for what is left; returns the exit code."""
+    with record_selection.months_in_memory():
+        return _forget(wanted, config, yes=yes, wait=wait)
+
+
+def _forget(wanted: ForgetRequest, config: Path | None, *, yes: bool, wait: float) -> int:
     workspace = Workspace(settings_module.load(config))
     also = similar_names.same_person_values(workspace, wanted.person) if wanted.person else []
     rule = _rule(wanted, also, workspace, config)
+    shown_files = record_selection.month_files(workspace)
     going = _preview(rule, workspace)
     others = _candidates(wanted, also, going, workspace)
     shown.preview(workspace, going)
@@ -68,7 +74,8 @@ def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = Fal
         if person_removal.missing_sources(workspace):  # a forget that was cut short removed it
             _follow_up(workspace)
             person_removal.require(workspace)
-        going = _preview(rule, workspace)  # again: a sync may have come between
+        if record_selection.month_files(workspace) != shown_files:  # a sync came between
+            going = _preview(rule, workspace)
         values, sampled = verification.distinctive_values(record_selection.selected_rows(workspace, going.selection))
         short = verification.short_in(record_selection.selected_rows(workspace, going.selection))
         kept = rule_file.add_rule(rule_file.load(workspace.home, workspace.keys), going.rule)
@@ -182,10 +189,14 @@ def _asked() -> bool:
 
 
 def _follow_up(workspace: Workspace) -> list[str]:
-    # imported only now: the preview is there in less time than this import takes
-    from relrag_pipelines.orchestration.runner import follow_up
+    # imported only now: the preview is there in less time than either import takes
+    if workspace.settings.golden_set_path:  # only Dagster's assets ask it
+        from relrag_pipelines.orchestration.runner import follow_up
 
-    return [*follow_up(workspace).errors]
+        return [*follow_up(workspace).errors]
+    from relrag_pipelines.publishing.rebuild import rebuild
+
+    return rebuild(workspace)
 
 
 def _publish(workspace: Workspace) -> list[str]:
