@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from relrag_pipelines.privacy.error_descriptions import describe_error
 from relrag_pipelines.privacy.output_guard import suppress_library_output
@@ -35,19 +36,17 @@ def rebuild(workspace: Workspace) -> list[str]:
             errors.append(f"{step}: {describe_error(error).message}")
 
     for name, stages in _stale_months(workspace).items():
-        attempt(name, lambda name=name, stages=stages: _make_months(workspace, name, stages))
+        attempt(name, partial(_make_months, workspace, name, stages))
     for stage in [] if errors else [one.stage for one in plans.build_plan(workspace).archive]:
-        attempt(
-            stage,
-            lambda stage=stage: whole_archive.run(workspace, whole_archive.stage_named(stage, workspace.settings)),
-        )
+        archive_stage = whole_archive.stage_named(stage, workspace.settings)
+        attempt(stage, partial(whole_archive.run, workspace, archive_stage))
     if not errors and plans.required_for_publish(workspace, plans.build_plan(workspace)).outdated:
-        attempt("catalog_and_points", lambda: publish.build_searched(workspace))
+        attempt("catalog_and_points", partial(publish.build_searched, workspace))
         if not errors:
-            attempt("published_generation", lambda: publish.publish(workspace))
+            attempt("published_generation", partial(publish.publish, workspace))
     if not errors and workspace.settings.graphrag.own_collections:
         for index in plans.build_plan(workspace).graphs:
-            attempt(index.collection, lambda index=index: graph_build.run(workspace, index.collection))
+            attempt(index.collection, partial(graph_build.run, workspace, index.collection))
     return errors
 
 
