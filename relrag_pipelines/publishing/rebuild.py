@@ -7,7 +7,7 @@ took more time than all the work. No decision rests on Dagster's events; the nex
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -28,15 +28,18 @@ def rebuild(workspace: Workspace) -> list[str]:
     workspace = replace(workspace, listings=workspace.listings or {})
     errors: list[str] = []
 
-    def attempt(step: str, work: Callable[[], object]) -> None:
+    def attempt(step: str, work: Callable[[], object]) -> bool:
         try:
             with suppress_library_output():
                 work()
         except Exception as error:  # noqa: BLE001  its message may quote what was being read
             errors.append(f"{step}: {describe_error(error).message}")
+            return False
+        return True
 
-    for name, stages in _stale_months(workspace).items():
-        attempt(name, partial(_make_months, workspace, name, stages))
+    for name, months in _stale_months(workspace).items():
+        steps = _month_steps(workspace, name, months)
+        all(attempt(step, work) for step, work in steps)  # a stage reads what the one before it has made
     for stage in [] if errors else [one.stage for one in plans.build_plan(workspace).archive]:
         archive_stage = whole_archive.stage_named(stage, workspace.settings)
         attempt(stage, partial(whole_archive.run, workspace, archive_stage))
@@ -58,11 +61,17 @@ def _stale_months(workspace: Workspace) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def _make_months(workspace: Workspace, name: str, months: dict[str, list[str]]) -> None:
-    """Raises RedactionIncomplete where what was redacted still holds personal data: nothing is made of it."""
+def _month_steps(
+    workspace: Workspace, name: str, months: dict[str, list[str]]
+) -> Iterator[tuple[str, Callable[[], object]]]:
+    """The stages of a source's stale months, in order, by their names in Dagster.
+
+    After redaction the check raises RedactionIncomplete where personal data is left: nothing is made of it.
+    """
     source = workspace.settings.source(name)
     for stage in month_stages.STAGES:
         if stage.name in months:
-            month_stages.run(workspace, source, stage, sorted(months[stage.name]))
+            step = partial(month_stages.run, workspace, source, stage, sorted(months[stage.name]))
+            yield f"{name}__{stage.name}", step
         if stage.table == "records":
-            redaction_check.require_checked(workspace)
+            yield f"{name}__redaction_check", partial(redaction_check.require_checked, workspace)

@@ -50,7 +50,7 @@ def test_nothing_is_published_where_a_month_cannot_be_made(stale: Workspace, mon
 
     monkeypatch.setattr(month_stages, "run", failing)
     (said,) = rebuild(stale)
-    assert said.startswith("notes: ValueError in test_rebuild.py:")
+    assert said.startswith("notes__chunks: ValueError in test_rebuild.py:")
     assert "7,980" not in said
     assert generations.current_number(stale.home) == before
     assert lake.read(stale.home, "chunks", "chat", "2023-12").num_rows, "another source is made all the same"
@@ -66,6 +66,6 @@ def test_nothing_is_made_of_a_month_that_still_holds_personal_data(
         lambda _, source: {"2024-02": 3} if source.name == "notes" else {},
     )
     (said,) = rebuild(stale)
-    assert said.startswith("notes: notes: 3 of what was redacted still held personal data, in 2024-02")
+    assert said.startswith("notes__redaction_check: notes: 3 of what was redacted still held personal data, in 2024-02")
     assert "2024-02" not in lake.manifest(stale.home, "chunks", "notes")
     assert generations.current_number(stale.home) == before
