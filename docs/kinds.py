@@ -17,7 +17,7 @@ from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings, Source
-from relrag_pipelines.sources import KINDS, Kind, ReadContext
+from relrag_pipelines.sources import KINDS, Kind, ReadContext, mail_ids
 from relrag_pipelines.stores.table_schema import columns
 
 DOCS = Path(__file__).resolve().parent
@@ -61,6 +61,8 @@ def samples() -> dict[tuple[str, str], list[Record]]:
 def value(record: Record, field: str) -> Any:
     """What a record says in a field of FIELDS; None where it says nothing."""
     said = getattr(record, {"from": "from_", "timestamp": "ts"}.get(field, field))
+    if field in ("parent_ref", "parent_asset_id") and said:
+        said = mail_ids.plain_id(said)  # the export names mails, over all of them together
     return None if said in (None, "", []) else said
 
 

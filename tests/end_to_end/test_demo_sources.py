@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from relrag_pipelines.privacy.keys import Keys
-from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources import KINDS, mail_ids
 from relrag_query.display import metadata_line
 from tests.demo_archive import COMMITS, ITEMS, QUESTIONS, at, read_source, record, records_of, words
 
@@ -99,7 +99,7 @@ def test_jsonl_and_documents_are_read(keys: Keys) -> None:
 def test_mails_are_read_as_their_originals_say(keys: Keys) -> None:
     """From, to, subject, time, text and attachments; history and what stands below a closing are kept apart."""
     found = [record for records in read_source("mail", keys).values() for record in records]
-    by_id = {record.source_id: record for record in found}
+    by_id = {mail_ids.plain_id(record.source_id): record for record in found}
     assert (len(found), len(by_id)) == (48, 46), "one mail and its attachment are in the mailbox and saved"
     for name, item in ITEMS["mail"].items():
         attached = "parent_asset_id" in item

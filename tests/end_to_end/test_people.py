@@ -225,8 +225,8 @@ def test_a_split_names_aliases_that_the_person_has(config: Path) -> None:
 def test_the_commands_print_people_and_json(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.listing("Doron", config) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "12  Doron Levi        2",
-        "13  Doron Katz        1",
+        "12  Doron Levi        1",
+        "13  Doron Katz        0",
         "2 people.",
     ]
     assert commands.show("Shiran", config, as_json=True) == 0

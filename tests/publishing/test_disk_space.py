@@ -69,7 +69,7 @@ def test_what_befalls_another_process_is_told_here(pool: Pool, kind: str, said: 
     ("error", "said"),
     [
         (OSError(errno.ENOSPC, "No space left on device", "a private name"), "no space is left on the disk"),
-        (OSError(errno.EIO, "Input/output error", "a private name"), "Input/output error in test_disk_space.py, line "),
+        (OSError(errno.EIO, "Input/output error", "a private name"), "Input/output error in test_disk_space.py:"),
     ],
 )
 def test_an_asset_says_what_the_disk_did_and_no_name(error: OSError, said: str) -> None:

@@ -101,7 +101,7 @@ def test_the_themes_in_the_docs_are_those_of_the_demo(demo: Path) -> None:
 @pytest.mark.requirement("S0-71", "S0-72", "S0-73", "S0-74")
 def test_the_table_of_what_is_replaced_is_that_of_the_policies() -> None:
     """A row a channel: which entities its default policy names, and by what it replaces them."""
-    columns = ("PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "IL_ID_NUMBER", "CZ_BIRTH_NUMBER")
+    columns = ("PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "NATIONAL_ID")
     channels = {
         "WhatsApp": "whatsapp",
         "mail": "gmail",

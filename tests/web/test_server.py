@@ -18,6 +18,8 @@ import pytest
 from relrag_pipelines.ui import half_sent
 from tests import archive
 
+WINDOWS = 3
+"""half seconds, in one of which nothing goes on; forty asks take ten times as long"""
 GIVEN_UP = 0.2
 """seconds within which work that nobody waits for ends"""
 DROPPED = 40
@@ -96,6 +98,12 @@ def until(is_so: Callable[[], bool], seconds: float) -> bool:
     return True
 
 
+def _processor_seconds_within(served: Served, seconds: float) -> float:
+    before = served.processor_seconds()
+    time.sleep(seconds)
+    return served.processor_seconds() - before
+
+
 @pytest.mark.parametrize("path", ["ask", "search", "explore"])
 def test_what_is_asked_by_clients_that_are_gone_ends(served: Served, path: str) -> None:
     usual = min(served.search() for _ in range(5))
@@ -106,10 +114,8 @@ def test_what_is_asked_by_clients_that_are_gone_ends(served: Served, path: str) 
     for client in clients:
         client.close()
     time.sleep(GIVEN_UP)
-    before = served.processor_seconds()
-    time.sleep(0.5)
-    # two looks of the idle service at what is published, and the loop itself
-    assert served.processor_seconds() - before <= 0.1
+    # two looks of the idle service at what is published, and the loop; a busy machine may give it no turn at once
+    assert any(_processor_seconds_within(served, 0.5) <= 0.1 for _ in range(WINDOWS))
     assert served.search() < 5 * usual + 1
 
 

@@ -226,7 +226,7 @@ def _in_window(window: str, end: int, regions: tuple[str, ...]) -> tuple[Span, .
     spans = [
         Span(*match.span(), ISRAELI)
         for match in _ISRAELI.finditer(window)
-        if at_home or (library.is_grouped(match[0]) and library.count(match[0]) == library.count(window[:end]))
+        if at_home or (library.is_grouped(match[0]) and library.is_alone(window, *match.span(), end))
     ]
     digits = library.count(window[:end])
     if not any(library.count(window[one.start : one.end]) == digits for one in spans):
@@ -288,19 +288,31 @@ def _e164(number: str, regions: tuple[str, ...]) -> str:
 
 
 def _valid_in(plain: str, regions: tuple[str, ...]) -> str:
-    """E.164 of a number in the first region in which it is valid; empty where it is valid in none."""
+    """E.164 of a number in the first region in which it is valid; empty where it is valid in none.
+
+    A region in which it is written as people dial it comes before one in which it lacks the leading zero:
+    `777 123 456` is Czech, though Israel has 0777123456.
+    """
+    without_prefix = ""
     for region in regions:
-        try:
-            parsed = phonenumbers.parse(plain, region)
-            written = phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
-            if phonenumbers.is_valid_number(parsed):
-                return written
-            today = canonical.subscriber(written)
-            if today != written and phonenumbers.is_valid_number(phonenumbers.parse(today)):
-                return today
-        except phonenumbers.NumberParseException:
-            continue
-    return ""
+        written = _valid_number(plain, region)
+        if written and phonenumbers.PhoneNumberMatcher(plain, region).has_next():
+            return written
+        without_prefix = without_prefix or written
+    return without_prefix
+
+
+def _valid_number(plain: str, region: str) -> str:
+    """E.164 of a number that is valid in a region, today or under an earlier plan; else empty."""
+    try:
+        parsed = phonenumbers.parse(plain, region)
+        written = phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
+        if phonenumbers.is_valid_number(parsed):
+            return written
+        today = canonical.subscriber(written)
+        return today if today != written and phonenumbers.is_valid_number(phonenumbers.parse(today)) else ""
+    except phonenumbers.NumberParseException:
+        return ""
 
 
 def first_of(number: str) -> str:

@@ -90,7 +90,8 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
     possible = {region for candidate in _Attempt(window).tried for region in regions_of(candidate, regions)}
     for region in filter(possible.__contains__, in_order(regions)):
         for match in _Matcher(window, region, regions):
-            if is_away(region, regions) and (count(match.raw_string) < digits or not is_grouped(match.raw_string)):
+            alone = is_alone(window, match.start, match.start + len(match.raw_string), end)
+            if is_away(region, regions) and not (alone and is_grouped(match.raw_string)):
                 continue
             if (found := count(match.raw_string)) >= FEWEST:
                 yield match.start, match.end
@@ -106,6 +107,12 @@ def is_away(region: str, regions: tuple[str, ...]) -> bool:
 def is_grouped(number: str) -> bool:
     """Whether a number is written in groups, or with the code of its country."""
     return _GROUPED.search(number) is not None
+
+
+def is_alone(window: str, start: int, stop: int, end: int) -> bool:
+    """Whether no other digits belong to a number, but for those behind a slash, as in `054-1234567/18 of May.md`."""
+    before, after = window[:start], window[stop:end]
+    return not ((count(before) and before[-1:] != "/") or (count(after) and after[:1] != "/"))
 
 
 def count(text: str) -> int:

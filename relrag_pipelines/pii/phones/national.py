@@ -19,6 +19,8 @@ FORM, ANNOUNCED = 0.6, 0.7
 """scores, by how a number was recognised"""
 ISRAEL = "IL"
 _THEIRS = ("CZ", "SK")
+_NEAR = 16
+"""characters on either side of a number in which other digits of its chain begin"""
 _FEWEST_CALLED = 7
 """digits of a number that the word behind it makes a phone; fewer count things more often: `123 456 offices`"""
 
@@ -67,9 +69,8 @@ def number_patterns(text: str, start: int, end: int, regions: tuple[str, ...] = 
     Where the archive is at home in other countries, only one that stands there alone, in groups.
     """
     away = all(library.is_away(one, regions) for one in _THEIRS)
-    digits = library.count(text[start:end]) if away else 0  # once: a chain may be as long as the text
     for match in _FORMS.finditer(text, start, end):
-        if away and not (library.is_grouped(match[0]) and library.count(match[0]) == digits):
+        if away and not (library.is_grouped(match[0]) and _is_alone(text, match, start, end)):
             continue
         if "/" in match[0] and "/" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]):
             continue  # the folders of a path
@@ -82,6 +83,12 @@ def number_patterns(text: str, start: int, end: int, regions: tuple[str, ...] = 
             )
         ):
             yield Span(*match.span(), FORM)
+
+
+def _is_alone(text: str, match: re.Match[str], start: int, end: int) -> bool:
+    """Whether a number makes up its chain; a chain may be as long as the text, so only what lies near is looked at."""
+    first, last = max(start, match.start() - _NEAR), min(end, match.end() + _NEAR)
+    return library.is_alone(text[first:last], match.start() - first, match.end() - first, last - first)
 
 
 def with_odd_separators(text: str) -> Iterator[Span]:

@@ -57,3 +57,18 @@ def test_a_number_has_the_forms_of_every_plan() -> None:
     """A rule of `relrag forget` holds whatever the regions were when it was made."""
     assert phones.every_form("612 345 678", ("ES",)) >= {"+34612345678", phones.normalise("612 345 678")}
     assert phones.every_form("+55 11 8765-4321", ()) == {"+551187654321", "+5511987654321"}
+
+
+@pytest.mark.parametrize(
+    ("number", "regions", "expected"),
+    [
+        ("777 123 456", ("IL", "CZ"), "+420777123456"),  # Israel's 0777123456 lacks its zero
+        ("0777123456", ("IL", "CZ"), "+972777123456"),
+        ("612 345 678", ("FR", "ES"), "+34612345678"),  # France dials 06 12 34 56 78
+        ("7911 123456", ("GB",), "+447911123456"),  # without its zero only where no other region fits
+    ],
+)
+def test_a_region_where_a_number_is_written_as_dialled_comes_first(
+    number: str, regions: tuple[str, ...], expected: str
+) -> None:
+    assert phones.normalise(number, regions) == expected
