@@ -106,20 +106,31 @@ def find_unredacted(workspace: Workspace, collection: str) -> dict[str, int]:
         catalog.open(generation.path / catalog.NAME) as connection,
     ):
         known = connection.execute("SELECT chunk_id, source, rag_source_type FROM chunks").fetchall()
+        listed = connection.execute("SELECT DISTINCT unnest(numbers) FROM records").fetchall()
     sources = {one.name: workspace.channel(one) for one in workspace.settings.sources}
     channels = {chunk: redact_tables.channel_of(kind, sources[source]) for chunk, source, kind in known}
     origin = tables["text_unit_chunks"]
     of = {unit: channels.get(chunk, "default") for unit, chunk in zip(*map(origin.get, _ORIGIN), strict=True)}
+    # an order's number keeps its place in a record that calls it one; here it stands without that word
+    references = {number for (number,) in listed}
     found = {}
     for name, texts in _texts(tables).items():
         every = -(-len(texts) // _SCANNED) or 1
-        found[name] = sum(_is_unredacted(workspace, text, {of[one] for one in units}) for text, units in texts[::every])
+        found[name] = sum(
+            _is_unredacted(workspace, text, {of[one] for one in units}, references) for text, units in texts[::every]
+        )
     return {name: count for name, count in found.items() if count}
 
 
-def _is_unredacted(workspace: Workspace, text: str, channels: Set[str]) -> bool:
+def _is_unredacted(workspace: Workspace, text: str, channels: Set[str], references: Set[str]) -> bool:
+    """Whether every channel forbids something in the text; `references` are numbers that redaction left in records."""
     text = record_strings.COMMIT.sub("-", _CITATION.sub(" ", text))
-    return bool(channels) and all(workspace.redactor.detect(text, channel) for channel in sorted(channels))
+
+    def forbids(channel: str) -> bool:
+        found = workspace.redactor.detect(text, channel)
+        return any(text[entity.start : entity.end] not in references for entity in found)
+
+    return bool(channels) and all(forbids(channel) for channel in sorted(channels))
 
 
 def _texts(tables: Tables) -> dict[str, list[tuple[str, list[str]]]]:
