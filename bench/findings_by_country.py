@@ -33,7 +33,7 @@ GATE = 0.95
 _UNLABELLED = frozenset(
     {"IP_ADDRESS", "MAC_ADDRESS", "CREDENTIALS", "API_KEY", "PASSPORT", "DRIVER_LICENSE", "BANK_ACCOUNT"}
 )
-"""what the policy hides and the texts do not label; every other type that is none of TYPES is a national id"""
+"""Entities that policies hide and the texts do not label. All others outside TYPES count as national ids."""
 
 
 def texts_of(country: str) -> list[dict[str, Any]]:

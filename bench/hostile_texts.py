@@ -186,7 +186,7 @@ _PLACEHOLDER = re.compile(r"[#?]|\{(\w+)\}")
 
 
 def hostile_text(name: str, length: int) -> str:
-    """That text, so many characters long; always the same."""
+    """The text of that name, repeated to a length in characters; deterministic."""
     chance = random.Random(name)
     template = HOSTILE[name]
 
@@ -275,7 +275,7 @@ def figures() -> list[Figure]:
 
 
 def main() -> None:
-    """Prints all of them."""
+    """Prints the seconds per MB of each hostile text, slowest first."""
     for name, spent in measure().items():
         print(f"{spent:7.2f} s/MB  {name}")
 

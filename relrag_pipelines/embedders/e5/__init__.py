@@ -150,7 +150,7 @@ class E5:
         return floats(self._words[ids]) + self._places[: len(ids)]
 
     def states(self, text: str, most: int = MAX_TOKENS) -> tuple[list[int], Vectors]:
-        """The pieces of a text with its prefix, at most so many, and the last layer's state of each."""
+        """Tokens of the prefixed text, cut to a maximum length, with the last hidden state of each."""
         from onnxruntime import RunOptions
 
         ids = self.pieces.encode(text, most)

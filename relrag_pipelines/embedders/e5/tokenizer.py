@@ -37,7 +37,7 @@ class Pieces:
         self._words: dict[str, list[int]] = {}
 
     def encode(self, text: str, most: int | None = None) -> list[int]:
-        """The ids of a text's pieces between the marks of its begin and end, at most so many.
+        """Token ids of a text with its begin and end tokens, cut to a maximum length.
 
         Runs of spaces count as one. Characters are composed first (NFC), as SentencePiece's table for this vocabulary
         does; that of the file knows single characters only.
