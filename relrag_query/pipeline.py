@@ -74,11 +74,10 @@ def ask(
     # what is known of people is of all sources and times
     asked = _people_question(context, people) if people and context.limits == ChunkFilter() else None
     unknown = asked.unknown if asked and asked.asks == "who" else ""
-    likely = asked is not None and bool(asked.lacking or asked.name or asked.introduced)
     told = None
-    if people and asked and (likely or not unknown):
+    if people and asked and not unknown:
         told = _ask_people(asked, context, generation, people, limit)
-    if told and told.people and not likely:  # of nobody: a passage says it, others may too
+    if told and told.people:  # of nobody: a passage says it, others may too
         return told
     context.people_hits = ()  # passages are read too, as if nobody were known
     others = asked is not None or (people is not None and questions.asks_for_somebody(context.question, people))

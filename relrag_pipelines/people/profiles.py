@@ -18,7 +18,6 @@ from relrag_pipelines.identity.entries import NamingEntry
 from relrag_pipelines.identity.journal_statements import Entry
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.people import card_notes, lake_months, own_words
-from relrag_pipelines.people.implied_statements import IMPLIED_CONFIDENCE
 from relrag_pipelines.people.text_statements import STATED_CONFIDENCE
 from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.records import PersonFact, PersonRelationship
@@ -159,8 +158,7 @@ def _fact_relationships(facts: Iterable[PersonFact], found: Resolution) -> Itera
     """Of a fact whose predicate is a relationship: `spouse: איתן פיקל`."""
     named, types = _unique_bearers(found), kinship.relationship_types()
     for fact in facts:
-        stated = fact.predicate in types and fact.confidence > IMPLIED_CONFIDENCE
-        other = named.get(_full(fact.value)) if stated else None
+        other = named.get(_full(fact.value)) if fact.predicate in types else None
         if other is not None and other != fact.person_id:
             made = PersonRelationship(fact.person_id, other, fact.predicate, fact.source_ref)
             yield replace(made, source_quote=fact.source_quote or fact.value, confidence=fact.confidence)

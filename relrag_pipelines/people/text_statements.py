@@ -13,7 +13,6 @@ from relrag_pipelines.identity.kinship import StatedRelation, stated_relations
 from relrag_pipelines.identity.mentions import Mention, MentionFinder, certain_person
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.identity.text_facts import stated_facts, stated_roles
-from relrag_pipelines.people import implied_statements
 from relrag_pipelines.records import TextFact, TextRelationship
 from relrag_pipelines.sources.kind import RecordType
 from relrag_pipelines.text import fact_phrases, kinship
@@ -98,15 +97,6 @@ def read(
             since = one.day.isoformat() if one.day and predicate in _CHANGING else None
             made = TextFact(lake_month, person_id, predicate, value, STATED_CONFIDENCE, one.asset_id, quote, since)
             facts.setdefault((lake_month, one.asset_id, person_id, predicate, value), made)
-        for made in _signed_to_several(lake_month, one, speakers, people.owner, found):
-            facts.setdefault((lake_month, one.asset_id, made.person_id, made.predicate, made.value), made)
-    spoken = [one for one in texts if (one.type.chat or one.type.mail) and one.asset_id in people.writers]
-
-    def speakers_of(one: Text) -> Speakers:
-        return _speakers(one, people, partners)
-
-    for made in implied_statements.read(finder, lake_month, spoken, speakers_of, found, people.owner):
-        facts.setdefault((lake_month, made.source_ref, made.person_id, made.predicate, made.value), made)
     for from_id, to_id, type_, one in _titles(texts, people):
         key = (lake_month, from_id, to_id, type_, one.asset_id)
         relations.setdefault(key, TextRelationship(*key, one.subject or "", one.client_id))
@@ -182,19 +172,6 @@ def _facts(
     if one.type.mail and speakers.writer is not None:
         for signed in signatures.facts(one.end, found.people[speakers.writer].names):
             yield speakers.writer, signed.predicate, signed.value, signed.quote
-
-
-def _signed_to_several(
-    lake_month: str, one: Text, speakers: Speakers, owner: int | None, found: Resolution
-) -> Iterator[TextFact]:
-    """What the sender of a mail to several may be to the owner: one to a couple is signed `Mum` by whose of the two?"""
-    writer = speakers.writer
-    several = one.type.mail and speakers.reader is None and owner in speakers.participants
-    if owner is not None and writer is not None and writer != owner and several:
-        name, names = found.people[writer].name, found.people[writer].names
-        if signed := signatures.relative(one.end, names):
-            confidence = implied_statements.IMPLIED_CONFIDENCE
-            yield TextFact(lake_month, owner, signed.predicate, name, confidence, one.asset_id, signed.quote)
 
 
 def _titles(texts: Sequence[Text], people: RecordPeople) -> Iterator[tuple[int, int, str, Text]]:

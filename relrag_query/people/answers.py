@@ -9,14 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from relrag_pipelines.identity.inverse_types import INVERSE
-from relrag_pipelines.people.implied_statements import IMPLIED_CONFIDENCE
 from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
-from relrag_query.people import identifier_owner, introduction_candidates, passage_candidates, passage_facts
+from relrag_query.people import identifier_owner
 from relrag_query.people.ages import possible_ages
-from relrag_query.people.family_names import namesake_of, namesake_reason
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
@@ -52,7 +50,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     """The answer to a question about people; None where nothing is known, so that the archive is searched."""
     ids = asked.people
     if not ids:
-        return _of_nobody_known(asked, people, context, today)
+        return _named_in_texts(asked, people)
     if asked.asks == "family" and context.expansion.relationships:
         ids = _family(ids, people)
     namesakes = _namesakes(ids, people) if asked.asks == "fact" and not asked.ambiguous else []
@@ -79,7 +77,7 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
         hits = {one: person_hit(known[one], facts, [], people) for one in namesakes}
         lines = [(text, hit) for one, hit in hits.items() if (text := describe(one))]
     if not lines:
-        return _said_of(asked, known, context, today)
+        return None
     named, told_of = (", ".join(map(str, some)) for some in (asked.people, hits))
     context.note("people", f"{asked.asks} of {named}, answered by {told_of}")
     scoped = _related_passages(asked, [*hits], known, people, context)
@@ -88,37 +86,11 @@ def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: 
     return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.ambiguous or by_name or alone or nameless))
 
 
-def _of_nobody_known(asked: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:
-    """What texts say where no person who is known is meant."""
-    if asked.name:
-        lines = passage_facts.said_of(asked.name, asked.predicate, context, today)
-        return PeopleAnswer(lines, [], [], sure=False) if lines else None
-    said = asked.relative_facts or _possible(asked, people, context)
-    lines = _relative_lines(said, people)
-    whose = list(dict.fromkeys(one.person_id for one in said))
-    stated = any(one.confidence > IMPLIED_CONFIDENCE for one in asked.relative_facts)
-    return PeopleAnswer(lines, whose, [], sure=stated and not asked.ambiguous) if lines else None
-
-
-def _said_of(
-    asked: PeopleQuestion, known: Mapping[int, IndexedPerson], context: QueryContext, today: date
-) -> PeopleAnswer | None:
-    """What passages say of somebody of whom nothing is stated; None where they do not, or more than facts is asked."""
-    names = dict.fromkeys(known[one].name for one in asked.people if one in known and asked.asks == "fact")
-    told = [line for name in names for line in passage_facts.said_of_bearers(name, asked.predicate, context, today)]
-    return PeopleAnswer(told, [], [], sure=False) if told else None
-
-
-def _possible(asked: PeopleQuestion, people: People, context: QueryContext) -> list[PersonFact]:
-    """Who may be a relative whom nothing states, by the passages that speak of such a one."""
-    if asked.introduced is not None:
-        found = introduction_candidates.possible_introducers(asked.introduced, people, context)
-    elif asked.lacking is not None:
-        found = passage_candidates.possible_relatives(*asked.lacking, people, context)
-    else:
-        return []
-    context.note("people", f"nobody is stated to be the {asked.unknown}; {len(found)} may be")
-    return found
+def _named_in_texts(asked: PeopleQuestion, people: People) -> PeopleAnswer | None:
+    """Relatives whom texts name and no record knows; None where there are none."""
+    lines = _relative_lines(asked.relative_facts, people)
+    whose = list(dict.fromkeys(fact.person_id for fact in asked.relative_facts))
+    return PeopleAnswer(lines, whose, [], sure=not asked.ambiguous) if lines else None
 
 
 def _is_nameless(person: IndexedPerson) -> bool:
@@ -169,16 +141,14 @@ def _family(ids: list[int], people: People) -> list[int]:
 
 def _relative_lines(facts: list[PersonFact], people: People) -> list[tuple[str, Hit]]:
     """Who is a relative by a name that no person bears, as the text says it, and who that may be in another script."""
-    known = people.by_id([*(fact.person_id for fact in facts), *filter(None, map(namesake_of, facts))])
+    known = people.by_id(fact.person_id for fact in facts)
     lines = []
     for fact in facts:
         whose = known[fact.person_id]
         alike = " or ".join(dict.fromkeys(one.name for one in people.find(fact.value) if one.name != fact.value))
         maybe = f" (may be {alike})" if alike else ""
-        perhaps = "perhaps " if fact.confidence <= IMPLIED_CONFIDENCE else ""
-        said = f'"{fact.source_quote}"' if fact.source_quote else namesake_reason(fact, known)
-        text = f"{fact.value}{maybe}, {perhaps}{fact.predicate.replace('_', ' ')} of {whose.name}: {said}"
-        lines.append((text, person_hit(whose, [fact] if namesake_of(fact) is None else [], [], people)))
+        text = f'{fact.value}{maybe}, {fact.predicate.replace("_", " ")} of {whose.name}: "{fact.source_quote}"'
+        lines.append((text, person_hit(whose, [fact], [], people)))
     return lines
 
 
@@ -217,10 +187,7 @@ def _line(
     told = [f"{one.type.replace('_', ' ')} of {known[one.person_id].name}" for one in through if one.person_id in known]
     told = told or [one.type.replace("_", " ") for one in through]
     described = [one.row.description for one in through if one.row.description]
-    about = [
-        f"{'maybe ' if fact.confidence <= IMPLIED_CONFIDENCE else ''}{fact.predicate.replace('_', ' ')}: {fact.value}"
-        for fact in facts
-    ]
+    about = [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in facts]
     head = f"{name}, {', '.join(told)}" if told else name
     return "; ".join([head, *dict.fromkeys([*described, *about])])
 

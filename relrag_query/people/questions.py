@@ -10,13 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from relrag_pipelines.identity.inverse_types import INVERSE
-from relrag_pipelines.people.implied_statements import IMPLIED_CONFIDENCE
 from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names.personal_name import parse
-from relrag_query.people.introduction_candidates import Introduced
-from relrag_query.people.kin_words import KinWord, kin_words
+from relrag_query.people.kin_words import kin_words
 from relrag_query.people.people import People
 from relrag_query.people.references import names, references
 from relrag_query.people.relations import Relation
@@ -44,12 +42,6 @@ class PeopleQuestion:
     """a relationship that nobody is known to have; then there are no people"""
     relative_facts: list[PersonFact] = field(default_factory=list)
     """who has that relationship to whom these facts are of, where nobody who is known bears the name"""
-    lacking: tuple[int, KinWord] | None = None
-    """whose relative by what word nobody is known to be"""
-    name: str = ""
-    """of `fact`: the name of somebody whom no record knows"""
-    introduced: Introduced | None = None
-    """who brought whom and the owner together, where nobody is known to have"""
 
 
 def read(question: str, people: People) -> PeopleQuestion | None:
@@ -80,16 +72,15 @@ def _of_introduction(question: str, introduction: re.Pattern[str], people: Peopl
     plain = bare(question)
     for reference in references(question, people, implied=True):
         left = introduction.sub(" ", f"{plain[: reference.start]} {plain[reference.end :]}")
-        words = question[reference.start : reference.end]
         if has_only_fillers(left):
-            return _introducers(reference, words, people)
+            return _introducers(reference, people)
     left = introduction.sub(" ", plain)
     words = " ".join(one for one in re.findall(r"[^\W_]+", left) if not has_only_fillers(one))
     if not any(
         match.start() == 0 or match.end() == len(words) for match in load_phrases().people.somebody.finditer(words)
     ):
         return None  # `the discount at the firm next door` is nobody
-    return PeopleQuestion("who", [], unknown=INTRODUCER, introduced=Introduced((), words))
+    return PeopleQuestion("who", [], unknown=INTRODUCER)
 
 
 def asks_for_somebody(question: str, people: People) -> bool:
@@ -130,16 +121,16 @@ def _of_whom(question: str, people: People) -> PeopleQuestion | None:
     ids = list(dict.fromkeys(one.other_id for one in found))
     if not ids:  # `whose mother is Dana?`: what is said of a child of hers whom no record knows
         facts = [one for one in people.facts(whom.people) if one.predicate == wanted]
-        maybe = len(whom.people) > 1 or all(one.confidence <= IMPLIED_CONFIDENCE for one in facts)
-        return PeopleQuestion("who", [], ambiguous=maybe, unknown="" if facts else wanted, relative_facts=facts)
+        return PeopleQuestion(
+            "who", [], ambiguous=len(whom.people) > 1, unknown="" if facts else wanted, relative_facts=facts
+        )
     return PeopleQuestion("who", ids, found, ambiguous=len({one.person_id for one in found}) > 1)
 
 
 def _of_stranger(facts: list[PersonFact], type_: str) -> PeopleQuestion | None:
     """Whose relative somebody is whom no record knows: `whose husband is Sanjay?`; None where no text says it."""
     ids = list(dict.fromkeys(one.person_id for one in facts))
-    maybe = len(ids) > 1 or all(one.confidence <= IMPLIED_CONFIDENCE for one in facts)
-    return PeopleQuestion("who", ids, ambiguous=maybe, relative_facts=facts) if ids else None
+    return PeopleQuestion("who", ids, ambiguous=len(ids) > 1, relative_facts=facts) if ids else None
 
 
 def _read(question: str, reference: Reference, people: People) -> PeopleQuestion | None:
@@ -147,14 +138,11 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
     if asked is None:
         return None
     asks, predicate = asked
-    name = question[reference.start : reference.end]
     if not (reference.people or reference.relative_facts or reference.unknown):  # a name that nobody is known by
-        return PeopleQuestion("fact", [], predicate=predicate, name=name) if asks == "fact" else None
+        return PeopleQuestion("fact", [], predicate=predicate) if asks == "fact" else None
     if reference.relative_facts and not reference.people:
-        if asks == "fact":  # what a passage says may be of somebody else
-            (told, *_) = reference.relative_facts
-            name = told.value if kin_words(name) and told.confidence > IMPLIED_CONFIDENCE else name
-            return PeopleQuestion("fact", [], predicate=predicate, name=name)
+        if asks == "fact":
+            return PeopleQuestion("fact", [], predicate=predicate)
         if asks != "who":
             return None
         return PeopleQuestion("who", [], ambiguous=reference.ambiguous, relative_facts=reference.relative_facts)
@@ -165,11 +153,7 @@ def _read(question: str, reference: Reference, people: People) -> PeopleQuestion
     said = PeopleQuestion(
         asks, reference.people, reference.relations, predicate, reference.ambiguous, reference.unknown
     )
-    if asks == "fact":  # of a relative whom no record knows, passages may tell it
-        return replace(said, name="" if reference.people else name)
-    if asks != "who":
-        return said
-    return replace(said, relative_facts=reference.relative_facts, lacking=reference.lacking)
+    return replace(said, relative_facts=reference.relative_facts) if asks == "who" else said
 
 
 def _question_type(rest: str, reference: Reference) -> tuple[QuestionType, str] | None:
@@ -190,17 +174,16 @@ def _question_type(rest: str, reference: Reference) -> tuple[QuestionType, str] 
     return ("who", "") if (asks or by_kin) and has_only_fillers(said.people.who.sub(" ", plain)) else None
 
 
-def _introducers(reference: Reference, words: str, people: People) -> PeopleQuestion:
-    """Who brought the one who is meant, by those words of the question, and the owner together."""
+def _introducers(reference: Reference, people: People) -> PeopleQuestion:
+    """Who introduced the person of the reference to the owner."""
     if not reference.people:
-        return PeopleQuestion("who", [], unknown=INTRODUCER, introduced=Introduced((), words))
+        return PeopleQuestion("who", [], unknown=INTRODUCER)
     relations = people.relationships(reference.people, {INTRODUCER})
     found = [one for one in relations if one.type == INTRODUCER and one.other_id != people.owner]
     ids = list(dict.fromkeys(one.other_id for one in found))
     if len({one.person_id for one in found}) > 1:  # one of several who bear the name
         return PeopleQuestion("who", ids, found, ambiguous=True)
-    whom = None if ids else Introduced(tuple(reference.people), "")
-    return PeopleQuestion("who", ids, found, unknown="" if ids else INTRODUCER, introduced=whom)
+    return PeopleQuestion("who", ids, found, unknown="" if ids else INTRODUCER)
 
 
 def has_only_fillers(left: str) -> bool:

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, field, replace
 
 from relrag_pipelines.identity.inverse_types import INVERSE
-from relrag_pipelines.people.implied_statements import IMPLIED_CONFIDENCE
 from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.forms import gender_of
@@ -39,8 +38,6 @@ class Reference:
     """a relationship that nobody is known to have; then there are no people"""
     relative_facts: list[PersonFact] = field(default_factory=list)
     """who a text says it is, by a name that nobody who is known bears"""
-    lacking: tuple[int, KinWord] | None = None
-    """whose relative by what word is not known; passages may tell who it may be"""
 
 
 def find_relative(question: str, word: KinWord, found: list[Reference], people: People) -> Reference | None:
@@ -104,8 +101,7 @@ def _relative_of_stranger(facts: list[PersonFact], start: int, end: int, word: K
         if type_ == word.type and _sex(known[one]) in ("", kinship.gender(word.word) or _sex(known[one]))
     ]
     if ids:
-        surely = any(one.confidence > IMPLIED_CONFIDENCE for one in facts if one.person_id in ids)
-        return Reference(start, end, ids, ambiguous=len(ids) > 1 or not surely)
+        return Reference(start, end, ids, ambiguous=len(ids) > 1)
     bearers = {found[0].person_id for fact in facts if len(found := people.find(fact.value)) == 1}
     if len(bearers) == 1:  # who alone bears that name is likely she
         return replace(relative_of(bearers.pop(), start, end, word, people), ambiguous=True)
@@ -122,7 +118,7 @@ def relative_of(person_id: int | None, start: int, end: int, word: KinWord, peop
     said = _stated_relative(person_id, start, end, word, people)
     if said.people or said.relative_facts:
         return said
-    return _indirect_relative(person_id, start, end, word, people) or replace(said, lacking=(person_id, word))
+    return _indirect_relative(person_id, start, end, word, people) or said
 
 
 def _indirect_relative(person_id: int, start: int, end: int, word: KinWord, people: People) -> Reference | None:
@@ -176,11 +172,8 @@ def _stated_relative(person_id: int, start: int, end: int, word: KinWord, people
     surely = [one for one, fits in fitting if fits]
     relations = surely or [one for one, fits in fitting if fits is None]
     named = [] if surely and word.type == _ONLY_ONE else _relative_facts(word, person_id, people, known)
-    if surely and word.type == _ONE_OF_TWO and kinship.gender(word.word):  # nobody has two mothers
-        named = [one for one in named if one.confidence > IMPLIED_CONFIDENCE]
     if named and not surely and (not relations or kinship.gender(word.word)):
-        maybe = all(one.confidence <= IMPLIED_CONFIDENCE for one in named)
-        return Reference(start, end, [], ambiguous=maybe, unknown=word.type, relative_facts=named)
+        return Reference(start, end, [], unknown=word.type, relative_facts=named)
     if not relations:
         return _relative_by_role(start, end, word, people, surely=person_id == people.owner)
     ids = list(dict.fromkeys(one.other_id for one in relations))
@@ -208,19 +201,16 @@ def _relative_facts(word: KinWord, person_id: int, people: People, known: dict[i
         for written in one.resolved_person.names
         for name in (written.full, written.words[0])
     }
-    found = [
+    return [
         fact
         for fact, told in zip(facts, said, strict=True)
         if (not asked or _sex_of_fact(fact, told) in ("", asked)) and parse(fact.value).full not in borne
     ]
-    stated = [fact for fact in found if fact.confidence > IMPLIED_CONFIDENCE]
-    return stated or list({fact.value: fact for fact in found}.values())
 
 
 def _sex_of_fact(fact: PersonFact, told: set[str]) -> str:
     """m or f by the name of a relative, else by what is said of him; empty where neither tells."""
-    stated = told if fact.confidence > IMPLIED_CONFIDENCE else set()
-    return gender_of(fact.value.split(" ")[0]) or (next(iter(stated)) if len(stated) == 1 else "")
+    return gender_of(fact.value.split(" ")[0]) or (next(iter(told)) if len(told) == 1 else "")
 
 
 def _fits(word: KinWord, relation: Relation, person: IndexedPerson) -> bool | None:

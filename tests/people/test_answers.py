@@ -33,17 +33,15 @@ def test_a_number_that_has_changed_stands_before_that_of_the_card() -> None:
     assert _fact("phone", person, [], date(2026, 6, 1)) == "Tom Reed: 777 100 340"
 
 
-@pytest.mark.parametrize(("confidence", "sure"), [(0.5, False), (0.8, True)])
-def test_who_is_only_likely_to_be_somebodys_relative_is_no_sure_answer(confidence: float, sure: bool) -> None:
-    fact = PersonFact(1, "child", "Tonda", confidence, "chat:1", "syn")
+def test_a_relative_whom_only_a_text_names() -> None:
+    fact = PersonFact(1, "child", "Tonda", 0.8, "chat:1", "syn")
     eva = IndexedPerson(1, "Eva Malá")
     people: Any = SimpleNamespace(by_id=lambda _ids: {1: eva}, find=lambda _name: [], cards=lambda _id: [])
     context: Any = None
     made = answer(PeopleQuestion("who", [], relative_facts=[fact]), people, context, date(2026, 6, 1))
-    assert made is not None and made.sure is sure
-    assert _line(PeopleQuestion("who", [1]), eva, [fact], [], {1: eva}, date(2026, 6, 1)) == (
-        "Eva Malá; child: Tonda" if sure else "Eva Malá; maybe child: Tonda"
-    )
+    assert made is not None and made.sure
+    assert [line for line, _ in made.lines] == ['Tonda, child of Eva Malá: "syn"']
+    assert _line(PeopleQuestion("who", [1]), eva, [fact], [], {1: eva}, date(2026, 6, 1)) == "Eva Malá; child: Tonda"
 
 
 @pytest.mark.parametrize(("names", "nameless"), [(["אמא"], True), (["Mum"], True), (["Mum", "Eva"], False)])
