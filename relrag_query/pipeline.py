@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import ChunkFilter
 from relrag_pipelines.workspace import Workspace
-from relrag_query.answering import confidence, explanation, listing, llm, quote_choice, quoted_places
+from relrag_query.answering import excerpts, explanation, features, listing, llm, quoted_places, ranker
 from relrag_query.answering.candidates import Candidate, candidates
-from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, answer
+from relrag_query.answering.excerpts import Confidence, Excerpts
 from relrag_query.answering.generative import GeneratedAnswer, generate
 from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.token_budget import trim_to_budget
@@ -37,10 +36,7 @@ from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit, dro
 from relrag_query.retrieval.missing_words import missing_words, unmatched_terms
 from relrag_query.retrieval.question import redact_question
 from relrag_query.steps import ASK, BUDGET, PEOPLE, SEARCH
-from relrag_query.understanding.intent import QueryIntent, asks_for_value
-
-_RECORDS = frozenset({QueryIntent.ASSET_THREAD, QueryIntent.ASSET_ATTACHMENT})
-"""intents that ask for records"""
+from relrag_query.understanding.intent import QueryIntent
 
 
 def search(context: QueryContext, generation: Generation, shown: int) -> Results:
@@ -107,9 +103,9 @@ def _ask_records(
         hits = run(listing.listing_steps(wanted, at_most), context)
         evidence = listing.listing_answer(hits)
     else:
-        hits, evidence = _evidence(context, answering_hits(context), most)
-    found = f"{len(evidence.sentences)} sentences; best coverage {evidence.best:.2f}"
-    context.note("answer", f"{evidence.confidence}, {found}")
+        hits = answering_hits(context)
+        evidence = _evidence(context, hits, most)
+    context.note("answer", f"{evidence.confidence}, {len(evidence.excerpts)} excerpts")
     hits = hits if wanted else add_named_records(evidence, hits, context)
     written, notice = _generate(context, hits if limit is None else hits[:limit], on_text)
     how_sure = _confidence(evidence, written, may_be_others=may_be_others)
@@ -132,7 +128,7 @@ def _ask_records(
     )  # fmt: skip
 
 
-def _confidence(evidence: ExtractiveAnswer, written: GeneratedAnswer | None, *, may_be_others: bool) -> Confidence:
+def _confidence(evidence: Excerpts, written: GeneratedAnswer | None, *, may_be_others: bool) -> Confidence:
     sure: Confidence = ("sure" if written.has_answer else "none") if written else evidence.confidence
     return "unsure" if may_be_others and sure == "sure" else sure
 
@@ -194,46 +190,31 @@ def quotable(hits: Sequence[Hit]) -> list[Candidate]:
     return candidates([hit for hit in found if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
 
 
-def _evidence(context: QueryContext, hits: list[Hit], most: int) -> tuple[list[Hit], ExtractiveAnswer]:
-    """The sentences that answer, or the passages that come closest, and the hits."""
-    figures = asks_for_value(context.question)
-    found, missing = quotable(hits), unmatched_terms(context, hits)
-    judged = confidence.judge(found, context, len(missing))
-    context.note("confidence", f"the best of {len(found)} sentences answers with a probability of {judged.right:.2f}")
-    by_words = answer(
-        drop_context(hits),
-        context.terms,
-        context.intents,
-        context.settings.answer_min_coverage,
-        context.channels,
-        most,
-        figures,
-    )
-    # without vectors, what lacks a word that no passage holds is about something else
-    if context.meaning is None and missing and not by_words.sentences:
-        return hits, replace(by_words, confidence="none")
-    return hits, quote_choice.weigh(
-        by_words,
+def _evidence(context: QueryContext, hits: list[Hit], limit: int) -> Excerpts:
+    """The excerpts that answer, or come closest."""
+    found, absent = quotable(hits), unmatched_terms(context, hits)
+    ranking = ranker.rank(found, context, len(absent))
+    context.note("rank", f"the best of {len(found)} candidates answers with a probability of {ranking.probability:.2f}")
+    return excerpts.choose(
+        ranking,
         found,
-        judged,
-        most,
+        features.asked_value_types(context.question),
+        limit,
         across=QueryIntent.CROSS_CHANNEL in context.intents,
-        records=not _RECORDS.isdisjoint(context.intents),
-        terms=context.terms,
-        question=context.question,
+        timed=context.time is not None,
     )
 
 
-def _is_elsewhere(evidence: ExtractiveAnswer, context: QueryContext) -> bool:
+def _is_elsewhere(evidence: Excerpts, context: QueryContext) -> bool:
     """Whether the question names a channel, and all that is quoted is of others."""
-    quoted = {hit.chunk.rag_source_type for one in evidence.sentences for hit in one.hits}
+    quoted = {hit.chunk.rag_source_type for one in evidence.excerpts for hit in one.hits}
     return bool(context.channels and quoted) and quoted.isdisjoint(context.channels)
 
 
 def _sources(
     context: QueryContext,
     hits: list[Hit],
-    evidence: ExtractiveAnswer,
+    evidence: Excerpts,
     written: GeneratedAnswer | None,
     at_most: int,
     people: People | None,
@@ -246,15 +227,15 @@ def _sources(
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
     if people is None:
         return _add_locations(context, displayed_sources(fitting, evidence, settings))
-    quoted = [one.unit.asset_id for one in evidence.sentences]
+    quoted = [one.unit.asset_id for one in evidence.excerpts]
     named = writers.people_of(context.question, evidence.text, quoted, people, context.connection)
     known = writers.with_writers(fitting, people, context.connection)
     return _add_locations(context, displayed_sources(known, evidence, settings, named))
 
 
-def _name_writers(context: QueryContext, quotes: list[Quote], evidence: ExtractiveAnswer, people: People) -> str:
+def _name_writers(context: QueryContext, quotes: list[Quote], evidence: Excerpts, people: People) -> str:
     """Gives quotes their senders' usual names where the question asks who said something, and says whose they are."""
-    refs = {one.unit.quote: one.unit.asset_id for one in evidence.sentences}
+    refs = {one.unit.quote: one.unit.asset_id for one in evidence.excerpts}
     named = writers.names(context.question, refs, people, context.connection)
     for quote in quotes:
         quote.sender = ", ".join(named.get(quote.text, ())) or quote.sender
@@ -290,9 +271,9 @@ def _add_locations(context: QueryContext, listed: list[CitedSource]) -> list[Cit
     return listed
 
 
-def _quotes(context: QueryContext, evidence: ExtractiveAnswer, sources: list[CitedSource]) -> list[Quote]:
-    units = [unit for sentence in evidence.sentences for unit in (sentence.unit, *sentence.also)]
-    return make_quotes(evidence.sentences, sources, quoted_places.locate(units, context.connection), _zone(context))
+def _quotes(context: QueryContext, evidence: Excerpts, sources: list[CitedSource]) -> list[Quote]:
+    units = [unit for sentence in evidence.excerpts for unit in (sentence.unit, *sentence.also)]
+    return make_quotes(evidence.excerpts, sources, quoted_places.locate(units, context.connection), _zone(context))
 
 
 def _scope(context: QueryContext, generation: Generation, *, listed: bool) -> str:

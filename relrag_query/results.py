@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.text import citation_marks
-from relrag_query.answering.extractive import Confidence, ExtractiveAnswer, Sentence
+from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
 from relrag_query.answering.generative import GeneratedAnswer
 from relrag_query.answering.sentences import QuotableSpan
 from relrag_query.display.source_filter import apply_source_filter
@@ -149,7 +149,7 @@ def nearest_hits(hits: list[Hit]) -> list[Hit]:
 
 
 def make_quotes(
-    sentences: Sequence[Sentence], sources: Sequence[CitedSource], places: Sequence[QuotedPlace], zone: ZoneInfo
+    sentences: Sequence[Excerpt], sources: Sequence[CitedSource], places: Sequence[QuotedPlace], zone: ZoneInfo
 ) -> list[Quote]:
     """The sentences with the numbers of the sources that say them; tells each source where it is quoted.
 
@@ -183,7 +183,7 @@ def cited_sources(written: GeneratedAnswer) -> list[CitedSource]:
 
 
 def displayed_sources(
-    hits: list[Hit], evidence: ExtractiveAnswer, settings: Settings, people: Collection[int] = ()
+    hits: list[Hit], evidence: Excerpts, settings: Settings, people: Collection[int] = ()
 ) -> list[CitedSource]:
     """One source a record: those that the answer cites in its order, then the others that may be shown.
 
@@ -192,23 +192,17 @@ def displayed_sources(
     question and answer are about.
     """
     cited: dict[str, list[Hit]] = {}
-    for sentence in evidence.sentences:
+    for sentence in evidence.excerpts:
         for hit in sentence.hits:
             cited.setdefault(hit.chunk.chunk_group_id, []).append(hit)
     room = settings.source_display_max_count if settings.source_display_filter_enabled else len(cited)
-    mains = [one.unit.hit.chunk.chunk_group_id for one in evidence.sentences]
+    mains = [one.unit.hit.chunk.chunk_group_id for one in evidence.excerpts]
     kept = set(list(dict.fromkeys([*mains, *cited]))[:room])
     records = {group: replace(quoted[0], promoted=True) for group, quoted in cited.items() if group in kept}
     for hit in hits:
         if hit.chunk.chunk_group_id not in cited:
             records.setdefault(hit.chunk.chunk_group_id, hit)
-    known = evidence.display_scores
-    judged = [replace(hit, display_score=known.get(hit.chunk.chunk_id, hit.display_score)) for hit in records.values()]
-    if settings.source_display_min_score:
-        # what falls far behind the best source does not matter, however well it fits by itself
-        least = max(settings.source_display_min_score, min(evidence.least, 1.0))
-        settings = settings.model_copy(update={"source_display_min_score": least})
-    chosen = apply_source_filter(judged, evidence.text, settings, people)
+    chosen = apply_source_filter(list(records.values()), evidence.text, settings, people)
     if settings.source_display_filter_enabled:
         spare = iter(range(_UNCITED))
         chosen = [hit for hit in chosen if hit.promoted or next(spare, None) is not None]

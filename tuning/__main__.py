@@ -11,12 +11,12 @@ from pathlib import Path
 
 import orjson
 
-from relrag_query.answering import confidence
+from relrag_query.answering import ranker
 from tuning import archives, dataset, fit, means
 
 
 def main() -> None:
-    """Makes the means of e5, then the weights of `confidence.json`."""
+    """Makes the means of e5, then the weights of `weights.json`."""
     parser = argparse.ArgumentParser(prog="python -m tuning", description=__doc__)
     parser.add_argument("--work", type=Path, help="keep the synced archives in this folder")
     parser.add_argument("--keep-means", action="store_true", help="learn only how sure an answer is")
@@ -31,7 +31,7 @@ def main() -> None:
             asked = [one for name in names for one in dataset.collect(name, work, embedder)]
             made[how] = fit.model(asked, by_meaning=how == "by_meaning")
             print(how, made[how]["measured"])
-    confidence.FILE.write_bytes(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    ranker.FILE.write_bytes(orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Candidates of answers to labelled questions, with their figures and whether they answer."""
+"""Candidates of answers to labelled questions, with their features and whether they answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relrag_pipelines.embedders import e5
 from relrag_pipelines.embedders.centring import Means
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_query import pipeline
-from relrag_query.answering import evidence
+from relrag_query.answering import features
 from relrag_query.answering.candidates import Candidate
 from relrag_query.archive import Archive
 from relrag_query.evaluation.answer_sets import SAME, LabelledQuestion, Place, words
@@ -78,7 +78,7 @@ def _ask(archive: Archive, name: str, one: LabelledQuestion, most: int) -> Asked
             one,
             found,
             right,
-            evidence.rows(found, context),
+            features.feature_rows(found, context),
             missing,
             context.embedded_text,
             context.meaning,
@@ -111,7 +111,7 @@ class Nearness:
         """by the question's identity and the candidate's place"""
 
     def rows(self, one: Asked, places: Sequence[int]) -> Vectors:
-        """The rows of a question with the figures of these candidates, as `judge` compares them."""
+        """The rows of a question with the features of meaning of these candidates, as `rank` makes them."""
         if one.meaning is None or not places:
             return one.rows
         left = [place for place in places if (id(one), place) not in self._near]
@@ -119,4 +119,4 @@ class Nearness:
             texts = [one.candidates[place].embedded_text for place in left]
             found = question_vectors.compare(self._model, one.means, one.asked, one.meaning, texts)
             self._near |= {(id(one), place): near for place, near in zip(left, found, strict=True)}
-        return evidence.compare(one.rows, places, np.array([self._near[id(one), place] for place in places]))
+        return features.with_meaning(one.rows, places, np.array([self._near[id(one), place] for place in places]))

@@ -1,4 +1,4 @@
-"""What `confidence.json` holds, and how well it does on archives that it was not made from.
+"""What `weights.json` holds, and how well it does on archives that it was not made from.
 
 Everything that is told of how well it does is of archives that neither the regressions nor the thresholds have seen:
 each archive is judged by a model that was made, thresholds and all, from the others. Hard questions and plain ones each
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_query.answering import confidence, evidence, quote_choice
-from relrag_query.answering.confidence import Judgement, Regression
+from relrag_query.answering import features, ranker
+from relrag_query.answering.ranker import Regression
 from tuning.dataset import Asked, Nearness
 from tuning.regressions import conditional, regression
 
@@ -42,7 +42,7 @@ class _Ranking:
 
     def compared(self, one: Asked) -> tuple[list[int], Vectors]:
         """Places of the candidates that are compared, and their figures."""
-        places = confidence.best_of_passages(one.candidates, self.first.score(one.rows))
+        places = ranker.best_of_passages(one.candidates, self.first.score(one.rows))
         return places, (self.nearness.rows(one, places) if self.nearness else one.rows)[places]
 
 
@@ -83,11 +83,11 @@ def model(asked: Sequence[Asked], *, by_meaning: bool) -> dict[str, Any]:
     nearness = Nearness() if by_meaning else None
     made = _learn(held, nearness)
     return {
-        "first": _written(made.ranking.first, evidence.FEATURES),
-        "second": _written(made.ranking.second, evidence.FEATURES),
-        "best": _written(made.best, confidence.BEST),
-        "sure": round(made.sure, 4),
-        "unsure": round(made.unsure, 4),
+        "first": _written(made.ranking.first, features.FEATURES),
+        "second": _written(made.ranking.second, features.FEATURES),
+        "confidence": _written(made.best, ranker.CONFIDENCE_FEATURES),
+        "strong": round(made.sure, 4),
+        "close": round(made.unsure, 4),
         "measured": _measured([one for name in _archives(held) for one in _judge(held, name, nearness)]),
     }
 
@@ -117,15 +117,11 @@ def _best_of(tables: Sequence[tuple[Vectors, Any]]) -> Regression:
 
 
 def _quote(ranking: _Ranking, one: Asked) -> _Quoted:
-    places, rows = ranking.compared(one)
-    scores = ranking.second.score(rows)
-    shares = np.zeros(len(one.candidates), np.float32)
-    shares[places] = confidence.share(scores)
-    chosen = [id(quoted) for quoted, _ in quote_choice.best(one.candidates, Judgement(shares))]
-    right = any(yes for candidate, yes in zip(one.candidates, one.right, strict=True) if id(candidate) in chosen)
-    order = [one.right[places[place]] for place in np.argsort(-scores, kind="stable").tolist()]
-    passage = one.candidates[places[int(np.argmax(scores))]].unit.hit.score
-    return _Quoted(confidence.best_row(scores, rows, passage, one.missing), right, order)
+    positions, rows = ranking.compared(one)
+    ranked = ranker.order([one.candidates[position] for position in positions], rows, ranking.second)
+    right = {id(candidate): answers for candidate, answers in zip(one.candidates, one.right, strict=True)}
+    order = [right[id(each.candidate)] for each in ranked]
+    return _Quoted(ranker.confidence_features(ranked, one.missing), order[0], order)
 
 
 def _learn(asked: Sequence[Asked], nearness: Nearness | None) -> _Model:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_query.answering.confidence import Regression
+from relrag_query.answering.ranker import Regression
 
 _PENALTY, _PENALTY_OF_SHARES = 40.0, 20.0
 """With 10 and 3 the weights of figures that go together are large and of opposite signs. By archives that were not

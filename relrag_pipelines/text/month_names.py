@@ -42,6 +42,17 @@ def weekday_names(language: str) -> frozenset[str]:
     )
 
 
+@functools.cache
+def weekday_numbers(language: str) -> dict[str, int]:
+    """Names and abbreviations in small letters, likewise -> day of the week, from 0 for Monday."""
+    return {
+        _plain(name): number
+        for locale in _locales(language)
+        for context, width in _FORMS
+        for number, name in locale.days[context][width].items()
+    }
+
+
 def months_of(languages: Iterable[str]) -> dict[str, int]:
     """The names in any of these languages; where two languages differ, the first one counts."""
     found: dict[str, int] = {}

@@ -15,7 +15,7 @@ from typing import Any
 from relrag_pipelines.links.neighbors import neighbors
 from relrag_pipelines.sources import RECORD_TYPES, record_type
 from relrag_pipelines.text.analyzer import only_function_words
-from relrag_query.answering.extractive import ExtractiveAnswer, Sentence
+from relrag_query.answering.excerpts import Excerpt, Excerpts
 from relrag_query.answering.sentences import QuotableSpan, chat_turns, quotable_spans
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, Step
@@ -119,10 +119,10 @@ def listing_steps(wanted: ListingRequest, most: int) -> tuple[Step, ...]:
     return Step(1, "list", newest), Step(1, "details", load_extra), Step(1, "dates", load_dates)
 
 
-def listing_answer(hits: Sequence[Hit]) -> ExtractiveAnswer:
+def listing_answer(hits: Sequence[Hit]) -> Excerpts:
     """What each hit says first, in the order of the hits."""
-    sentences = [Sentence(unit, 1.0) for hit in hits if (unit := _first_said(hit))]
-    return ExtractiveAnswer(sentences, 1.0 if sentences else 0.0, 0.0, confidence="sure" if sentences else "none")
+    listed = [Excerpt(unit, 1.0) for hit in hits if (unit := _first_said(hit))]
+    return Excerpts(listed, "sure" if listed else "none")
 
 
 def describe_listing(wanted: ListingRequest, hits: Sequence[Hit]) -> str:

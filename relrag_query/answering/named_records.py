@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from relrag_query.answering.extractive import ExtractiveAnswer
+from relrag_query.answering.excerpts import Excerpts
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import ASSET_NEIGHBORHOOD, Hit
@@ -25,12 +25,12 @@ _MOST = 4
 """records that are added"""
 
 
-def add_named_records(evidence: ExtractiveAnswer, hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
+def add_named_records(evidence: Excerpts, hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
     """The hits, with the first passage of each record that the sentences of an answer name if none is of it.
 
     Both are shown. A name counts where exactly one record has it.
     """
-    said = "\n".join(sentence.unit.quote for sentence in evidence.sentences)
+    said = "\n".join(excerpt.unit.quote for excerpt in evidence.excerpts)
     hashes, files = list(dict.fromkeys(_HASH.findall(said))), list(dict.fromkeys(FILE_NAME.findall(said)))
     refs = catalog_reader.commits_and_files(context.connection, hashes, files)[:_MOST]
     found = {hit.chunk.asset_id: hit for hit in reversed(hits)}

@@ -1,0 +1,188 @@
+"""The excerpts of an answer: the best passages, each with the sentence that answers and what it needs around it.
+
+What a later record says otherwise stands before what it supersedes. What several records say alike is one excerpt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from relrag_pipelines.sources import record_type
+from relrag_query.answering import superseded
+from relrag_query.answering.candidates import Candidate
+from relrag_query.answering.ranker import RankedCandidate, Ranking
+from relrag_query.answering.sentences import QuotableSpan, expects_reply, is_question
+from relrag_query.answering.values import ValueType
+from relrag_query.retrieval.excerpts import head_lines
+from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.term_coverage import tokens
+
+Confidence = Literal["sure", "unsure", "none"]
+
+MAX_EXCERPTS = 3
+MAX_ACROSS = 6
+"""excerpts of a question that goes across channels"""
+_MAX_CHARACTERS = 420
+"""of an excerpt: about 60 words"""
+_REPLY_SPANS = 3
+"""spans behind a question at most, up to the one that replies"""
+_DUPLICATE = 0.6
+"""share of tokens by which two excerpts say the same"""
+
+
+@dataclass
+class Excerpt:
+    """A part of a record that is shown as an answer."""
+
+    unit: QuotableSpan
+    """its `text` is the excerpt"""
+    score: float
+    answering: str = ""
+    """the sentence or turn that answers, as it stands in the text"""
+    also: list[QuotableSpan] = field(default_factory=list)
+    """the same in other records"""
+    superseded: QuotableSpan | None = None
+    """what a later record says otherwise; None where nothing does"""
+
+    @property
+    def hits(self) -> list[Hit]:
+        """The passages that say it."""
+        return [unit.hit for unit in (self.unit, *self.also)]
+
+
+@dataclass
+class Excerpts:
+    """What the archive says to a question."""
+
+    excerpts: list[Excerpt]
+    confidence: Confidence = "unsure"
+    """`sure` for a strong match, `none` where nothing comes close"""
+
+    @property
+    def text(self) -> str:
+        """All excerpts, each with its sender."""
+        return "\n".join(f"{one.unit.sender or ''}: {one.unit.text}" for one in self.excerpts)
+
+
+def choose(
+    ranking: Ranking,
+    candidates: Sequence[Candidate],
+    asked: frozenset[ValueType],
+    limit: int,
+    *,
+    across: bool,
+    timed: bool,
+) -> Excerpts:
+    """The excerpts of the best candidates, at most `limit`.
+
+    `candidates` are all that could be quoted, `asked` the types of values that the question asks for. A question that
+    goes `across` channels is answered by each channel, in order of time. Of a question with a time (`timed`) nothing
+    that was written later supersedes what was written then.
+    """
+    if not ranking.is_close:
+        return Excerpts([], "none")
+    confidence: Confidence = "sure" if ranking.is_strong else "unsure"
+    if across:
+        chosen = _distinct(_one_a_channel(ranking.ranked), candidates, min(limit, MAX_ACROSS))
+        return Excerpts(sorted(chosen, key=lambda excerpt: excerpt.unit.ts or 0), confidence)
+    ranked = list(ranking.ranked) if timed else _newest_first(ranking.ranked, asked)
+    excerpts = _distinct(ranked, candidates, min(limit, MAX_EXCERPTS))
+    return Excerpts(excerpts if timed else _mark_superseded(excerpts, ranking.ranked, asked), confidence)
+
+
+def _newest_first(ranked: Sequence[RankedCandidate], asked: frozenset[ValueType]) -> list[RankedCandidate]:
+    """The candidates, each behind the one that supersedes it."""
+    chosen: list[RankedCandidate] = []
+    for one in ranked:
+        later = superseded.superseding(one, ranked, asked)
+        chosen += [each for each in (later, one) if each is not None and not any(each is other for other in chosen)]
+    return chosen
+
+
+def _mark_superseded(
+    excerpts: Sequence[Excerpt], ranked: Sequence[RankedCandidate], asked: frozenset[ValueType]
+) -> list[Excerpt]:
+    """The excerpts, each that a shown one supersedes with that one."""
+    shown = {id(excerpt.unit.hit): excerpt.unit for excerpt in excerpts}
+    marked = []
+    for excerpt in excerpts:
+        own = next((one for one in ranked if one.candidate.unit.hit is excerpt.unit.hit), None)
+        later = superseded.superseding(own, ranked, asked) if own else None
+        marked.append(replace(excerpt, superseded=shown.get(id(later.candidate.unit.hit)) if later else None))
+    return marked
+
+
+def _one_a_channel(ranked: Sequence[RankedCandidate]) -> list[RankedCandidate]:
+    """The best candidate of each channel, then the others."""
+    best: dict[str, RankedCandidate] = {}
+    for one in ranked:
+        kind = record_type(one.candidate.unit.hit.chunk.rag_source_type)
+        best.setdefault(kind.part_of or kind.name, one)
+    first = list(best.values())
+    return [*first, *(one for one in ranked if not any(one is other for other in first))]
+
+
+def _distinct(ranked: Sequence[RankedCandidate], candidates: Sequence[Candidate], limit: int) -> list[Excerpt]:
+    """One excerpt a record; what says the same as an earlier one becomes a further source of it."""
+    excerpts: list[Excerpt] = []
+    for one in ranked:
+        unit = one.candidate.unit
+        if any(_same_record(unit, other.unit) for other in excerpts):
+            continue
+        same = next((other for other in excerpts if _says_same(unit, other)), None)
+        if same:
+            same.also.append(unit)
+        elif len(excerpts) < limit:
+            excerpts.append(excerpt_of(one.candidate, candidates, one.share))
+    return excerpts
+
+
+def _same_record(one: QuotableSpan, other: QuotableSpan) -> bool:
+    """Whether two spans stand in one record, or in windows of one chat that overlap."""
+    if one.hit.chunk.asset_id == other.hit.chunk.asset_id:
+        return True
+    return bool(set(one.hit.chunk.members).intersection(other.hit.chunk.members))
+
+
+def _says_same(unit: QuotableSpan, excerpt: Excerpt) -> bool:
+    """Whether a span says what an excerpt says: most of its words, and every figure."""
+    first, second = ({token for token in tokens(text) if token[0] != "+"} for text in (unit.text, excerpt.answering))
+    if any(any(map(str.isdigit, token)) for token in first ^ second):
+        return False
+    return len(first & second) >= _DUPLICATE * len(first | second)
+
+
+def excerpt_of(candidate: Candidate, candidates: Sequence[Candidate], score: float = 1.0) -> Excerpt:
+    """A candidate with as much of its passage as is read at a glance: what follows it, then what precedes it."""
+    unit = candidate.unit
+    chat = bool(unit.hit.messages)
+    units = _readable_units(unit, candidates)
+    first, last = _extent(units, next((at for at, other in enumerate(units) if other is unit), 0), chat=chat)
+    spoken = [f"{other.sender or ''}: {other.text}" if chat else other.text for other in units[first : last + 1]]
+    return Excerpt(replace(unit, text="\n".join(spoken), behind=()), score, unit.text)
+
+
+def _readable_units(unit: QuotableSpan, candidates: Sequence[Candidate]) -> list[QuotableSpan]:
+    """The spans of the same passage, without its front matter."""
+    head = head_lines(unit.hit.chunk.text)
+    units = [other.unit for other in candidates if other.unit.hit is unit.hit]
+    return [other for other in units if other.text not in head] or units
+
+
+def _extent(units: Sequence[QuotableSpan], start: int, *, chat: bool) -> tuple[int, int]:
+    """First and last span of the excerpt around the one at `start`; it does not end with a question."""
+    first = last = start
+    size = len(units[start].text)
+    while first > 0 or last < len(units) - 1:
+        forward = first == 0 or (last + 1 < len(units) and (last - first) % 3 < 2)
+        size += len(units[last + 1 if forward else first - 1].text)
+        if size > _MAX_CHARACTERS:
+            break
+        first, last = (first, last + 1) if forward else (first - 1, last)
+    asks = expects_reply if chat else is_question
+    end = min(len(units), last + _REPLY_SPANS)
+    while last + 1 < end and asks(units[last].text):
+        last += 1
+    return first, last

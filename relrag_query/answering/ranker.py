@@ -1,0 +1,158 @@
+"""Ranks the candidates of a question, and says how likely the best one answers it.
+
+Two linear scores over the features of `features`: the first chooses the best candidate of each passage, the second,
+which also knows what the sentences mean where the archive has dense vectors, orders these. Both are conditional logits
+(McFadden 1974): the exponentials of the scores are the shares of the candidates. A logistic regression over
+`confidence_features` gives the probability that the best candidate answers.
+`weights.json`, beside this file, holds their weights, the thresholds, and how well they did on archives that they were
+not learned from; `make tune` writes it from the labelled questions in tuning/.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_query.answering import features
+from relrag_query.answering.candidates import Candidate
+from relrag_query.retrieval.context import QueryContext
+
+COMPARED = 8
+"""candidates, of one passage each, whose sentences are compared by meaning: each takes some milliseconds. With twelve
+the right one was first as often."""
+MAX_MARGIN = 3.0
+"""by which the best candidate leads the next at most, as a difference of scores"""
+FILE = Path(__file__).with_name("weights.json")
+_BEST_FEATURES = (
+    *("near_coverage", "heaviest_absent", "coverage_by_likeness", "holds_asked", "quoted_section", "asks"),
+    *("token_similarity", "token_mean", "token_least", "sentence_similarity"),
+)
+CONFIDENCE_FEATURES = ("score", "share", "margin", "search_score", "absent_terms", *_BEST_FEATURES)
+"""names of what `confidence_features` holds"""
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A linear score over named features."""
+
+    weights: Vectors
+    bias: float
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any], names: Sequence[str]) -> Regression:
+        """The regression as `weights.json` holds it; a name without a weight counts nothing."""
+        return cls(np.asarray([stored["weights"].get(name, 0.0) for name in names], np.float32), stored["bias"])
+
+    def score(self, rows: Vectors) -> Vectors:
+        """The score of each row, without bounds."""
+        scores: Vectors = (rows @ self.weights + np.float32(self.bias)).astype(np.float32)
+        return scores
+
+    def probability(self, rows: Vectors) -> Vectors:
+        """The probability of each row, 0 to 1."""
+        probabilities: Vectors = (1 / (1 + np.exp(-self.score(rows)))).astype(np.float32)
+        return probabilities
+
+
+@dataclass(frozen=True)
+class Model:
+    """The weights for archives with dense vectors, or for those without."""
+
+    first: Regression
+    """over all candidates"""
+    second: Regression
+    """over the best candidate of each passage"""
+    confidence: Regression
+    """over `confidence_features`"""
+    strong: float
+    """probability from which the best candidate is a strong match"""
+    close: float
+    """probability below which nothing comes close"""
+
+
+@dataclass(frozen=True)
+class RankedCandidate:
+    """The best candidate of a passage."""
+
+    candidate: Candidate
+    score: float
+    share: float
+    """of all that were ranked, together 1"""
+    row: Vectors
+    """its features"""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The best candidate of each passage, best first."""
+
+    ranked: Sequence[RankedCandidate]
+    probability: float = 0.0
+    """that the first one answers"""
+    is_strong: bool = False
+    is_close: bool = False
+
+
+@functools.cache
+def load(by_meaning: bool) -> Model:
+    """The model for archives that are searched by meaning too, or for the others."""
+    stored = orjson.loads(FILE.read_bytes())["by_meaning" if by_meaning else "by_words"]
+    first, second = (Regression.from_json(stored[part], features.FEATURES) for part in ("first", "second"))
+    confidence = Regression.from_json(stored["confidence"], CONFIDENCE_FEATURES)
+    return Model(first, second, confidence, stored["strong"], stored["close"])
+
+
+def rank(candidates: Sequence[Candidate], context: QueryContext, absent_terms: int = 0) -> Ranking:
+    """The candidates, the best of each passage. `absent_terms` is how many words of the question no passage holds."""
+    if not candidates:
+        return Ranking([])
+    model = load(context.similarities is not None)
+    rows = features.feature_rows(candidates, context)
+    best = best_of_passages(candidates, model.first.score(rows))
+    if context.similarities is not None:
+        texts = [candidates[position].embedded_text for position in best]
+        rows = features.with_meaning(rows, best, context.similarities(texts))
+    ranked = order([candidates[position] for position in best], rows[best], model.second)
+    confident = confidence_features(ranked, absent_terms)
+    probability = float(model.confidence.probability(confident[None])[0])
+    return Ranking(ranked, probability, probability >= model.strong, probability >= model.close)
+
+
+def best_of_passages(candidates: Sequence[Candidate], scores: Vectors) -> list[int]:
+    """Positions of the best candidate of each passage, the best first, as many as are compared."""
+    best: dict[int, int] = {}
+    for position in np.argsort(-scores, kind="stable").tolist():
+        best.setdefault(id(candidates[position].unit.hit), position)
+        if len(best) == COMPARED:
+            break
+    return list(best.values())
+
+
+def order(candidates: Sequence[Candidate], rows: Vectors, second: Regression) -> list[RankedCandidate]:
+    """The candidates by their second score, best first."""
+    scores = second.score(rows)
+    shares = softmax(scores)
+    positions = np.argsort(-scores, kind="stable").tolist()
+    return [RankedCandidate(candidates[at], float(scores[at]), float(shares[at]), rows[at]) for at in positions]
+
+
+def softmax(scores: Vectors) -> Vectors:
+    """The share of each among all, together 1."""
+    raised = np.exp(scores - scores.max())
+    shares: Vectors = (raised / raised.sum()).astype(np.float32)
+    return shares
+
+
+def confidence_features(ranked: Sequence[RankedCandidate], absent_terms: int) -> Vectors:
+    """What tells whether the first candidate answers, in the order of CONFIDENCE_FEATURES."""
+    first = ranked[0]
+    margin = first.score - ranked[1].score if len(ranked) > 1 else MAX_MARGIN
+    general = [first.score, first.share, min(margin, MAX_MARGIN), first.candidate.unit.hit.score, min(3, absent_terms)]
+    return np.asarray([*general, *(first.row[features.column(name)] for name in _BEST_FEATURES)], np.float32)

@@ -1,0 +1,87 @@
+"""What a later record says of the same matter: the new rent, the hour agreed on, the address after a move.
+
+No words such as `changed` are looked for: people mostly just write the new value. A later candidate supersedes an
+earlier one where both are of one matter, answer the question about equally well, and say something else.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+
+from relrag_query.answering.candidates import Candidate
+from relrag_query.answering.ranker import RankedCandidate
+from relrag_query.answering.sentences import OF_OTHERS, QuotableSpan, is_question
+from relrag_query.answering.values import ValueType, values_in
+from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.term_coverage import tokens
+
+_MAX_SCORE_GAP = 1.5
+"""by which the later candidate's score is below that of the earlier one at most"""
+_SAME_STATEMENT = 0.85
+"""share of tokens, and all values, by which two candidates say the same"""
+_VERSION = re.compile(r"(?<![^\W_])v(?:er(?:sion|ze)?)?[ ._-]?\d{1,2}(?![^\W_])|\(\d{1,2}\)|\d+", re.IGNORECASE)
+_REPLY = re.compile(r"^(?:\s*(?:re|fw|fwd|aw|wg|sv|vs|odp|res|rv|rif|enc|تنبيه|رد|תגובה|העברה)\s*:)+", re.IGNORECASE)
+
+
+def superseding(
+    earlier: RankedCandidate, ranked: Sequence[RankedCandidate], asked: frozenset[ValueType]
+) -> RankedCandidate | None:
+    """The newest candidate that says something else of the same matter than an earlier one; None where none does.
+
+    `asked` are the types of values that the question asks for: a candidate without one supersedes nothing.
+    """
+    later = [other for other in ranked if _supersedes(other, earlier, asked)]
+    return max(later, key=lambda other: other.candidate.unit.ts or 0, default=None)
+
+
+def _supersedes(later: RankedCandidate, earlier: RankedCandidate, asked: frozenset[ValueType]) -> bool:
+    new, old = later.candidate, earlier.candidate
+    return (
+        later.score >= earlier.score - _MAX_SCORE_GAP
+        and is_later(new.unit, old.unit)
+        and same_matter(new.unit.hit, old.unit.hit)
+        and not is_question(new.text, chat=bool(new.unit.hit.messages))
+        and says_otherwise(new, old, asked)
+    )
+
+
+def is_later(new: QuotableSpan, old: QuotableSpan) -> bool:
+    """Whether a span was written later, by the author of its record; the time of a copied file does not tell."""
+    if new.hit.chunk.section in OF_OTHERS or new.hit.is_undated or old.hit.is_undated:
+        return False
+    return (new.ts or 0) > (old.ts or 0) > 0
+
+
+def same_matter(new: Hit, old: Hit) -> bool:
+    """Whether two records are of one conversation, of versions of one file, or from one sender."""
+    if new.chunk.thread_id and new.chunk.thread_id == old.chunk.thread_id:
+        return True
+    names = [name_stem(hit.chunk.file_name or "") for hit in (new, old)]
+    if names[0] and names[0] == names[1]:
+        return True
+    titles = [name_stem(_REPLY.sub("", hit.chunk.subject or "")) for hit in (new, old)]
+    same_sender = bool(new.chunk.from_) and new.chunk.from_ == old.chunk.from_
+    return same_sender or (bool(titles[0]) and titles[0] == titles[1])
+
+
+@functools.lru_cache(4096)
+def name_stem(name: str) -> str:
+    """A file's name or a subject without its version and dates; empty where less than two words are left."""
+    words = re.findall(r"[^\W_]{2,}", _VERSION.sub(" ", name).replace("_", " ").lower())
+    return " ".join(words) if len(words) > 1 else ""
+
+
+def says_otherwise(new: Candidate, old: Candidate, asked: frozenset[ValueType]) -> bool:
+    """Whether a candidate gives another value of a type that the older one gives, or says it in other words."""
+    old_values, new_values = ({(value.type, value.normal) for value in values_in(one.text)} for one in (old, new))
+    if asked:
+        old_values, new_values = (
+            {value for value in values if value[0] in asked} for values in (old_values, new_values)
+        )
+        return bool(new_values) and not new_values <= old_values
+    if new_values - old_values:
+        return True
+    first, second = tokens(new.text), tokens(old.text)
+    return len(first & second) < _SAME_STATEMENT * len(first | second)
