@@ -11,6 +11,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -19,9 +20,11 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import byte_search, record_selection, rule_matching
+from relrag_pipelines.erasure import byte_search, journal_removal, record_selection, rule_matching
 from relrag_pipelines.erasure.byte_search import LEAST_BYTES, SearchPatterns, SearchResult
 from relrag_pipelines.identity.participants import parse_identifiers
+from relrag_pipelines.journal import journal
+from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.workspace import Workspace
 
 MOST = 20_000
@@ -180,7 +183,10 @@ def _is_distinctive(value: str, least_words: int) -> bool:
 
 
 def _remaining_values(workspace: Workspace) -> Iterator[bytes]:
-    """All strings of the records that stay."""
+    """All strings of the records that stay, and the owner's own words about what stays."""
+    with suppress(JournalError):
+        for entry in journal.entries(workspace.home):
+            yield from (text.encode() for text in journal_removal.own_words(entry.statement))
     for _, _, table in record_selection.private_months(workspace):
         for _, texts, _ in rule_matching.external_strings(table):
             yield from byte_search.distinct_strings(texts)

@@ -139,7 +139,7 @@ def report(found: ErasureProof, zone: ZoneInfo) -> int:
 
 def _not_searched(found: ErasureProof) -> Iterator[str]:
     if found.shared_values:
-        yield f"{number(found.shared_values, 'phrase')}, because other records hold them too"
+        yield f"{number(found.shared_values, 'phrase')}, because other records or your own statements hold them too"
     if found.own:
         yield f"{number(found.own, 'phrase')}, because this program or the archive's own paths use them too"
     if found.short:
