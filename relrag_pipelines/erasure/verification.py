@@ -41,7 +41,9 @@ class SimilarRecord(NamedTuple):
     """A record that stays and holds phrases of what is forgotten."""
 
     kind: str
+    rag_source_type: str
     ts: int | None
+    date_quality: str
     asset_id: str
     phrases: int
 
@@ -116,14 +118,16 @@ def _similar_records(workspace: Workspace, phrases: list[str]) -> list[SimilarRe
     """The records that stay and hold phrases which no more than _FEW records hold; what more hold is everyday."""
     needles = SearchPatterns(phrases)
     holding: dict[str, set[str]] = defaultdict(set)
-    known: dict[str, tuple[str, int | None]] = {}
+    known: dict[str, tuple[str, str, int | None, str]] = {}
     for _, _, table in record_selection.private_months(workspace) if phrases else ():
-        ids, kinds, times = (table[name].to_pylist() for name in ("asset_id", "kind", "ts"))
+        ids = table["asset_id"].to_pylist()
+        times = table.select(["kind", "rag_source_type", "ts", "date_quality"]).to_pydict().values()
+        described = list(zip(*times, strict=True))
         for _, texts, rows in rule_matching.external_strings(table):
             for text, row in zip(texts.to_pylist(), rows.tolist(), strict=True):
                 for phrase in needles.values_in(text.encode("utf-8", "surrogatepass")):
                     holding[phrase].add(ids[row])
-                    known[ids[row]] = kinds[row], times[row]
+                    known[ids[row]] = described[row]
     few = Counter(one for records in holding.values() if len(records) <= _FEW for one in records)
     return [
         SimilarRecord(*known[one], one, count) for one, count in sorted(few.items(), key=lambda one: (-one[1], one[0]))
