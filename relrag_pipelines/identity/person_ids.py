@@ -77,7 +77,9 @@ def with_merged_ids(known: Mapping[int, int], said: Sequence[Entry]) -> dict[int
             continue
         ids = (entry.statement.into, *entry.statement.others)
         left = next((one for one in ids if one in found), None)
-        for one in ids if left is not None else ():
+        if left is None:
+            continue
+        for one in ids:
             if not any(_parts(split, anchors[left], anchors[one]) for split in _splits_after(entry, said)):
                 found.setdefault(one, found[left])
     return found
