@@ -57,7 +57,9 @@ def _by_method(endpoints: Mapping[str, Endpoint]) -> Endpoint:
 def _endpoint(operation: Operation, service: Service, turns: Turns) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         try:
-            parsed = await turns.run(operation.parse, await _arguments(request, operation), service)
+            as_text = operation.method == "GET"
+            arguments = _query(request, operation.request) if as_text else await _body(request)
+            parsed = await turns.run(operation.parse, arguments, service, as_text=as_text)
             if operation.streams and MEDIA_TYPE in request.headers.get("accept", ""):
                 return _streamed(service, turns, parsed)
             reply = await turns.run(operation.call, service, parsed)
@@ -79,10 +81,8 @@ def _streamed(service: Service, turns: Turns, request: Any) -> Response:
     return event_stream(turns, answer)
 
 
-async def _arguments(request: Request, operation: Operation) -> Any:
-    """The body as JSON, or the query, in which a list is a repeated name."""
-    if operation.method == "GET":
-        return _query(request, operation.request)
+async def _body(request: Request) -> Any:
+    """The body as JSON."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != _JSON:
         raise WrongMediaType(f"send JSON, as Content-Type: {_JSON}")
     body = bytearray()
@@ -97,6 +97,7 @@ async def _arguments(request: Request, operation: Operation) -> Any:
 
 
 def _query(request: Request, model: type[requests.Request]) -> dict[str, Any]:
+    """The values of the query, in which a list is a repeated name."""
     lists = {name for name, field in model.model_fields.items() if "list[" in str(field.annotation)}
     values = request.query_params
     return {name: values.getlist(name) if name in lists else values[name] for name in values}

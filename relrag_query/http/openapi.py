@@ -36,7 +36,7 @@ _STATUSES = {
     403: "not for pages of other sites, or not for this name of the server",
     404: "the archive has nothing of that name",
     405: "another method; Allow names the right one",
-    409: "the archive has changed since the cursor was made",
+    409: "the archive has changed since the cursor was made, or `since` is later than `until`",
     413: "the body is too long",
     415: "the body is not sent as JSON",
     422: "the request does not fit its schema; `errors` names each field",

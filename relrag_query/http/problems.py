@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.privacy import fault_report
 from relrag_query.archive import ArchiveError
+from relrag_query.operations.requests import DatesContradict
 from relrag_query.people.indexed_person import PeopleError, WrongType
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.service import NotServed, UnknownRef
@@ -37,6 +38,7 @@ class BodyTooLong(RelragError):
 
 
 _STATUSES: dict[type[RelragError], int] = {
+    DatesContradict: 409,
     WrongQuestion: 400,
     WrongType: 400,
     UnknownRef: 404,

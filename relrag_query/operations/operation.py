@@ -54,12 +54,14 @@ class Operation:
         """Serialises and describes the reply."""
         return TypeAdapter(self.reply)
 
-    def parse(self, arguments: Any, service: Service) -> Request:
-        """The request of these arguments.
+    def parse(self, arguments: Any, service: Service, *, as_text: bool = False) -> Request:
+        """The request of these arguments: values of JSON, or `as_text` those of a query string.
 
         Raises ValidationError where they do not fit, WrongQuestion for a source or kind that the archive does not have.
         """
-        request = self.request.model_validate(arguments)
+        if not as_text and isinstance(arguments, dict):
+            arguments = {name: _whole(value) for name, value in arguments.items()}
+        request = self.request.model_validate(arguments, strict=not as_text)
         if "sources" in self.request.model_fields:
             _require_choices(request, choices(service))
         return request
@@ -70,6 +72,11 @@ def _require_choices(request: Request, names: Mapping[str, list[str]]) -> None:
         if unknown := set(getattr(request, field)).difference(values):
             known = ", ".join(values)
             raise WrongQuestion(f'no {field[:-1]} is named "{min(unknown)}"; this archive has: {known}')
+
+
+def _whole(value: Any) -> Any:
+    """A number as JSON Schema counts it: 5.0 is an integer."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def choices(service: Service) -> dict[str, list[str]]:

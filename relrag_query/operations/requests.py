@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.page_lookup import BATCH
 from relrag_query.operations import parameters
+from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import MOST, Filters
 from relrag_query.service.graph_index_cache import ARCHIVE
+from relrag_query.understanding.time_expressions import day_range
 
 # what is left after stripping has a character; the pattern tells that to JSON Schema, whose dialects differ in \s
 _STRIPPED = StringConstraints(
@@ -25,6 +27,10 @@ RelationshipType = Annotated[
 ]
 
 
+class DatesContradict(WrongQuestion):
+    """The first day asked for is after the last."""
+
+
 class Request(BaseModel, extra="forbid"):
     """What an operation takes; a field that it does not know is refused."""
 
@@ -35,6 +41,13 @@ class _Filtered(Request):
     person: parameters.Person = ""
     since: parameters.Since = None
     until: parameters.Until = None
+
+    @model_validator(mode="after")
+    def _require_period(self) -> _Filtered:
+        # no schema can say this, so that it is a problem of its own
+        if self.since and self.until and day_range(self.since)[0] >= day_range(self.until)[1]:
+            raise DatesContradict(f"{self.since} is later than {self.until}; give the earlier time first")
+        return self
 
     @property
     def filters(self) -> Filters:
