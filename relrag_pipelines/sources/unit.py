@@ -2,7 +2,7 @@
 
 A lister is a function `units(place)` that returns a Listing. Most units are files; one that is none, such as a
 repository or what a service lists, is a UnitRef, an id with a version. A lister may say where its next listing goes on,
-a cursor: it stands beside the state of the units, and `ListingPlace.cursor` brings it back.
+a cursor: it stands beside the state of the units, and `ListingScope.cursor` brings it back.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Excluded = Callable[[str], bool]
 
 
 @dataclass(frozen=True)
-class ListingPlace:
+class ListingScope:
     """The folder that a lister examines, and its rules."""
 
     root: Path
@@ -88,7 +88,7 @@ class Listing:
     """ids of those that are gone since the cursor; the others are as they were"""
 
 
-Lister = Callable[[ListingPlace], Listing]
+Lister = Callable[[ListingScope], Listing]
 """raises ListingError, and OSError where it cannot look"""
 
 
