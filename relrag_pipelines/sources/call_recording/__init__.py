@@ -58,10 +58,9 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     if audio_failure:
         yield audio_failure
     filename = parse_filename(PurePosixPath(unit.path).stem, reading.file_names, reading.timezone)
-    names = [name for name in (reading.owner, filename.name) if name]
-    transcript, transcript_name, failures = _transcript(
-        list(unit.companions) if is_audio else [unit.file], reading, names
-    )
+    files = list(unit.companions) if is_audio else [unit.file]
+    names = list(filter(None, (reading.owner, filename.name)))
+    transcript, transcript_name, failures = _transcript(files, reading, names)
     if audio and not transcript and not failures and reading.transcription_model:
         transcript, transcript_name, failures = _transcribe(audio, native, length, reading)
     yield from failures

@@ -63,12 +63,12 @@ _COUNTED = {
 }
 
 
-def units(place: ListingScope) -> Listing:
+def units(scope: ListingScope) -> Listing:
     """Every file of source code below a source's path, and one unit that counts the files left out.
 
     Raises ListingError where git cannot list the files of a repository.
     """
-    return Listing(tuple(_units(place.root, place.is_excluded, place.follow_links)))
+    return Listing(tuple(_units(scope.root, scope.is_excluded, scope.follow_links)))
 
 
 def _units(root: Path, excluded: Excluded, follow_links: bool) -> Iterator[Unit | UnitRef]:
