@@ -15,7 +15,7 @@ import regex
 
 from relrag_pipelines.graphrag.words import Language, is_everyday, is_title, language_of, languages, normal_form
 from relrag_pipelines.text.reference_numbers import find_reference_numbers
-from relrag_pipelines.text.stopwords import CZECH, ENGLISH, FINAL_LETTERS, HEBREW, OTHERS
+from relrag_pipelines.text.stopwords import folded, function_words
 
 
 class EntityType(StrEnum):
@@ -84,7 +84,7 @@ _CALENDAR = frozenset(
 )  # fmt: skip
 _CURRENCIES = frozenset(["kc", "czk", "eur", "usd", "gbp", "ils", "nis"])
 """of a figure, which is an amount of anything"""
-_FUNCTION_WORDS = ENGLISH | CZECH | OTHERS | _CALENDAR | _CURRENCIES
+_FUNCTION_WORDS = function_words() | _CALENDAR | _CURRENCIES
 _LEAST = 3
 """letters of a word"""
 _LONGEST = 40
@@ -113,7 +113,7 @@ def _split_marked(text: str) -> tuple[list[Candidate], str]:
 def is_function_word(word: str) -> bool:
     """Whether a word, compared, says nothing of what a text is about; days and months count as such."""
     word = word.partition("'")[0].partition("’")[0]  # I'm, don't
-    return word in _FUNCTION_WORDS or word.translate(FINAL_LETTERS) in HEBREW
+    return word in _FUNCTION_WORDS or folded(word) in _FUNCTION_WORDS
 
 
 @functools.lru_cache(maxsize=2**16)

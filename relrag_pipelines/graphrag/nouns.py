@@ -2,17 +2,19 @@
 
 A noun stands behind an article, a possessive or a preposition (the boiler, v kotli, של הדוד), a verb behind a pronoun
 or an auxiliary; which words these are is all that is known of a language (words/). How often a word does either is
-counted over all texts. Of a word that is seldom seen its ending is asked, of which more is seen. In Hebrew an article
-or preposition is a letter of the word itself.
+counted over all texts. Of a word that is seldom seen its ending is asked, of which more is seen. In some languages an
+article or a preposition is a letter of the word itself.
 """
 
 from __future__ import annotations
 
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from relrag_pipelines import languages as folders
 from relrag_pipelines.graphrag.entity_candidates import Candidate, Cue, EntityType
 from relrag_pipelines.graphrag.words import languages, normal_form
 from relrag_pipelines.text.analyzer import PREFIXED
@@ -22,8 +24,6 @@ _PRIOR = 2.0
 _USUAL, _UNUSUAL = 0.6, 0.3
 """share of nouns among words of which nothing is known, and among those whose ending speaks against it"""
 _ENDING = 2
-_BEFORE_NOUN = "הבמ"
-"""prefixed letters of Hebrew that are an article or a preposition"""
 
 
 @dataclass
@@ -89,24 +89,25 @@ class Nouns:
         }
 
     def bare(self, word: str) -> str:
-        """A word, compared, without letters that Hebrew writes before it."""
+        """A word, compared, without prefixed letters."""
         return self._without_prefix(normal_form(word))
 
     def is_name(self, word: str, names: Collection[str]) -> bool:
-        """Whether a word is of people's names, and no other word too: no name of Hebrew has an article."""
+        """Whether a word is of people's names, and no other word too: no name has a prefixed article."""
         bare = self.bare(word)
-        return bare in names and not self._words[f"ה{bare}"]
+        return bare in names and not any(self._words[f"{article}{bare}"] for article in _articles())
 
     def head_first(self, word: str) -> bool:
         """Whether a word is of a language in which the first word of a phrase is the noun that the others tell of."""
-        return self._languages.get(normal_form(word)) == "he"
+        code = self._languages.get(normal_form(word))
+        return code is not None and folders.language(code).head_first
 
     def _key(self, word: str) -> str:
         language = self._languages[word]
         return languages()[language].stem(self._without_prefix(word))
 
     def _without_prefix(self, word: str) -> str:
-        """A Hebrew word without prefixed letters, where what is left is a word at least as frequent."""
+        """A word without prefixed letters, where what is left is a word at least as frequent."""
         while len(word) > 3 and word[0] in PREFIXED and self._words[word[1:]] >= self._words[word]:
             word = word[1:]
         return word
@@ -120,7 +121,7 @@ class Nouns:
             nouns[word] += one.use.cue == Cue.NOUN
             verbs[word] += one.use.cue == Cue.VERB
         for word, count in self._words.items():
-            if word[0] in _BEFORE_NOUN and self._without_prefix(word) != word:
+            if word[0] in _noun_prefixes() and self._without_prefix(word) != word:
                 nouns[word] += count
         return nouns, verbs
 
@@ -141,6 +142,17 @@ class Nouns:
 
     def _ending(self, word: str) -> tuple[str, str]:
         return self._languages[word], word[-_ENDING:]
+
+
+@functools.cache
+def _noun_prefixes() -> frozenset[str]:
+    """Prefixed letters that are an article or a preposition."""
+    return frozenset().union(*(one.noun_prefixes for one in folders.languages()))
+
+
+@functools.cache
+def _articles() -> tuple[str, ...]:
+    return tuple(one.article for one in folders.languages() if one.article)
 
 
 def _languages(terms: Iterable[Candidate]) -> dict[str, str]:

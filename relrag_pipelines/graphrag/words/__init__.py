@@ -1,4 +1,4 @@
-"""Words that tell whether a word is a noun, a name or neither: the files beside this one, one per language.
+"""Words that tell whether a word is a noun, a name or neither: `nouns.toml` of each language.
 
 They stand beside the function words of `text/stopwords.py`, which search leaves out. Words of everyday talk and of mail
 programs are found by it, but name nothing.
@@ -7,20 +7,17 @@ programs are found by it, but name nothing.
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import Stemmer
 
+from relrag_pipelines import languages as folders
 from relrag_pipelines.text.analyzer import PREFIXED, fold
-from relrag_pipelines.text.stopwords import FINAL_LETTERS
 
 _SHORT = 3
 """letters that a word has at least without its ending or prefix"""
-_ENGLISH = Stemmer.Stemmer("english").stemWord
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Language:
     def stem(self, word: str) -> str:
         """A word, compared, without what its forms differ by."""
         if not self.endings:
-            return str(_ENGLISH(word))
+            return str(_stemmer(self.name).stemWord(word))
         ending = next((one for one in self.endings if word.endswith(one) and len(word) - len(one) >= _SHORT), "")
         return word[: len(word) - len(ending)]
 
@@ -49,17 +46,22 @@ class Language:
 @functools.lru_cache(maxsize=2**16)
 def normal_form(word: str) -> str:
     """How words of all languages are compared: in small letters, without accents and final forms."""
-    return fold(word.replace("’", "'")).translate(FINAL_LETTERS)
+    return fold(word.replace("’", "'")).translate(folders.final_letters())
 
 
 @functools.cache
 def languages() -> dict[str, Language]:
     """Every language that has a file."""
-    return {file.stem: _load(file) for file in sorted(Path(__file__).parent.glob("*.toml"))}
+    return {code: _load(code) for code in folders.codes("nouns")}
+
+
+@functools.cache
+def _stemmer(code: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(folders.language(code).stemmer)
 
 
 def is_everyday(word: str) -> bool:
-    """Whether a word, compared, is of everyday talk or of mail programs; Hebrew may write a letter before it."""
+    """Whether a word, compared, is of everyday talk or of mail programs; a letter may be written before it."""
     return word in _empty() or (len(word) > _SHORT and word[0] in PREFIXED and word[1:] in _empty())
 
 
@@ -68,7 +70,7 @@ def is_title(word: str) -> bool:
     return word.rstrip(".") in _titles()
 
 
-def language_of(words: Iterable[str], default: str = "en") -> str:
+def language_of(words: Iterable[str], default: str = folders.DEFAULT) -> str:
     """The language that most of the words, compared, are of; the default where they tell nothing."""
     known = _known()
     counted = Counter(language for word in words for language in known.get(word, _letters(word)))
@@ -88,7 +90,7 @@ def _known() -> dict[str, tuple[str, ...]]:
 
 
 def _letters(word: str) -> tuple[str, ...]:
-    return ("he",) if "א" <= word[:1] <= "ת" else ()
+    return tuple(code for code in languages() if word and folders.is_in_script(word[0], folders.language(code)))
 
 
 @functools.cache
@@ -101,13 +103,11 @@ def _titles() -> frozenset[str]:
     return frozenset().union(*(one.titles for one in languages().values()))
 
 
-def _load(file: Path) -> Language:
-    table = {
-        name: frozenset(map(normal_form, said.split())) for name, said in tomllib.loads(file.read_text("utf-8")).items()
-    }
+def _load(code: str) -> Language:
+    table = {name: frozenset(map(normal_form, words.split())) for name, words in folders.table(code, "nouns").items()}
     endings = sorted(table.get("endings", ()), key=lambda one: (-len(one), one))
     return Language(
-        file.stem,
+        code,
         table["everyday"] | table["mail"] | table["before_noun"] | table["before_verb"],
         table["titles"],
         table["before_noun"],

@@ -69,6 +69,11 @@ def possessives(word: str, gender: str = "") -> tuple[str, ...]:
     return tuple(f"{one}{ending}" for one in _oblique(word) for ending in _HIS)
 
 
+def gender(name: str) -> str:
+    """f or m, of any folded name that is Czech."""
+    return "f" if name.endswith(("a", "e")) else "m"
+
+
 def _in_a(stem: str, gender: str) -> tuple[tuple[str, ...], ...]:
     last = stem[-1]
     softened = f"{stem[:-1]}{_SOFTENED.get(last, last)}"
