@@ -60,6 +60,10 @@ def estimate(files: int, records: int, text: float) -> Estimate:
     return Estimate(seconds, int(records * _BYTES_A_RECORD + text * _BYTES_A_BYTE))
 
 
+SECONDS_A_MONTH = 0.34
+"""of each month of a source: its tables in each stage, Dagster's events, the checks"""
+
+
 def record_count(kind: str, files: Iterable[tuple[Path, int]]) -> int:
     """How many records files of a kind hold, roughly; each with its size in bytes.
 
