@@ -26,7 +26,8 @@ kind = "gmail"
 path = "mail"
 """
 PEOPLE = ("Dana Levi", "Petr Kolar", "Ota Novak", "Jana Mala", "Eva Stone")
-WORDS = "boiler cabin key invoice plumber meeting garden roof window doctor school ticket train budget contract".split()
+WORDS = ("boiler", "cabin", "key", "invoice", "plumber", "meeting", "garden", "roof", "window", "doctor", "school")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def mailbox() -> str:
@@ -38,7 +39,7 @@ def mailbox() -> str:
         head = (
             f"From x Mon Jan  1 00:00:00 2023\nMessage-ID: <m{number}@x.example>\n"
             f"From: {writer} <{writer.split()[0].lower()}@x.example>\nTo: Dana Levi <dana@x.example>\n"
-            f"Date: {number % 28 + 1} {'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split()[month % 12]} "
+            f"Date: {number % 28 + 1} {MONTHS[month % 12]} "
             f"{2023 + month // 12} 08:00:00 +0000\nSubject: {chosen.choice(WORDS)} {number}\n\n"
         )
         mails.append(f"{head}{text}\nCall +420 601 23{number % 10} {number % 900 + 100:03}.\n\n")
