@@ -1,4 +1,4 @@
-"""Texts that are expensive to redact cost in proportion to their length; `python -m bench hostile` measures how much."""
+"""What is expensive to redact costs in proportion to its length; `python -m bench hostile` measures how much."""
 
 from __future__ import annotations
 
