@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 
+from relrag_pipelines.text.analyzer import PREFIXED_SCRIPT
 from relrag_query.understanding.phrases import PhraseError, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
 
@@ -156,8 +157,8 @@ _SAID = {"weekend": _weekend}
 _YEAR_NUMBER = r"(?P<year>(?:19|20)\d\d)"
 _DAY_NUMBER = r"(?:0?[1-9]|[12]\d|3[01])"
 _MONTH_NUMBER = r"(?P<month>0?[1-9]|1[0-2])"
-_NO_NUMBER = r"(?:(?<![\w/.,-])|(?<=[א-ת])|(?<=[א-ת]-))"
-"""before a number that is not the rest of a longer one; Hebrew writes prepositions together with it"""
+_NO_NUMBER = rf"(?:(?<![\w/.,-])|(?<=[{PREFIXED_SCRIPT}])|(?<=[{PREFIXED_SCRIPT}]-))"
+"""before a number that is not the rest of a longer one; some languages write prepositions together with it"""
 AHEAD = timedelta(300)
 """a day without a year is taken as the last one that has come by so long after a text was written"""
 

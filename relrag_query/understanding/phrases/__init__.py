@@ -78,8 +78,8 @@ def bare(text: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _bare_letter(letter: str) -> str:
-    first, *marks = unicodedata.normalize("NFD", letter)
-    return first if all(map(unicodedata.combining, marks)) else letter
+    parts = unicodedata.normalize("NFD", letter)
+    return parts[0] if all(map(unicodedata.combining, parts[1:])) else letter
 
 
 def either(names: Iterable[str]) -> str:
@@ -171,7 +171,7 @@ _READERS: Mapping[Any, Callable[[list[str]], Any]] = {
 
 def _names(tables: Mapping[str, dict[str, Any]]) -> TimeNames:
     found = TimeNames({}, {}, {}, {}, {})
-    for code, table in reversed(tables.items()):  # of two languages that differ, the first counts
+    for code, table in reversed(list(tables.items())):  # of two languages that differ, the first counts
         names = _checked_names(code, table.get("names", {}))
         months = names.get("months") or full_month_names(code)
         weekdays = names.get("weekdays") or full_weekday_names(code)
