@@ -185,6 +185,16 @@ def test_a_mail_that_outlook_saved_has_the_id_of_the_same_mail_in_a_mailbox(arch
     assert len(rows) == 2
 
 
+def test_a_mail_of_apple_mail_has_the_id_of_the_same_mail_in_a_mailbox(archive: Archive) -> None:
+    property_list = b'<?xml version="1.0" encoding="UTF-8"?>\n<plist version="1.0"><dict/></plist>\n'
+    (archive.mails / "1.emlx").write_bytes(b"%-10d\n" % len(OPEN) + OPEN + property_list)
+    (archive.mails / "b.mbox").write_bytes(boxed(OPEN, LOCKED))
+    tables(archive)
+    rows = {row["text"].strip(): row for row in archive.rows("records")}
+    assert rows["The gate is open."]["locations"] == ["1.emlx", "b.mbox#0"]
+    assert len(rows) == 2
+
+
 def test_what_is_forgotten_stays_away_and_the_other_mail_stays(archive: Archive) -> None:
     (archive.mails / "a.eml").write_bytes(OPEN)
     (archive.mails / "b.eml").write_bytes(WITH_FILE)

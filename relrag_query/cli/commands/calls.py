@@ -66,7 +66,7 @@ def _columns(call: Call, zone: ZoneInfo) -> list[str]:
     length = clock(int(call.seconds)) if call.seconds else "-"
     return [
         f"{call.state:<11}",
-        time_of(call.ts, zone),
+        time_of(call.ts, zone, call.rag_source_type, call.date_quality),
         f"{length:>7}",
         call.asset_id,
         call.with_whom or "-",

@@ -33,6 +33,7 @@ from relrag_query.cli.commands import forget_report as shown
 from relrag_query.cli.commands.forget_report import ForgetPreview
 from relrag_query.cli.progress import show_progress
 from relrag_query.display.amounts import number
+from relrag_query.display.source_line import moment
 from relrag_query.understanding import time_expressions
 
 _READERS_SECONDS = 10.0
@@ -102,7 +103,7 @@ def list_rules(config: Path | None = None) -> int:
     for rule in known:
         at = datetime.fromisoformat(rule.at).astimezone(zone)
         what = shown.rule_in_words(rule, zone)
-        print(f"{rule.number}  {at:%Y-%m-%d %H:%M}  {what}; {number(rule.records, 'record')} went")
+        print(f"{rule.number}  {moment(at)}  {what}; {number(rule.records, 'record')} went")
     if not known:
         print("Nothing was forgotten.")
     return 0

@@ -16,6 +16,7 @@ from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_query.display.amounts import number, size
 from relrag_query.display.inert_text import safe
+from relrag_query.display.source_line import moment
 from relrag_query.service.archive_status import SourceStatus, Status, load_failures
 
 NOT_READ = "not_read"
@@ -36,7 +37,7 @@ def print_status(found: Status, settings: Settings) -> None:
         counts, held = found.generation["counts"], size(found.generation["bytes"])
         relations = number(counts["asset_asset_edges"], "relation")
         contents = f"{number(counts['records'], 'record')}, {number(counts['chunks'], 'passage')}, {relations}"
-        print(f"Generation {found.generation['number']}, published {at:%Y-%m-%d %H:%M}, {held}: {contents}.")
+        print(f"Generation {found.generation['number']}, published {moment(at)}, {held}: {contents}.")
         if "collection" in found.generation:
             where = f"{found.generation['server']}, collection {found.generation['collection']}"
             print(f"Its vectors are on Qdrant at {where}.")
@@ -83,6 +84,11 @@ def _searched(found: Status, settings: Settings) -> str:
     return f"It is searched by words{later}."
 
 
+def _newest(time: str, zone: ZoneInfo) -> str:
+    """An ISO time by the owner's clock; a day or a year as it is."""
+    return moment(datetime.fromisoformat(time).astimezone(zone)) if "T" in time else time
+
+
 def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -91,7 +97,7 @@ def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
     for heading in ("files", "size", "records", "passages", "months", "stored", "newest", "failures"):
         table.add_column(heading, justify="right")
     for one in sources:
-        newest = datetime.fromisoformat(one.newest).astimezone(zone).strftime("%Y-%m-%d %H:%M") if one.newest else "-"
+        newest = _newest(one.newest, zone) if one.newest else "-"
         failed = ", ".join(f"{count} {fault}" for fault, count in one.failures.items()) or "-"
         amounts = (f"{one.units:,}", size(one.bytes), f"{one.records:,}", f"{one.chunks:,}", f"{one.months:,}")
         table.add_row(one.name, one.kind, *amounts, size(one.stored_bytes), newest, failed)
