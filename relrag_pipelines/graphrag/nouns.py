@@ -2,7 +2,7 @@
 
 A noun follows an article, a possessive or a preposition (the boiler, v kotli, של הדוד), a verb follows a pronoun or an
 auxiliary; lists of these words are all that is known of a language (words/). Uses of a word are counted over all texts.
-For a rare word the uses of words with its ending count too. In some languages an article or a preposition is a letter of
+For a rare word the uses of words with its ending count too. In some languages articles and prepositions are letters of
 the word itself.
 """
 
