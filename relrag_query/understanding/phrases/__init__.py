@@ -83,8 +83,21 @@ def _bare_letter(letter: str) -> str:
 
 
 def either(names: Iterable[str]) -> str:
-    """One of these names, the longest that fits."""
-    return "|".join(re.escape(name).replace(r"\ ", r"\x20") for name in sorted(names, key=len, reverse=True)) or "(?!)"
+    """A regular expression for one of these names, the longest that fits; names share their beginnings in it."""
+    root: dict[str, Any] = {}
+    for name in names:
+        node = root
+        for letter in name:
+            node = node.setdefault(letter, {})
+        node[""] = {}
+    return _trie_pattern(root) or "(?!)"
+
+
+def _trie_pattern(node: dict[str, Any]) -> str:
+    branches = [re.escape(letter).replace(r"\ ", r"\x20") + _trie_pattern(node[letter]) for letter in node if letter]
+    if not branches or (len(branches) == 1 and "" not in node):
+        return "".join(branches)
+    return f"(?:{'|'.join(branches)})" + ("?" if "" in node else "")
 
 
 @functools.cache
@@ -92,11 +105,12 @@ def _load(folders: tuple[Path, ...]) -> Phrases:
     del folders  # `languages` reads them; a test may have others
     tables = {code: _read(code) for code in languages.codes("questions")}
     names = _names(tables)
-    groups = {name: f"(?P<{name}>{said})" for name, said in _name_patterns(names).items()}
     filled = {}
     for code, table in tables.items():
-        parts = table.get("parts", {}) | {"months": either(names.months)}
+        own = _names({code: table})  # names of all languages would take long to compile
+        parts = table.get("parts", {}) | {"months": either(own.months)}
         filled[code] = table | {name: _fill(table.get(name, {}), parts, code) for name in _TABLES}
+        groups = {name: f"(?P<{name}>{pattern})" for name, pattern in _name_patterns(own).items()}
         filled[code]["time"] = _fill(table.get("time", {}), parts | groups, code)
     return Phrases(
         **{name: _table(kind, name, filled) for name, kind in _TABLES.items()},
