@@ -72,6 +72,12 @@ class Language:
     """those of them that are an article or a preposition"""
     article: str = ""
     """that of them that is the article"""
+    name_prefix: str = ""
+    """a pattern of what of these letters stands before a name"""
+    reference_words: tuple[str, ...] = ()
+    """patterns of words that announce a number by which something is looked up: `invoice`"""
+    reference_labels: tuple[str, ...] = ()
+    """patterns of what may stand between such a word and its number: `no`"""
     final_letters: Mapping[str, str] = field(default_factory=dict)
     """forms that letters have at the end of a word -> their usual form"""
     endings: tuple[str, ...] = ()
@@ -83,6 +89,9 @@ class Language:
 
 
 _LISTS = frozenset({"stop_words", "lookalikes", "unclear", "capitalised"})
+
+
+_TUPLES = ("endings", "asking", "locales", "reference_words", "reference_labels")
 
 
 def folders() -> tuple[Path, ...]:
@@ -176,11 +185,11 @@ def _read(file: Path) -> dict[str, Any]:
 @functools.cache
 def _language(file: Path) -> Language:
     given = _read(file)
-    known = {one.name for one in fields(Language)} - {"code"}
+    known = {one.name for one in fields(Language)[1:]}
     if unknown := sorted(given.keys() - known):
         raise LanguageError(
             f"{file.parent.name}/{file.name}: {unknown[0]} is unknown; known: {', '.join(sorted(known))}"
         )
     lists = {name: frozenset(given[name].split()) for name in _LISTS & given.keys()}
-    tuples = {name: tuple(given[name]) for name in ("endings", "asking", "locales") if name in given}
+    tuples = {name: tuple(given[name]) for name in _TUPLES if name in given}
     return Language(file.parent.name, **{**given, **lists, **tuples})

@@ -68,11 +68,11 @@ def examine(folder: Path, found: ProposedSource, timezone: str, seconds: float =
     """What the source of a folder holds; looks into its files for about so many seconds."""
     sample = _read(folder, found, timezone, time.monotonic() + seconds)
     if not sample.texts:
-        records = max(found.records, found.files)
-        return SourceContent(records, text_bytes(found.sizes), min(records, 1))
+        least = max(found.records, found.files)
+        return SourceContent(least, text_bytes(found.sizes), min(least, 1))
     records = _record_count(found, sample)
     return SourceContent(
-        records, round(sample.text / len(sample.texts) * records), _month_count(sample, records), tuple(sample.texts)
+        records, sample.text / len(sample.texts) * records, _month_count(sample, records), tuple(sample.texts)
     )
 
 

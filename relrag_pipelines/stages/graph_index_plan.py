@@ -19,7 +19,7 @@ from relrag_pipelines.stores.graph_indexes import IndexInfo
 from relrag_pipelines.stores.lake import InputFingerprint, Manifest
 from relrag_pipelines.workspace import Workspace
 
-VERSION = 4
+VERSION = 5
 """raised when equal passages give another index"""
 
 

@@ -214,11 +214,10 @@ def _balance(pieces: list[str]) -> int:
     """
     signs = _SIGNS.intersection(pieces)
     accents = 0 if "".join(pieces).isascii() else sum(map(_ACCENTED.__getitem__, set(pieces)))
+    opening = 1 if pieces and pieces[0] not in signs and pieces[0].lower() in _OWN_SIGNS else 0
     clear = len(signs & _CLEAR_SIGNS)
-    if clear and not accents and signs.isdisjoint(_OWN_SIGNS):
+    if clear and not accents and not opening and signs.isdisjoint(_OWN_SIGNS):
         return -clear
-    first = pieces[0].lower() if pieces and pieces[0] not in signs else ""
-    opening = 1 if first in _OWN_SIGNS else 0
     return accents + opening + stopwords.foreign_weight(signs) - len(signs & _DEFAULT_SIGNS)
 
 
@@ -261,7 +260,8 @@ def _empty(word: str, written: str, codes: tuple[str, ...]) -> int:
     word = word if word.isascii() else word.translate(_FINAL_LETTERS)
     if word in _ALWAYS_EMPTY:
         return 1
-    return 2 if any(word in stopwords.stop_words(code) for code in codes) else 0
+    parts = word.split("-")  # `avons-nous`
+    return 2 if any(stopwords.stop_words(code).issuperset(parts) for code in codes) else 0
 
 
 def _is_accented(piece: str) -> bool:

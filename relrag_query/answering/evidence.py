@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from relrag_pipelines import languages
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.text.analyzer import foreign_signs
@@ -191,9 +192,10 @@ def _same_language(question: _Question, one: Candidate, said: Said) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def _language(text: str) -> str:
-    if re.search(r"[א-ת]", text):
-        return "he"
-    return "other" if foreign_signs(text) > 0 else "en"
+    for one in languages.languages():
+        if one.script and any(languages.is_in_script(letter, one) for letter in text):
+            return one.code
+    return "other" if foreign_signs(text) > 0 else languages.DEFAULT
 
 
 @functools.lru_cache(maxsize=1024)

@@ -101,7 +101,7 @@ def _words() -> dict[str, dict[str, tuple[str, str]]]:
 
 def _plain_words(code: str) -> dict[str, tuple[str, str]]:
     """The words of a language that are written apart, with their plurals and without accents."""
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     for word, kind in kinship.types_of(code).items():
         found |= dict.fromkeys((word, *kinship.plurals(code, word)), (kind, bare(word)))
     found |= {form: (kind, bare(word)) for form, (kind, word) in _asked_words(code, "asked").items()}

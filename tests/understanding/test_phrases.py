@@ -93,6 +93,7 @@ def days(question: str) -> tuple[str, str] | None:
     return str(datetime.fromtimestamp(found.since, UTC).date()), until
 
 
+@pytest.mark.usefixtures("folder")
 def test_a_language_that_has_no_file_is_not_understood() -> None:
     assert classify_query_intent("Wo ist der Anhang?", [], []) == [QueryIntent.GENERAL]
     assert days("Was kam gestern?") is None

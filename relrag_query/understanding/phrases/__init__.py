@@ -78,13 +78,26 @@ def bare(text: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _bare_letter(letter: str) -> str:
-    first, *marks = unicodedata.normalize("NFD", letter)
-    return first if all(map(unicodedata.combining, marks)) else letter
+    parts = unicodedata.normalize("NFD", letter)
+    return parts[0] if all(map(unicodedata.combining, parts[1:])) else letter
 
 
 def either(names: Iterable[str]) -> str:
-    """One of these names, the longest that fits."""
-    return "|".join(re.escape(name).replace(r"\ ", r"\x20") for name in sorted(names, key=len, reverse=True)) or "(?!)"
+    """A regular expression for one of these names, the longest that fits; names share their beginnings in it."""
+    root: dict[str, Any] = {}
+    for name in names:
+        node = root
+        for letter in name:
+            node = node.setdefault(letter, {})
+        node[""] = {}
+    return _trie_pattern(root) or "(?!)"
+
+
+def _trie_pattern(node: dict[str, Any]) -> str:
+    branches = [re.escape(letter).replace(r"\ ", r"\x20") + _trie_pattern(node[letter]) for letter in node if letter]
+    if not branches or (len(branches) == 1 and "" not in node):
+        return "".join(branches)
+    return f"(?:{'|'.join(branches)})" + ("?" if "" in node else "")
 
 
 @functools.cache
@@ -92,11 +105,12 @@ def _load(folders: tuple[Path, ...]) -> Phrases:
     del folders  # `languages` reads them; a test may have others
     tables = {code: _read(code) for code in languages.codes("questions")}
     names = _names(tables)
-    groups = {name: f"(?P<{name}>{said})" for name, said in _name_patterns(names).items()}
     filled = {}
     for code, table in tables.items():
-        parts = table.get("parts", {}) | {"months": either(names.months)}
+        own = _names({code: table})  # names of all languages would take long to compile
+        parts = table.get("parts", {}) | {"months": either(own.months)}
         filled[code] = table | {name: _fill(table.get(name, {}), parts, code) for name in _TABLES}
+        groups = {name: f"(?P<{name}>{pattern})" for name, pattern in _name_patterns(own).items()}
         filled[code]["time"] = _fill(table.get("time", {}), parts | groups, code)
     return Phrases(
         **{name: _table(kind, name, filled) for name, kind in _TABLES.items()},
@@ -171,7 +185,7 @@ _READERS: Mapping[Any, Callable[[list[str]], Any]] = {
 
 def _names(tables: Mapping[str, dict[str, Any]]) -> TimeNames:
     found = TimeNames({}, {}, {}, {}, {})
-    for code, table in reversed(tables.items()):  # of two languages that differ, the first counts
+    for code, table in reversed(list(tables.items())):  # of two languages that differ, the first counts
         names = _checked_names(code, table.get("names", {}))
         months = names.get("months") or full_month_names(code)
         weekdays = names.get("weekdays") or full_weekday_names(code)
