@@ -65,7 +65,7 @@ def beside_months(workspace: Workspace) -> dict[str, Any]:
     said = [replace(word, provenance=_provenance(workspace, word)) for word in manual_links.load(workspace.home)]
     whole = {table: archive_tables.path(workspace.home, table) for table in (*catalog.WHOLE, *catalog_build.PEOPLE)}
     there = {table: path for table, path in whole.items() if path.exists()}
-    return {"said": said, "link_max_records": workspace.settings.link_max_records, "whole": there}
+    return {"manual_links": said, "link_max_records": workspace.settings.link_max_records, "whole": there}
 
 
 def _provenance(workspace: Workspace, word: ManualLink) -> str:
