@@ -16,7 +16,7 @@ import regex
 
 from relrag_pipelines.graphrag.words import Language, is_everyday, is_title, language_of, languages, normal_form
 from relrag_pipelines.text.reference_numbers import find_reference_numbers
-from relrag_pipelines.text.stopwords import CZECH, ENGLISH, FINAL_LETTERS, HEBREW, OTHERS
+from relrag_pipelines.text.stopwords import folded, function_words
 
 
 class EntityType(StrEnum):
@@ -84,8 +84,8 @@ _CALENDAR = frozenset(
     for name in names if name
 )  # fmt: skip
 _CURRENCIES = frozenset(["kc", "czk", "eur", "usd", "gbp", "ils", "nis"])
-"""after a figure; the amount may be of anything"""
-_FUNCTION_WORDS = ENGLISH | CZECH | OTHERS | _CALENDAR | _CURRENCIES
+"""of a figure, which is an amount of anything"""
+_FUNCTION_WORDS = function_words() | _CALENDAR | _CURRENCIES
 _MIN_LETTERS = 3
 _MAX_LETTERS = 40
 """letters of a word"""
@@ -114,7 +114,7 @@ def _split_marked(text: str) -> tuple[list[Candidate], str]:
 def is_function_word(word: str) -> bool:
     """Whether a word in its normal form is a function word; days and months count as such."""
     word = word.partition("'")[0].partition("’")[0]  # I'm, don't
-    return word in _FUNCTION_WORDS or word.translate(FINAL_LETTERS) in HEBREW
+    return word in _FUNCTION_WORDS or folded(word) in _FUNCTION_WORDS
 
 
 @functools.lru_cache(maxsize=2**16)

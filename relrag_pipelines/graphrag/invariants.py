@@ -10,36 +10,12 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from relrag_pipelines.graphrag.references import OWN_REFERENCES, REFERENCES
 from relrag_pipelines.graphrag.schema import ALL, OPTIONAL, SCHEMAS, Tables, frame, to_arrow
 
 _SHOWN = 3
 """ids that a violation names"""
 _CITED = re.compile(r"(Entities|Relationships|Sources) \(([0-9, ]+)")
-_LEADS = (
-    ("documents", "text_unit_ids", "text_units", "id"),
-    ("text_units", "document_id", "documents", "id"),
-    ("text_units", "entity_ids", "entities", "id"),
-    ("text_units", "relationship_ids", "relationships", "id"),
-    ("entities", "text_unit_ids", "text_units", "id"),
-    ("relationships", "text_unit_ids", "text_units", "id"),
-    ("relationships", "source", "entities", "title"),
-    ("relationships", "target", "entities", "title"),
-    ("communities", "entity_ids", "entities", "id"),
-    ("communities", "relationship_ids", "relationships", "id"),
-    ("communities", "text_unit_ids", "text_units", "id"),
-    ("communities", "children", "communities", "community"),
-    ("community_reports", "community", "communities", "community"),
-    ("communities", "community", "community_reports", "community"),
-    ("text_unit_chunks", "text_unit_id", "text_units", "id"),
-    ("text_units", "id", "text_unit_chunks", "text_unit_id"),
-    ("entity_people", "entity_id", "entities", "id"),
-    ("text_units", "covariate_ids", "covariates", "id"),
-    ("covariates", "text_unit_id", "text_units", "id"),
-    ("covariates", "subject_id", "entities", "title"),
-    ("record_texts", "text_hash", "text_vectors", "text_hash"),
-    ("text_vectors", "text_hash", "record_texts", "text_hash"),
-)
-"""table and column -> table and column that must contain each of its values"""
 _UNIQUE = (
     *((name, "id") for name in SCHEMAS | OPTIONAL),
     ("entities", "title"),
@@ -86,7 +62,7 @@ def _of_type(name: str, tables: Tables) -> Iterator[str]:
 
 
 def _dangling_ids(tables: Tables) -> Iterator[str]:
-    for name, column, other, key in _LEADS:
+    for name, column, other, key in (*REFERENCES, *OWN_REFERENCES):
         ids = set(tables[other][key])
         missing = [value for value in _flat(tables[name][column]) if value not in ids]
         yield from _violation(f"{name}.{column} leads nowhere in {other}", missing)

@@ -12,7 +12,7 @@ import pandas as pd
 from relrag_pipelines.graphrag.entity_candidates import EntityType, is_function_word, says_nothing
 from relrag_pipelines.graphrag.entity_selection import Mention
 from relrag_pipelines.graphrag.words import is_title, normal_form
-from relrag_pipelines.text.analyzer import PREFIXED
+from relrag_pipelines.text.analyzer import PREFIXED, PREFIXED_LETTER
 from relrag_pipelines.text.letter_case import lower
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’״\"][^\W\d_]+)*")
@@ -93,6 +93,6 @@ def _is_name(small: str) -> bool:
 def _stands_alone(text: str, start: int, end: int) -> bool:
     if end < len(text) and (text[end].isalnum() or text[end] == "_"):
         return False
-    if start and text[start - 1] in PREFIXED and "א" <= text[start] <= "ת":
+    if start and text[start - 1] in PREFIXED and PREFIXED_LETTER.match(text, start):
         start -= 1
     return not start or not (text[start - 1].isalnum() or text[start - 1] == "_")

@@ -8,12 +8,14 @@ itself.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from relrag_pipelines import languages as folders
 from relrag_pipelines.graphrag.entity_candidates import Candidate, Cue, EntityType
 from relrag_pipelines.graphrag.words import languages, normal_form
 from relrag_pipelines.text.analyzer import PREFIXED
@@ -23,8 +25,6 @@ _PRIOR = 2.0
 _USUAL, _UNUSUAL = 0.6, 0.3
 """share of nouns among unknown words, and among those whose ending contradicts it"""
 _ENDING = 2
-_BEFORE_NOUN = "הבמ"
-"""Hebrew prefix letters that are an article or a preposition"""
 
 
 @dataclass
@@ -99,18 +99,19 @@ class Nouns:
     def is_name(self, word: str, names: Collection[str]) -> bool:
         """Whether a word belongs to people's names and isn't another word: Hebrew names have no article."""
         bare = self.bare(word)
-        return bare in names and not self._words[f"ה{bare}"]
+        return bare in names and not any(self._words[f"{article}{bare}"] for article in _articles())
 
     def head_first(self, word: str) -> bool:
-        """Whether in the language of a word the head noun comes first in a phrase."""
-        return self._languages.get(normal_form(word)) == "he"
+        """Whether a word is of a language in which the first word of a phrase is the noun that the others tell of."""
+        code = self._languages.get(normal_form(word))
+        return code is not None and folders.language(code).head_first
 
     def _key(self, word: str) -> str:
         language = self._languages[word]
         return languages()[language].stem(self._without_prefix(word))
 
     def _without_prefix(self, word: str) -> str:
-        """A Hebrew word without prefix letters, if the rest is a word at least as frequent."""
+        """A word without prefixed letters, where what is left is a word at least as frequent."""
         while len(word) > 3 and word[0] in PREFIXED and self._words[word[1:]] >= self._words[word]:
             word = word[1:]
         return word
@@ -124,7 +125,7 @@ class Nouns:
             nouns[word] += term.use.cue == Cue.NOUN
             verbs[word] += term.use.cue == Cue.VERB
         for word, count in self._words.items():
-            if word[0] in _BEFORE_NOUN and self._without_prefix(word) != word:
+            if word[0] in _noun_prefixes() and self._without_prefix(word) != word:
                 nouns[word] += count
         return nouns, verbs
 
@@ -145,6 +146,17 @@ class Nouns:
 
     def _ending(self, word: str) -> tuple[str, str]:
         return self._languages[word], word[-_ENDING:]
+
+
+@functools.cache
+def _noun_prefixes() -> frozenset[str]:
+    """Prefixed letters that are an article or a preposition."""
+    return frozenset().union(*(one.noun_prefixes for one in folders.languages()))
+
+
+@functools.cache
+def _articles() -> tuple[str, ...]:
+    return tuple(one.article for one in folders.languages() if one.article)
 
 
 def _languages(terms: Iterable[Candidate]) -> dict[str, str]:

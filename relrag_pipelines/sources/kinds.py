@@ -188,9 +188,9 @@ KINDS = {
         ),
         Kind(
             "gmail",
-            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml and .msg",
+            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml, .emlx and .msg",
             4,
-            (".mbox", ".eml", ".msg"),
+            (".mbox", ".eml", ".emlx", ".msg"),
             (
                 _MAIL,
                 _ATTACHMENT,

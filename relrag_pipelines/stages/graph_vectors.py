@@ -68,18 +68,20 @@ def _vectors(
 
 def hashes_to_keep(home: Path) -> Iterator[str]:
     """The hashes of texts of indexes that depend only on passages and people that the lake still has."""
-    from relrag_pipelines.graphrag import parquet
-
-    places = [
+    folders = [
         folder for name in graph_indexes.collections(home) if (folder := graph_indexes.current_folder(home, name))
     ]
-    hashes = [parquet.read(folder, "record_texts") for folder in places]
+    if not folders:
+        return
+    from relrag_pipelines.graphrag import parquet  # with pandas, which a forget mostly does without
+
+    hashes = [parquet.read(folder, "record_texts") for folder in folders]
     if all(table is None or table.empty for table in hashes):
         return
     months = (home / "lake" / "chunks").glob("*/*.parquet")
     passage_texts = {text.as_py() for month in months for text in parquet_file.read(month, ["text"])[0]}
     names = {*_names(home)}
-    for folder, table in zip(places, hashes, strict=True):
+    for folder, table in zip(folders, hashes, strict=True):
         lasting = {*_lasting(folder, passage_texts, names)}
         if table is not None:
             rows = zip(table["record_id"], table["text_hash"], strict=True)

@@ -118,6 +118,7 @@ LAYERS = [
         )
     ),
     "relrag_query/service",
+    "relrag_query/operations",
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
     *(f"relrag_query/{name}" for name in ("langchain.py", "llama_index.py", "http", "mcp", "web")),
     "relrag_query/cli",

@@ -7,20 +7,17 @@ programs can be searched for, but name nothing.
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import Stemmer
 
+from relrag_pipelines import languages as folders
 from relrag_pipelines.text.analyzer import PREFIXED, fold
-from relrag_pipelines.text.stopwords import FINAL_LETTERS
 
 _SHORT = 3
-"""least letters of a word without its ending or prefix"""
-_ENGLISH = Stemmer.Stemmer("english").stemWord
+"""letters that a word has at least without its ending or prefix"""
 
 
 @dataclass(frozen=True)
@@ -41,27 +38,31 @@ class Language:
     def stem(self, word: str) -> str:
         """A word in normal form without the endings by which its forms differ."""
         if not self.endings:
-            return str(_ENGLISH(word))
-        for ending in self.endings:
-            if word.endswith(ending) and len(word) - len(ending) >= _SHORT:
-                return word[: len(word) - len(ending)]
-        return word
+            return str(_stemmer(self.name).stemWord(word))
+        fitting = (ending for ending in self.endings if word.endswith(ending) and len(word) - len(ending) >= _SHORT)
+        ending = next(fitting, "")
+        return word[: len(word) - len(ending)]
 
 
 @functools.lru_cache(maxsize=2**16)
 def normal_form(word: str) -> str:
     """The form in which words of all languages are compared: lower case, without accents and final forms."""
-    return fold(word.replace("’", "'")).translate(FINAL_LETTERS)
+    return fold(word.replace("’", "'")).translate(folders.final_letters())
 
 
 @functools.cache
 def languages() -> dict[str, Language]:
-    """Every language with a file, by its code."""
-    return {file.stem: _load(file) for file in sorted(Path(__file__).parent.glob("*.toml"))}
+    """Every language that has a file."""
+    return {code: _load(code) for code in folders.codes("nouns")}
+
+
+@functools.cache
+def _stemmer(code: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(folders.language(code).stemmer)
 
 
 def is_everyday(word: str) -> bool:
-    """Whether a word in normal form, or after a Hebrew prefix letter, is of everyday talk or of mail programs."""
+    """Whether a word in normal form, or after a prefixed letter, is of everyday talk or of mail programs."""
     return word in _empty() or (len(word) > _SHORT and word[0] in PREFIXED and word[1:] in _empty())
 
 
@@ -70,7 +71,7 @@ def is_title(word: str) -> bool:
     return word.rstrip(".") in _titles()
 
 
-def language_of(words: Iterable[str], default: str = "en") -> str:
+def language_of(words: Iterable[str], default: str = folders.DEFAULT) -> str:
     """The language of most of the words in normal form; the default without evidence."""
     languages_by_word = _languages_by_word()
     counts = Counter(language for word in words for language in languages_by_word.get(word, _letters(word)))
@@ -90,7 +91,7 @@ def _languages_by_word() -> dict[str, tuple[str, ...]]:
 
 
 def _letters(word: str) -> tuple[str, ...]:
-    return ("he",) if "א" <= word[:1] <= "ת" else ()
+    return tuple(code for code in languages() if word and folders.is_in_script(word[0], folders.language(code)))
 
 
 @functools.cache
@@ -103,12 +104,11 @@ def _titles() -> frozenset[str]:
     return frozenset().union(*(language.titles for language in languages().values()))
 
 
-def _load(file: Path) -> Language:
-    lists = tomllib.loads(file.read_text("utf-8"))
-    table = {name: frozenset(map(normal_form, words.split())) for name, words in lists.items()}
+def _load(code: str) -> Language:
+    table = {name: frozenset(map(normal_form, words.split())) for name, words in folders.table(code, "nouns").items()}
     endings = sorted(table.get("endings", ()), key=lambda ending: (-len(ending), ending))
     return Language(
-        file.stem,
+        code,
         table["everyday"] | table["mail"] | table["before_noun"] | table["before_verb"],
         table["titles"],
         table["before_noun"],
