@@ -7,7 +7,7 @@ where it lies, and named.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -165,6 +165,11 @@ def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterat
     unit_state.save(home, name, {**known, **marked})
     for path in [*(f"{within}/{month}.parquet" for month in sorted(months)), *state_files]:
         yield f"{path}: to be made again; files of {name} to be read: {len(units_to_read & present)} at least"
+    yield from _describe_unread(unit_by_path, present)
+
+
+def _describe_unread(unit_by_path: Mapping[str, str | None], present: Set[str]) -> Iterator[str]:
+    """A line for each stored item that could not be read, by whether the file that it is from still exists."""
     for path, unit in unit_by_path.items():
         remainder = "left, it is of a file that is gone; restore it from a backup, or delete it to do without it"
         yield f"{path}: {'to be kept again when its file is read' if unit in present else remainder}"
