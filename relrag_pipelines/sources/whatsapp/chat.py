@@ -23,6 +23,7 @@ from relrag_pipelines.text import reference_numbers
 _NAMES_KEPT = 10_000
 _NAME_MAX = 200
 _FOREIGN_LINES = 3
+_NO_SUCH_TIME = "there is no such date or time; the message is kept undated"
 _PLAIN = {ord(space): " " for space in "\u00a0\u2007\u2009\u202f"} | {0x2011: "-"}
 _MARKS = re.compile(f"[{MARKS}]")
 _DIGITS = re.compile(r"[0-9]\S*?\d\S*?\d")
@@ -160,9 +161,7 @@ def _records(chat: Chat, reading: ReadContext, format_: FormatGuess, order: str)
         numbers = _numbers(text) if has_digit(text) else []
         message = _message(source_id, text, sender, ts, title, thread, f"{at_line}{line}", numbers, extra)
         if ts is None:
-            yield Failure(
-                chat.line_location(line), "date", "there is no such date or time; the message is kept undated"
-            )
+            yield Failure(chat.line_location(line), "date", _NO_SUCH_TIME)
         if files:
             message.total_siblings, message.parent_ref = len(files), f"whatsapp:{source_id}"
         yield message
