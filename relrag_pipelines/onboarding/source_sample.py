@@ -72,7 +72,7 @@ def examine(folder: Path, found: ProposedSource, timezone: str, seconds: float =
         return SourceContent(records, text_bytes(found.sizes), min(records, 1))
     records = _record_count(found, sample)
     return SourceContent(
-        records, sample.text / len(sample.texts) * records, _month_count(sample, records), tuple(sample.texts)
+        records, round(sample.text / len(sample.texts) * records), _month_count(sample, records), tuple(sample.texts)
     )
 
 

@@ -202,9 +202,11 @@ def _follow_up(workspace: Workspace) -> list[str]:
 
 def _publish(workspace: Workspace) -> list[str]:
     """Builds a generation without what was removed, and deletes all older ones; returns what went wrong."""
+    before = generations.current_number(workspace.home)
     errors = _follow_up(workspace)
-    vector_pruning.prune_vectors(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
-    answer_pruning.prune_answers(workspace.home)
+    if generations.current_number(workspace.home) == before:  # else it was done while publishing
+        vector_pruning.prune_vectors(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
+        answer_pruning.prune_answers(workspace.home)
     until = time.monotonic() + _READERS_SECONDS
     while True:
         generations.sweep(workspace.home, 1)
