@@ -34,7 +34,7 @@ _LETTERS, _PREFIXED_LETTERS = (3, 4, 5), (3, 4)
 """letters of the beginnings that words are indexed by: stems of three letters are common, and weigh little"""
 _MOST_PREFIXES = 3
 _MOST_LANGUAGES = 3
-"""languages of a line that are as likely; of more, it is in none"""
+"""languages of a line that are as likely; with more, no word is stemmed"""
 _SHORTEST_STEMMED = 3
 
 _PREFIXING = tuple(one for one in languages.languages() if one.prefixes)
@@ -165,14 +165,13 @@ def _votes(pieces: list[str]) -> dict[str, int]:
 
 
 def _likeliest(line: dict[str, int], text: dict[str, int]) -> tuple[str, ...]:
-    """The languages that a line is most likely in, by its words, then by those of the text; none where all may be."""
+    """The languages that a line is most likely in, by its words, then by those of the text."""
     ranks = {code: (line.get(code, 0), count) for code, count in text.items()}
     best = max(ranks.values(), default=(0, 0))
-    found = tuple(sorted(code for code, rank in ranks.items() if rank == best))
-    return found if len(found) <= _MOST_LANGUAGES else ()
+    return tuple(sorted(code for code, rank in ranks.items() if rank == best))
 
 
-@functools.lru_cache(64)
+@functools.lru_cache(128)
 def _line_of(codes: tuple[str, ...]) -> _Line:
     """A line without its words, in these languages."""
     made = _Memory(lambda piece: _word(piece, codes))
@@ -246,7 +245,7 @@ def _word(piece: str, codes: tuple[str, ...] = ()) -> _Word:
 
 def _stems(core: str, codes: tuple[str, ...]) -> list[str]:
     """The stems of the words of a piece in the languages of its line, of accented words with and without accents."""
-    stemmers = [stem for code in codes if (stem := _stemmer(code))]
+    stemmers = [stem for code in codes if (stem := _stemmer(code))] if len(codes) <= _MOST_LANGUAGES else []
     if not stemmers or any(map(str.isdigit, core)):
         return []
     words = _WORD_OF_LETTERS.findall(unicodedata.normalize("NFC", core.lower()))
@@ -260,6 +259,8 @@ def _empty(word: str, written: str, codes: tuple[str, ...]) -> int:
     word = word if word.isascii() else word.translate(_FINAL_LETTERS)
     if word in _ALWAYS_EMPTY:
         return 1
+    if any(word in languages.language(code).lookalikes for code in codes):
+        return 0
     parts = word.split("-")  # `avons-nous`
     return 2 if any(stopwords.stop_words(code).issuperset(parts) for code in codes) else 0
 

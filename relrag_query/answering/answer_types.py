@@ -10,7 +10,8 @@ import functools
 import re
 from collections.abc import Callable
 
-from relrag_pipelines.text.analyzer import PREFIXED, PREFIXED_SCRIPT
+from relrag_pipelines import languages
+from relrag_pipelines.text.analyzer import PREFIXED_SCRIPT
 from relrag_pipelines.text.names.tables import given_names, plain
 from relrag_query.retrieval.term_coverage import PRICE, tokens, without_money
 from relrag_query.understanding.phrases import bare, either, load_phrases
@@ -31,8 +32,8 @@ _FIGURES = re.compile(r"\d{3}|\d[.,]\d{2}\b|\d ?k\b|\b(?:NIS|ILS|EUR|USD|GBP|CZK
 """an amount by its length, or behind its currency"""
 _QUOTED = re.compile(r"(?<!\w)[\"“„״][^\"“”„״\n]{3,60}[\"“”״](?!\w)")
 """how a firm is named in a script without capitals"""
-_PREFIX = re.compile(f"^[{PREFIXED}](?=[{PREFIXED_SCRIPT}]{{2}})")
-"""prefixed letters before a name"""
+_PREFIX = re.compile(f"^{languages.prefix_pattern(1)}(?=[{PREFIXED_SCRIPT}]{{2}})")
+"""prefixed letters before a name, which has no article"""
 _CALENDAR = re.compile(
     r"\d{1,2}:\d{2}|(?<!\d)\d{1,2}[./-] ?(?:0?[1-9]|1[0-2])[./-](?: ?\d{2,4})?(?!\d)"
     r"|\d{4}-\d\d-\d\d|(?<![\d.,])(?:19|20)\d\d(?![\d.,]\d)"
