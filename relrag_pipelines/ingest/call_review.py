@@ -38,6 +38,9 @@ class Call:
     seconds: float | None
     location: str
     speakers: tuple[str, ...] = ()
+    rag_source_type: str = ""
+    date_quality: str = ""
+    """as in records, which say how the time is known"""
 
 
 def calls(settings: Settings) -> list[Call]:
@@ -96,7 +99,8 @@ def _call(row: dict[str, Any], source: str) -> Call:
     location = (row["locations"] or [""])[0]
     names = tuple(extra.get("speakers", ()))
     state = extra.get("state", "")
-    return Call(row["asset_id"], source, state, row["ts"], row["from"] or "", seconds, location, names)
+    known = (row["rag_source_type"], row["date_quality"])
+    return Call(row["asset_id"], source, state, row["ts"], row["from"] or "", seconds, location, names, *known)
 
 
 def _calls_by_name(known: list[Call], names: Sequence[str]) -> Iterator[Call]:

@@ -14,7 +14,7 @@ from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.journal import call_approvals
 from relrag_pipelines.records import TABLES, UnitState
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import KINDS, Listing, ListingPlace, ReadContext, Unit
+from relrag_pipelines.sources import KINDS, Listing, ListingScope, ReadContext, Unit
 from relrag_pipelines.stores import quarantine, unit_state
 from relrag_pipelines.stores.fingerprint import settings_fingerprint
 from relrag_pipelines.workspace import Workspace
@@ -130,7 +130,7 @@ def _listing(workspace: Workspace, source: Source, known: dict[str, UnitState]) 
 
 
 def _list(workspace: Workspace, source: Source, known: dict[str, UnitState], cursor: str) -> Listing:
-    place = ListingPlace(workspace.settings.source_path(source), source.excludes, source.follow_links, cursor)
+    place = ListingScope(workspace.settings.source_path(source), source.excludes, source.follow_links, cursor)
     return list_units(place, KINDS[source.kind], source, _is_claimed(workspace, source, known))
 
 

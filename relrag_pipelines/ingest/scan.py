@@ -11,7 +11,7 @@ from pathlib import Path
 from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.records import UnitState
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import Kind, Listing, ListingPlace, Unit
+from relrag_pipelines.sources import Kind, Listing, ListingScope, Unit
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes
 from relrag_pipelines.stores.unit_state import HIDDEN, RETAINED, UNFINISHED, hashed_path, reader_version
 
@@ -70,7 +70,7 @@ def scan_units(
 
     `hash` is the keyed one that hid the paths of forgotten units. `taken` says whether another source reads a file.
     """
-    listing = list_units(ListingPlace(root, source.excludes, source.follow_links), kind, source, taken)
+    listing = list_units(ListingScope(root, source.excludes, source.follow_links), kind, source, taken)
     return compare_units(listing, root, source, known, reader, hash)
 
 

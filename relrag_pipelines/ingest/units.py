@@ -16,7 +16,7 @@ from relrag_pipelines.sources import (
     Kind,
     Listing,
     ListingError,
-    ListingPlace,
+    ListingScope,
     Unit,
     UnitRef,
     path_of,
@@ -31,7 +31,7 @@ class SourceNotFound(RelragError):
     stored = "the path of the source is missing or cannot be listed; `relrag plan` says which"
 
 
-def list_units(place: ListingPlace, kind: Kind, source: Source, taken: Callable[[Path], bool]) -> Listing:
+def list_units(place: ListingScope, kind: Kind, source: Source, taken: Callable[[Path], bool]) -> Listing:
     """Every unit of a source, or those that changed since the cursor where its kind can tell; none of them is opened.
 
     `taken` says whether another source reads a file. SourceNotFound where the source's path is not there.
@@ -61,7 +61,7 @@ def list_units(place: ListingPlace, kind: Kind, source: Source, taken: Callable[
     return Listing(tuple(_single_file(place, kind, taken) if root.is_file() else _files(place, kind, taken)))
 
 
-def _single_file(place: ListingPlace, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+def _single_file(place: ListingScope, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
     """The unit, if a source's path is a single file."""
     file, folder = place.root, place.root.parent
     if taken(file):
@@ -74,7 +74,7 @@ def _single_file(place: ListingPlace, kind: Kind, taken: Callable[[Path], bool])
     yield from (unit for unit in found if unit.file == file)
 
 
-def _files(place: ListingPlace, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+def _files(place: ListingScope, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
     root, excluded = place.root, place.is_excluded
 
     def _all_excluded(folder: Path) -> bool:

@@ -74,7 +74,7 @@ def backfill(
     report = BackfillReport()
     for collection in source_collections.collections(workspace, source):
         with nullcontext() if dry_run else collection.exclusive():
-            layout = CollectionLayout.of(collection.points(), workspace.zone(source.name))
+            layout = CollectionLayout.from_points(collection.points(), workspace.zone(source.name))
             people = person_ids(workspace, layout.asset_ids())
             _describe(layout, report)
             report.people_known &= people is not None

@@ -66,9 +66,11 @@ def _vectors(
 
 def hashes_to_keep(home: Path) -> Iterator[str]:
     """The hashes of texts of indexes that are made of nothing but passages and people that the lake still has."""
-    from relrag_pipelines.graphrag import parquet
-
     places = [place for one in graph_indexes.collections(home) if (place := graph_indexes.current_folder(home, one))]
+    if not places:
+        return
+    from relrag_pipelines.graphrag import parquet  # with pandas, which a forget mostly does without
+
     hashes = [parquet.read(place, "record_texts") for place in places]
     if all(one is None or one.empty for one in hashes):
         return

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from relrag_pipelines.text import stopwords
+from relrag_pipelines.text.stopwords import function_words
 from relrag_query.answering import record_claims
 from relrag_query.answering.answer_types import asked_first
 from relrag_query.answering.candidates import Candidate
@@ -33,7 +33,7 @@ _CURRENCIES = (
 )
 _NEGOTIATION = 30 * 86_400
 """seconds within which what is agreed on belongs to a value; half a year later it is another matter"""
-_FUNCTION_WORDS = stopwords.ENGLISH | stopwords.CZECH | stopwords.HEBREW
+_FUNCTION_WORDS = function_words()
 
 
 def sorts_asked(question: str) -> frozenset[int]:

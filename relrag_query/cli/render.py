@@ -132,4 +132,4 @@ def _messages(hit: Hit, zone: ZoneInfo) -> Iterator[str]:
     """The messages that hold words of the question; if none does, all."""
     for place, one in enumerate(hit.messages):
         if place in hit.matching or not hit.matching:
-            yield f"{time_of(one.ts, zone)} {one.sender or ''}: {one.text}"
+            yield f"{time_of(one.ts, zone, hit.chunk.rag_source_type)} {one.sender or ''}: {one.text}"

@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from relrag_pipelines.text.analyzer import PREFIXED, fold
+from relrag_pipelines.text.analyzer import PREFIXED, PREFIXED_LETTER, fold
 from relrag_pipelines.text.sentences import sentences, spans
-from relrag_pipelines.text.stopwords import CZECH, ENGLISH, HEBREW
+from relrag_pipelines.text.stopwords import function_words
 
 QUOTE = 200
 """characters of a quote"""
@@ -22,7 +22,7 @@ _SATURATION, _LENGTH = 1.2, 0.75
 _ASKED = 3.0
 """weight of a word of the question; one of the cited sentence weighs 1"""
 _WORD = re.compile(r"[^\W_]+")
-_FUNCTION_WORDS = ENGLISH | CZECH | HEBREW
+_FUNCTION_WORDS = function_words()
 _LONGEST_ENDING = 2
 _NEVER = re.compile(r"(?!)")
 
@@ -35,7 +35,7 @@ class Support:
         self._weights = dict.fromkeys(beginnings(sentence), 1.0) | asked
         # longer ones first: the first alternative that fits is taken
         alternatives = "|".join(map(re.escape, sorted(self._weights, key=len, reverse=True)))
-        prefix = f"[{PREFIXED}]{{0,2}}" if re.search("[א-ת]", alternatives) else ""
+        prefix = f"[{PREFIXED}]{{0,2}}" if PREFIXED_LETTER.search(alternatives) else ""
         self._pattern = re.compile(rf"(?<![^\W_]){prefix}({alternatives})") if alternatives else _NEVER
 
     def matches(self, folded: str) -> Counter[str]:

@@ -64,7 +64,15 @@ def _report(done: list[Call], what: str) -> None:
 
 def _print_calls(calls: Sequence[Call], zone: ZoneInfo) -> None:
     """Prints a line for each call, and below it in full what other commands need: its id and file."""
-    rows = [(call.state, time_of(call.ts, zone), _length(call), call.with_whom or "-") for call in calls]
+    rows = [
+        (
+            call.state,
+            time_of(call.ts, zone, call.rag_source_type, call.date_quality),
+            _length(call),
+            call.with_whom or "-",
+        )
+        for call in calls
+    ]
     for line, call in zip(table_lines(("state", "time", "length", "with"), rows, ("length",))[1:], calls, strict=True):
         print(f"{line}\n    {safe(call.asset_id)}\n    {safe(call.source)}: {safe(call.location)}")
 

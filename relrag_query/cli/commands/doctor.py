@@ -38,6 +38,7 @@ from relrag_query.cli.commands.doctor_home import (
 )
 from relrag_query.cli.json_output import print_json
 from relrag_query.display.amounts import number, size
+from relrag_query.display.source_line import moment
 
 _MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyarrow", "qdrant_edge")
 
@@ -97,7 +98,7 @@ def _machine(environ: Mapping[str, str]) -> Iterator[CheckResult]:
             "warning", "clock", f"says {datetime.now(UTC):%Y-%m-%d}; set it, newer records count as to come"
         )
     else:
-        yield CheckResult("ok", "clock", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+        yield CheckResult("ok", "clock", f"{moment(datetime.now(UTC))} UTC")
 
 
 def _imports(name: str) -> bool:

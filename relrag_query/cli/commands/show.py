@@ -106,7 +106,7 @@ def _numbered(number: str, archive: Archive) -> str:
 def _lines(ref: str, archive: Archive, zone: ZoneInfo, limit: int) -> Iterator[str]:
     if ref.startswith("thread:"):
         for member in archive.thread(ref.removeprefix("thread:"), limit):
-            yield f"{time_of(member.ts, zone)}  {member.asset_ref}"
+            yield f"{time_of(member.ts, zone, member.rag_source_type, member.date_quality)}  {member.asset_ref}"
         return
     if ref.startswith("person:"):
         if is_number(number := ref.removeprefix("person:")):

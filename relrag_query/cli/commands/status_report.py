@@ -16,6 +16,7 @@ from relrag_pipelines.settings import Settings, SettingsError
 from relrag_query.cli.table import print_table
 from relrag_query.display.amounts import number, size
 from relrag_query.display.inert_text import safe
+from relrag_query.display.source_line import moment
 from relrag_query.service.archive_status import SourceStatus, Status, load_failures
 
 NOT_READ = "not_read"
@@ -36,7 +37,7 @@ def print_status(found: Status, settings: Settings) -> None:
         counts, held = found.generation["counts"], size(found.generation["bytes"])
         relations = number(counts["asset_asset_edges"], "relation")
         contents = f"{number(counts['records'], 'record')}, {number(counts['chunks'], 'passage')}, {relations}"
-        print(f"Generation {found.generation['number']}, published {at:%Y-%m-%d %H:%M}, {held}: {contents}.")
+        print(f"Generation {found.generation['number']}, published {moment(at)}, {held}: {contents}.")
         if "collection" in found.generation:
             where = f"{found.generation['server']}, collection {found.generation['collection']}"
             print(f"Its vectors are on Qdrant at {where}.")
@@ -83,11 +84,16 @@ def _searched(found: Status, settings: Settings) -> str:
     return f"It is searched by words{later}."
 
 
+def _newest_day(time: str, zone: ZoneInfo) -> str:
+    """The day of an ISO time by the owner's clock; a day or a year as it is."""
+    return str(datetime.fromisoformat(time).astimezone(zone).date()) if "T" in time else time
+
+
 def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
     amounts = ("files", "size", "records", "months")
     rows = []
     for source in sources:
-        newest = f"{datetime.fromisoformat(source.newest).astimezone(zone):%Y-%m-%d}" if source.newest else "-"
+        newest = _newest_day(source.newest, zone) if source.newest else "-"
         failures = sum(source.failures.values())
         counts = (f"{source.units:,}", size(source.bytes), f"{source.records:,}", f"{source.months:,}")
         rows.append((source.name, source.kind, *counts, newest, f"{failures:,}" if failures else "-"))
