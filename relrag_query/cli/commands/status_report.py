@@ -90,12 +90,12 @@ def _newest_day(time: str, zone: ZoneInfo) -> str:
 
 
 def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
-    amounts = ("files", "size", "records", "months")
+    amounts = ("files", "size", "records")
     rows = []
     for source in sources:
         newest = _newest_day(source.newest, zone) if source.newest else "-"
         failures = sum(source.failures.values())
-        counts = (f"{source.units:,}", size(source.bytes), f"{source.records:,}", f"{source.months:,}")
+        counts = (f"{source.units:,}", size(source.bytes), f"{source.records:,}")
         rows.append((source.name, source.kind, *counts, newest, f"{failures:,}" if failures else "-"))
     print_table(("source", "kind", *amounts, "newest", "failures"), rows, right=(*amounts, "failures"))
     for source in sources:
