@@ -85,8 +85,8 @@ def _searched(found: Status, settings: Settings) -> str:
 
 
 def _newest_time(time: str, zone: ZoneInfo) -> str:
-    """The day of an ISO time by the owner's clock; a day or a year as it is."""
-    return str(datetime.fromisoformat(time).astimezone(zone).date()) if "T" in time else time
+    """An ISO time by the owner's clock; a day or a year as it is."""
+    return f"{datetime.fromisoformat(time).astimezone(zone):%Y-%m-%d %H:%M}" if "T" in time else time
 
 
 def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
