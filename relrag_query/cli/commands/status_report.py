@@ -84,18 +84,18 @@ def _searched(found: Status, settings: Settings) -> str:
     return f"It is searched by words{later}."
 
 
-def _newest_day(time: str, zone: ZoneInfo) -> str:
-    """The day of an ISO time by the owner's clock; a day or a year as it is."""
-    return str(datetime.fromisoformat(time).astimezone(zone).date()) if "T" in time else time
+def _newest_time(time: str, zone: ZoneInfo) -> str:
+    """An ISO time by the owner's clock; a day or a year as it is."""
+    return f"{datetime.fromisoformat(time).astimezone(zone):%Y-%m-%d %H:%M}" if "T" in time else time
 
 
 def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
-    amounts = ("files", "size", "records", "months")
+    amounts = ("files", "size", "records")
     rows = []
     for source in sources:
-        newest = _newest_day(source.newest, zone) if source.newest else "-"
+        newest = _newest_time(source.newest, zone) if source.newest else "-"
         failures = sum(source.failures.values())
-        counts = (f"{source.units:,}", size(source.bytes), f"{source.records:,}", f"{source.months:,}")
+        counts = (f"{source.units:,}", size(source.bytes), f"{source.records:,}")
         rows.append((source.name, source.kind, *counts, newest, f"{failures:,}" if failures else "-"))
     print_table(("source", "kind", *amounts, "newest", "failures"), rows, right=(*amounts, "failures"))
     for source in sources:
