@@ -2,10 +2,10 @@
 
 `tuning/archives/<name>/` holds an archive that was invented for this, about.json (owner, timezone, clock) and
 questions.jsonl, a set as `relrag eval --answers` reads it, hard on purpose. In plain.jsonl, which not all have, are
-questions in the words of what answers them, as most are asked. Where about.json says `held_back`, nothing is learned from an archive:
-`python -m tuning.measure` asks its questions, of every kind in one file. All of those but `mazal` were invented by
-writers who knew neither the code nor the other questions; so were dahlkoetter (German), warnier (French) and tonelli
-(English and Italian), which are not held back.
+questions in the words of what answers them, as most are asked. Where about.json says `held_back`, nothing is learned
+from an archive: `python -m tuning.measure` asks its questions, of every kind in one file. All of those but `mazal` were
+invented by writers who knew neither the code nor the other questions; so were dahlkoetter (German), warnier (French)
+and tonelli (English and Italian), which are not held back.
 """
 
 from __future__ import annotations
