@@ -22,6 +22,7 @@ from bench import (
     git,
     graph_page,
     graphrag,
+    hostile_texts,
     mail,
     peers,
     people,
@@ -106,6 +107,7 @@ def _transcripts() -> list[Figure]:
 MEASURES: dict[str, Callable[[], Measured]] = {
     "unchanged": lambda: (empty_sync.measure(), {}),
     "redaction": lambda: (_redaction(), {}),
+    "hostile": lambda: (hostile_texts.figures(), {}),
     "findings": lambda: ([*pii_scores.figures(), *findings_by_country.figures()], {}),
     "whatsapp": lambda: (_whatsapp(), {}),
     "mail": lambda: (_mail(), {}),

@@ -23,6 +23,7 @@ _PACKAGES = ("dagster", "duckdb", "presidio-analyzer", "pyarrow", "qdrant-client
 _TITLES = {
     "unchanged": "Nothing to do",
     "redaction": "Redaction",
+    "hostile": "Hostile texts",
     "findings": "Personal data found",
     "whatsapp": "WhatsApp exports",
     "mail": "Mail",

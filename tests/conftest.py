@@ -6,13 +6,14 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from relrag_pipelines.privacy.keys import Keys
-from tests import ROOT, archive
+from tests import ROOT, archive, embedded_texts
 
 # the same examples in every run; a busy machine is no fault of what is tested
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -64,10 +65,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _synced_archives(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """All processes of a run share what was synced; it goes with the temporary folder of the run."""
+def _shared_work(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """All processes of a run share what was synced and embedded; it goes with the temporary folder of the run."""
     base = tmp_path_factory.getbasetemp()
-    archive.SYNCED = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "synced"
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    archive.SYNCED = shared / "synced"
+    with pytest.MonkeyPatch.context() as patch:
+        embedded_texts.share_model(patch, shared / "vectors")
+        yield
 
 
 @pytest.fixture(scope="session")

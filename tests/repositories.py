@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import KINDS, ListingPlace, ReadContext, Unit, UnitRef, unit_of_ref
+from relrag_pipelines.sources import KINDS, ListingScope, ReadContext, Unit, UnitRef, unit_of_ref
 
 READING = ReadContext("projects", "UTC", lambda text: "0123456789abcdef")
 _AUTHOR = ("Jan Novák", "jan.novak@firma.cz")
@@ -46,7 +46,7 @@ def units_of(kind: str, root: Path) -> list[Unit]:
     """The units of a source of that kind."""
     units = KINDS[kind].units
     assert units
-    listed = units(ListingPlace(root)).units
+    listed = units(ListingScope(root)).units
     return [unit_of_ref(one, root) if isinstance(one, UnitRef) else one for one in listed]
 
 

@@ -1,10 +1,11 @@
 """The archives that questions are asked of, each synced as anybody's, and what their questions say.
 
 `tuning/archives/<name>/` holds an archive that was invented for this, about.json (owner, timezone, clock) and
-questions.jsonl, a set as `relrag eval --answers` reads it, hard on purpose. In plain.jsonl are questions in the words
-of what answers them, as most are asked. Where about.json says `held_back`, nothing is learned from an archive:
-`python -m tuning.measure` asks its questions, of every kind in one file. All of those but `mazal` were invented by
-writers who knew neither the code nor the other questions.
+questions.jsonl, a set as `relrag eval --answers` reads it, hard on purpose. In plain.jsonl, which not all have, are
+questions in the words of what answers them, as most are asked. Where about.json says `held_back`, nothing is learned
+from an archive: `python -m tuning.measure` asks its questions, of every kind in one file. All of those but `mazal` were
+invented by writers who knew neither the code nor the other questions; so were dahlkoetter (German), warnier (French)
+and tonelli (English and Italian), which are not held back.
 """
 
 from __future__ import annotations
@@ -48,8 +49,9 @@ def questions(name: str) -> list[LabelledQuestion]:
 
 
 def plain_questions(name: str) -> list[LabelledQuestion]:
-    """Those in the words of what answers them."""
-    return labelled_questions(ROOT / name / "plain.jsonl")
+    """Those in the words of what answers them; none where the archive has no such file."""
+    file = ROOT / name / "plain.jsonl"
+    return labelled_questions(file) if file.exists() else []
 
 
 @contextmanager

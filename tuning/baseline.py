@@ -172,8 +172,12 @@ def holds_evidence(question: LabelledQuestion, excerpt: Excerpt) -> bool:
 
 
 def holds_decoy(question: LabelledQuestion, excerpt: Excerpt) -> bool:
-    """Whether an excerpt holds text that only seems to answer, and no evidence."""
-    return not holds_evidence(question, excerpt) and any(holds(place, excerpt) for place in question.decoys)
+    """Whether an excerpt holds text that only seems to answer, or a superseded value, and no evidence."""
+    if holds_evidence(question, excerpt):
+        return False
+    text_words = words(excerpt[0])
+    has_old_value = any(words(value) <= text_words for value in question.superseded)
+    return has_old_value or any(holds(place, excerpt) for place in question.decoys)
 
 
 def holds(place: Place, excerpt: Excerpt) -> bool:

@@ -24,7 +24,7 @@ from relrag_pipelines.stores.table_schema import arrow_schema
 _PROJECT = UUID("b927d952-0863-45fe-9717-7c58f9bc123d")
 _KEYED = re.compile(r"<([A-Z_]+):k\d+:[0-9a-f]+>")
 _COLUMNS = arrow_schema(Chunk)
-_OF_CHATS = pa.array([one.name for one in RECORD_TYPES.values() if one.chat or record_type(one.part_of).chat])
+_OF_CHATS = pa.array([type_.name for type_ in RECORD_TYPES.values() if type_.chat or record_type(type_.part_of).chat])
 """types of records that stand in windows, or come with them"""
 _EMPTY_IN_A_WINDOW = (
     "parent_asset_id",
@@ -78,29 +78,29 @@ def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
     rows: list[int] = []
     texts: list[str] = []
     sections: list[str | None] = []
-    found: list[Passage] = []
+    all_passages: list[Passage] = []
     counts: list[tuple[str, int, int]] = []
     seconds: list[tuple[float | None, float | None]] = []
     for row, (asset_id, text, pages, spoken, file_name, subject, extra) in enumerate(zip(*columns, strict=True)):
-        inside = passages(text, pages, limit, overlap) if text.strip() else []
-        said = [text[passage.start : passage.end] for passage in inside]
-        if not inside and (name := file_name or subject):
-            inside, said = [Passage(0, 0, None, None)], [name]
-        times = times_of(inside, spoken) if spoken else [(None, None)] * len(inside)
-        named: list[str | None] = [None] * len(inside)
-        for section, beside in _side_texts(extra):
-            more = passages(beside, [], limit, overlap)
-            inside += more
-            said += [beside[passage.start : passage.end] for passage in more]
-            named += [section] * len(more)
+        record_passages = passages(text, pages, limit, overlap) if text.strip() else []
+        record_texts = [text[passage.start : passage.end] for passage in record_passages]
+        if not record_passages and (name := file_name or subject):
+            record_passages, record_texts = [Passage(0, 0, None, None)], [name]
+        times = times_of(record_passages, spoken) if spoken else [(None, None)] * len(record_passages)
+        record_sections: list[str | None] = [None] * len(record_passages)
+        for section, side_text in _side_texts(extra):
+            more = passages(side_text, [], limit, overlap)
+            record_passages += more
+            record_texts += [side_text[passage.start : passage.end] for passage in more]
+            record_sections += [section] * len(more)
             times += [(None, None)] * len(more)
-        rows += [row] * len(inside)
-        texts += said
-        sections += named
-        found += inside
+        rows += [row] * len(record_passages)
+        texts += record_texts
+        sections += record_sections
+        all_passages += record_passages
         seconds += times
-        counts += [(asset_id, index, len(inside)) for index in range(len(inside))]
-    return _table(records, rows, _columns(records, rows, texts, sections, found, counts, seconds))
+        counts += [(asset_id, index, len(record_passages)) for index in range(len(record_passages))]
+    return _table(records, rows, _columns(records, rows, texts, sections, all_passages, counts, seconds))
 
 
 def _columns(
@@ -108,7 +108,7 @@ def _columns(
     rows: list[int],
     texts: list[str],
     sections: list[str | None],
-    found: list[Passage],
+    all_passages: list[Passage],
     counts: list[tuple[str, int, int]],
     seconds: list[tuple[float | None, float | None]],
 ) -> dict[str, list[Any]]:
@@ -122,10 +122,10 @@ def _columns(
         "text": texts,
         "text_hash": list(map(text_hash, texts)),
         "section": sections,
-        "start": [passage.start for passage in found],
-        "end": [passage.end for passage in found],
-        "page_number": [passage.page_number for passage in found],
-        "last_page_number": [passage.last_page_number for passage in found],
+        "start": [passage.start for passage in all_passages],
+        "end": [passage.end for passage in all_passages],
+        "page_number": [passage.page_number for passage in all_passages],
+        "last_page_number": [passage.last_page_number for passage in all_passages],
         "start_second": [first for first, _ in seconds],
         "end_second": [last for _, last in seconds],
         "index_in_parent": _sections(records, rows, counts),
@@ -135,43 +135,43 @@ def _columns(
 
 
 def _side_texts(extra: str) -> list[tuple[str, str]]:
-    """What stands beside a mail's own text: its kind and the text."""
+    """The texts beside a mail's own, such as its signature: (kind, text)."""
     if '"apart"' not in extra:
         return []
     apart = orjson.loads(extra).get("apart")
-    found = apart.items() if isinstance(apart, dict) else ()
-    return [(kind, text) for kind, text in found if isinstance(text, str) and text.strip()]
+    side_texts = apart.items() if isinstance(apart, dict) else ()
+    return [(kind, text) for kind, text in side_texts if isinstance(text, str) and text.strip()]
 
 
 def _sections(records: pa.Table, rows: list[int], counts: list[tuple[str, int, int]]) -> list[int | None]:
     """Place among the parts of the parent: a meeting's are its passages, where it has several."""
     types, indexes = map(record_type, records["rag_source_type"].to_pylist()), records["index_in_parent"].to_pylist()
-    own = [one.passages_are_parts for one in types]
+    own = [type_.passages_are_parts for type_ in types]
     return [
         index if count > 1 and own[row] else indexes[row] for row, (_, index, count) in zip(rows, counts, strict=True)
     ]
 
 
 def _of_chats(records: pa.Table, kind: str, limit: int) -> pa.Table:
-    found = list(windows(records, limit))
+    chat_windows = list(windows(records, limit))
     ids, native, threads, senders, times = (
         records[name].to_pylist() for name in ("asset_id", "source_id", "thread_id", "from", "ts")
     )
-    names = [list(dict.fromkeys([senders[row] for row in window.rows])) for window in found]
-    source_ids = [_native_id(window.rows, threads, native, kind) for window in found]
+    names = [list(dict.fromkeys([senders[row] for row in window.rows])) for window in chat_windows]
+    source_ids = [_native_id(window.rows, threads, native, kind) for window in chat_windows]
     asset_ids = [f"{kind}:{source_id}" for source_id in source_ids]
-    count = len(found)
+    count = len(chat_windows)
     own: dict[str, list[Any]] = {
         "chunk_id": [chunk_id(asset_id, 0) for asset_id in asset_ids],
         "asset_id": asset_ids,
         "chunk_group_id": asset_ids,
         "source_id": source_ids,
-        "text": [window.text for window in found],
-        "text_hash": [text_hash(window.text) for window in found],
-        "members": [[ids[row] for row in window.rows] for window in found],
+        "text": [window.text for window in chat_windows],
+        "text_hash": [text_hash(window.text) for window in chat_windows],
+        "members": [[ids[row] for row in window.rows] for window in chat_windows],
         "participants": names,
-        "from": [", ".join(some) for some in names],
-        "last_ts": [times[window.rows[-1]] for window in found],
+        "from": [", ".join(senders_) for senders_ in names],
+        "last_ts": [times[window.rows[-1]] for window in chat_windows],
         "chunk_index": [0] * count,
         "chunk_count": [1] * count,
         "start": [0] * count,
@@ -179,7 +179,7 @@ def _of_chats(records: pa.Table, kind: str, limit: int) -> pa.Table:
         "to": [[]] * count,
     }
     own |= {name: [None] * count for name in _EMPTY_IN_A_WINDOW}
-    return _table(records, [window.rows[0] for window in found], own)
+    return _table(records, [window.rows[0] for window in chat_windows], own)
 
 
 def _native_id(rows: list[int], threads: list[str], native: list[str], kind: str) -> str:
@@ -190,9 +190,9 @@ def _native_id(rows: list[int], threads: list[str], native: list[str], kind: str
 
 def _table(records: pa.Table, rows: list[int], own: dict[str, list[Any]]) -> pa.Table:
     """Chunk rows: the columns of `own`, and all others as the record that each row is of has them."""
-    place = pa.array(rows, pa.int64())
+    record_rows = pa.array(rows, pa.int64())
     columns = [
-        pa.array(own[field.name], field.type) if field.name in own else records[field.name].take(place)
+        pa.array(own[field.name], field.type) if field.name in own else records[field.name].take(record_rows)
         for field in _COLUMNS
     ]
     return pa.Table.from_arrays(columns, schema=_COLUMNS)

@@ -79,8 +79,8 @@ def _lines(records: pa.Table, limit: int) -> dict[int, str]:
         if sender is None or thread is None or index is not None:
             continue
         sent = files.get(ids[row]) or [file_names[row] or ""]
-        if said := " ".join([*sent, text.strip()]).strip() or _left_out(extras[row]):
-            lines[row] = _truncate(f"{sender}: {said}", limit)
+        if content := " ".join([*sent, text.strip()]).strip() or _left_out(extras[row]):
+            lines[row] = _truncate(f"{sender}: {content}", limit)
     return lines
 
 

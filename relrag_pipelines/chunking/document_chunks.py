@@ -33,17 +33,17 @@ def passages(text: str, pages: list[dict[str, Any]], limit: int, overlap: int) -
     return [_passage(text, units[first][0], units[behind - 1][1], starts, numbers) for first, behind in ranges]
 
 
-def times_of(inside: list[Passage], spoken: list[dict[str, Any]]) -> list[tuple[float | None, float | None]]:
-    """When each passage is said, in seconds from the beginning; spoken are rows of records.Spoken in order.
+def times_of(document_passages: list[Passage], spoken: list[dict[str, Any]]) -> list[tuple[float | None, float | None]]:
+    """Start and end of each passage in seconds from the beginning; `spoken` are rows of records.Spoken in order.
 
-    A passage that begins or ends within a stretch has the times of the whole stretch: no finer ones are known.
+    A passage that begins or ends within a segment has the times of the whole segment: no finer ones exist.
     """
-    starts, ends = [one["start"] for one in spoken], [one["end"] for one in spoken]
+    starts, ends = [segment["start"] for segment in spoken], [segment["end"] for segment in spoken]
     times: list[tuple[float | None, float | None]] = []
-    for passage in inside:
-        said = spoken[bisect_right(ends, passage.start) : bisect_left(starts, passage.end)]
-        begin = min((one["start_second"] for one in said), default=None)
-        times.append((begin, max((one["end_second"] for one in said), default=None)))
+    for passage in document_passages:
+        segments = spoken[bisect_right(ends, passage.start) : bisect_left(starts, passage.end)]
+        begin = min((segment["start_second"] for segment in segments), default=None)
+        times.append((begin, max((segment["end_second"] for segment in segments), default=None)))
     return times
 
 
@@ -56,8 +56,8 @@ def _passage(text: str, start: int, end: int, starts: list[int], numbers: list[i
     return Passage(start, end, numbers[_page(starts, first)], numbers[_page(starts, max(first, last))])
 
 
-def _page(starts: list[int], place: int) -> int:
-    return max(bisect_right(starts, place) - 1, 0)
+def _page(starts: list[int], offset: int) -> int:
+    return max(bisect_right(starts, offset) - 1, 0)
 
 
 def _units(text: str, limit: int) -> tuple[list[tuple[int, int]], list[int]]:

@@ -49,33 +49,33 @@ def split_long(text: str, start: int, end: int, limit: int) -> list[int]:
 
 
 def _last_break(text: str, begin: int, latest: int) -> int:
-    """The best place to cut in the latter half of what lies between; `latest` where no mark or space offers itself."""
+    """The best offset for a cut in the latter half of the range; `latest` if it has no mark or space."""
     middle = (begin + latest) // 2
     for mark in ("\n", ". ", "; ", ", ", " "):
-        if (place := text.rfind(mark, middle, latest)) >= 0:
-            return place + len(mark)
+        if (index := text.rfind(mark, middle, latest)) >= 0:
+            return index + len(mark)
     return latest
 
 
 def pack(sizes: Sequence[int], least: Sequence[int], limit: int, most: int, overlap: int) -> list[tuple[int, int]]:
-    """Ranges of units (first, behind last), each at most `limit` tokens and `most` units, or a single unit.
+    """Ranges of units (first, after last), each with at most `limit` tokens and `most` units, or a single unit.
 
-    `least[i]` says how many tokens a passage must hold for it to be ended before unit i. Where a passage is ended so,
-    nothing is repeated; else the next one begins with up to `overlap` units of it, if they leave room for a new one.
+    `least[i]` is the number of tokens from which a passage ends before unit i. After such an end nothing is repeated;
+    otherwise the next passage begins with up to `overlap` units of this one, if they leave room for a new one.
     """
     ranges: list[tuple[int, int]] = []
     first, count = 0, len(sizes)
     while first < count:
-        behind, held = first + 1, sizes[first]
-        while behind < count and behind - first < most and held < least[behind] and held + sizes[behind] <= limit:
-            held += sizes[behind]
-            behind += 1
-        ranges.append((first, behind))
+        end, tokens = first + 1, sizes[first]
+        while end < count and end - first < most and tokens < least[end] and tokens + sizes[end] <= limit:
+            tokens += sizes[end]
+            end += 1
+        ranges.append((first, end))
         repeated = 0
-        if behind < count and held < least[behind]:
-            room = limit - sizes[behind]
-            while repeated < min(overlap, behind - first - 1) and room >= sizes[behind - repeated - 1]:
-                room -= sizes[behind - repeated - 1]
+        if end < count and tokens < least[end]:
+            room = limit - sizes[end]
+            while repeated < min(overlap, end - first - 1) and room >= sizes[end - repeated - 1]:
+                room -= sizes[end - repeated - 1]
                 repeated += 1
-        first = behind - repeated
+        first = end - repeated
     return ranges

@@ -54,8 +54,8 @@ def model(settings: Settings) -> ModelInfo | None:
 
 def numbers_per_passage(settings: Settings) -> float:
     """Numbers that the vectors of a passage have, roughly; 0 where nothing is embedded."""
-    found = model(settings)
-    return found.numbers_per_passage if found else 0
+    info = model(settings)
+    return info.numbers_per_passage if info else 0
 
 
 def load(settings: Settings) -> Embedder:
@@ -64,19 +64,19 @@ def load(settings: Settings) -> Embedder:
 
 
 def query_settings(settings: Settings, name: str) -> Settings | None:
-    """The settings whose model embeds questions to vectors that are stored under that name; None where none does.
+    """The settings whose model embeds questions for vectors stored under a name; None if no model does.
 
-    Until the vectors of a newly configured model are there, those of a built-in one still serve; those of a service
-    do not, since it is no longer named.
+    Until the vectors of a newly configured model exist, those of a built-in model are still used; those of a service
+    are not, since it is no longer configured.
     """
-    for one in (settings, *(settings.model_copy(update={"embedder": name}) for name in BUILT_IN)):
-        found = model(one)
-        if found and found.name == name:
-            return one
+    for candidate in (settings, *(settings.model_copy(update={"embedder": name}) for name in BUILT_IN)):
+        info = model(candidate)
+        if info and info.name == name:
+            return candidate
     return None
 
 
 def describe(settings: Settings) -> str:
     """What the embedder does, in words for status and metadata."""
-    found = model(settings)
-    return "sparse only" if found is None else f"{found.name}, {found.dimension} dimensions"
+    info = model(settings)
+    return "sparse only" if info is None else f"{info.name}, {info.dimension} dimensions"

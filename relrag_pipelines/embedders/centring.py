@@ -34,20 +34,20 @@ _SHARE = 0.9
 
 
 @functools.cache
-def model_means(path: Path, of: str) -> Means:
-    """A model's own means, `of` its "questions" or "passages"."""
-    found: dict[str, Means] = orjson.loads(path.read_bytes())
-    return found[of]
+def model_means(path: Path, kind: str) -> Means:
+    """A model's own means, `kind` its "questions" or "passages"."""
+    means: dict[str, Means] = orjson.loads(path.read_bytes())
+    return means[kind]
 
 
 def passage_means(texts: Sequence[str], vectors: Vectors, own: Means) -> Means:
     """The means of an archive, from a sample of its passages and a model's own means."""
-    held = np.array([language.identify(text) for text in texts])
+    languages = np.array([language.identify(text) for text in texts])
     means = dict(own)
     overall = np.mean(list(own.values()), axis=0)
-    for name, count in sorted(Counter(held.tolist()).items()):
+    for name, count in sorted(Counter(languages.tolist()).items()):
         if name in own or (name and count >= _FEWEST):
-            total = vectors[held == name].sum(axis=0) + _PRIOR * np.asarray(own.get(name, overall))
+            total = vectors[languages == name].sum(axis=0) + _PRIOR * np.asarray(own.get(name, overall))
             means[name] = [round(float(value), 5) for value in total / (count + _PRIOR)]
     return means
 
@@ -65,5 +65,5 @@ def comparable(vectors: Vectors, means: Means) -> Vectors:
     """The vectors, a row each, as they are compared with a question: centred where there are means, of length 1."""
     if means:
         return centre(vectors, means)
-    found: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-9))
-    return found
+    normalised: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-9))
+    return normalised

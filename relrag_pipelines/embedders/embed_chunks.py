@@ -71,10 +71,9 @@ class TextsToEmbed(NamedTuple):
 
 
 def texts_to_embed(chunks: pa.Table, model: ModelInfo, keyed: Hash) -> TextsToEmbed:
-    """What of these passages is embedded.
+    """The texts of passages that are embedded.
 
-    What stands beside a mail's own text, such as a signature, gets no vector: it is found by its words, and counts
-    less.
+    Text beside a mail's own, such as a signature, gets no vector: it is found by its words, and counts less.
     """
     texts = embedding_texts(chunks)
     own, languages, sections = (chunks[name].to_pylist() for name in ("text", "language", "section"))
@@ -84,10 +83,17 @@ def texts_to_embed(chunks: pa.Table, model: ModelInfo, keyed: Hash) -> TextsToEm
         if section is None and supports_language(model, text, language)
     ]
     parts = [spans(to_entity_type(own[row])) if model.spans else [] for row in rows]
-    wanted = [texts[row] for row in rows]
-    known = {text: keyed(text.encode("utf-8", "surrogatepass")) for text in itertools.chain(wanted, *parts)}
-    span_hashes = [[known[one] for one in some] for some in parts]
-    return TextsToEmbed(rows, [known[text] for text in wanted], span_hashes, {key: text for text, key in known.items()})
+    passage_texts = [texts[row] for row in rows]
+    key_by_text = {
+        text: keyed(text.encode("utf-8", "surrogatepass")) for text in itertools.chain(passage_texts, *parts)
+    }
+    span_hashes = [[key_by_text[span] for span in passage_spans] for passage_spans in parts]
+    return TextsToEmbed(
+        rows,
+        [key_by_text[text] for text in passage_texts],
+        span_hashes,
+        {key: text for text, key in key_by_text.items()},
+    )
 
 
 def embed(
@@ -108,10 +114,10 @@ def embed(
         vectors = vector_cache.find(cache, model.name, list(texts))
         missing = sorted(texts.keys() - vectors.keys(), key=lambda key: (len(texts[key]), key))
         for batch in _batches(missing, texts, model):
-            made, tokens = load().documents([texts[key] for key in batch])
+            batch_vectors, tokens = load().documents([texts[key] for key in batch])
             failpoint("vector_cache.commit", vector_cache.path(home))
-            vector_cache.keep(cache, model.name, batch, made)
-            vectors |= zip(batch, made, strict=True)
+            vector_cache.keep(cache, model.name, batch, batch_vectors)
+            vectors |= zip(batch, batch_vectors, strict=True)
             tally.texts, tally.tokens = tally.texts + len(batch), tally.tokens + tokens
             report(tally.texts, len(missing))
     tally.usd = tally.tokens * (model.usd_per_million or 0.0) / 1e6
@@ -129,21 +135,21 @@ def embed(
 def _batches(keys: Sequence[str], texts: dict[str, str], model: ModelInfo) -> Iterator[list[str]]:
     """Texts of about one length together, within what the embedder takes at once."""
     batch: list[str] = []
-    held = 0
+    batch_bytes = 0
     for key in keys:
         size = len(texts[key].encode("utf-8", "replace"))
-        if batch and (len(batch) == model.batch_texts or held + size > model.batch_bytes):
+        if batch and (len(batch) == model.batch_texts or batch_bytes + size > model.batch_bytes):
             yield batch
-            batch, held = [], 0
+            batch, batch_bytes = [], 0
         batch.append(key)
-        held += size
+        batch_bytes += size
     if batch:
         yield batch
 
 
 def _vector_lists(keys: list[list[str]], vectors: dict[str, Vectors], dimension: int) -> pa.ListArray:
-    """Of each row the vectors with these keys, one behind the other."""
-    found = [vectors[key] for some in keys for key in some]
-    flat = np.concatenate(found) if found else np.empty(0, np.float32)
-    ends = np.cumsum([0, *(dimension * len(some) for some in keys)]).astype(np.int32)
+    """Concatenates the vectors for each row's keys."""
+    all_vectors = [vectors[key] for row_keys in keys for key in row_keys]
+    flat = np.concatenate(all_vectors) if all_vectors else np.empty(0, np.float32)
+    ends = np.cumsum([0, *(dimension * len(row_keys) for row_keys in keys)]).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(ends), pa.array(flat, pa.float32()))

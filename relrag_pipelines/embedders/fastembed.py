@@ -39,8 +39,8 @@ def model(settings: Settings) -> ModelInfo:
     weights = _weights(folder)
     state = weights.stat()
     name = f"{folder.name}:{_fingerprint(weights, state.st_size, state.st_mtime_ns)}"
-    known = [limits[name] for name in ("model_max_length", "max_length") if isinstance(limits.get(name), int)]
-    return ModelInfo(name, dimension, min(known, default=_USUAL_TOKENS))
+    limits_ = [limits[name] for name in ("model_max_length", "max_length") if isinstance(limits.get(name), int)]
+    return ModelInfo(name, dimension, min(limits_, default=_USUAL_TOKENS))
 
 
 def load(settings: Settings) -> FastEmbed:
@@ -54,10 +54,10 @@ def load(settings: Settings) -> FastEmbed:
     if folder is not None:
         name = described.name
         _register(name, folder, described.dimension)
-    place = None if folder is None else str(folder)
+    model_path = None if folder is None else str(folder)
     try:
         loaded = TextEmbedding(
-            name, specific_model_path=place, local_files_only=True, enable_cpu_mem_arena=False, providers=_CPU
+            name, specific_model_path=model_path, local_files_only=True, enable_cpu_mem_arena=False, providers=_CPU
         )
     except (ValueError, OSError) as error:
         fault = type(error).__name__
@@ -103,14 +103,14 @@ def _model_info(name: str) -> ModelInfo:
         from fastembed import TextEmbedding
     except ImportError:
         raise EmbeddingError('embedder "fastembed" needs the package fastembed; install relrag[fastembed]') from None
-    known = {one["model"]: one for one in TextEmbedding.list_supported_models()}
-    if name not in known:
+    models = {description["model"]: description for description in TextEmbedding.list_supported_models()}
+    if name not in models:
         raise SettingsError(
             f'relrag.toml: embedding_model is "{name}", neither a folder nor one of fastembed\'s models: '
-            + ", ".join(sorted(known))
+            + ", ".join(sorted(models))
         )
-    english = "english" in known[name]["description"].lower()
-    return ModelInfo(f"{name}:{known[name]['dim']}", known[name]["dim"], _USUAL_TOKENS, ("en",) if english else ())
+    english = "english" in models[name]["description"].lower()
+    return ModelInfo(f"{name}:{models[name]['dim']}", models[name]["dim"], _USUAL_TOKENS, ("en",) if english else ())
 
 
 def _weights(folder: Path) -> Path:
@@ -129,7 +129,7 @@ def _register(name: str, folder: Path, dimension: int) -> None:
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
-    if any(one["model"] == name for one in TextEmbedding.list_supported_models()):
+    if any(description["model"] == name for description in TextEmbedding.list_supported_models()):
         return
     first_only = _json(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token") is True
     TextEmbedding.add_custom_model(
@@ -144,9 +144,9 @@ def _register(name: str, folder: Path, dimension: int) -> None:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):
         raise SettingsError(f"relrag.toml: embedding_model: {path} cannot be read as JSON") from None
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}

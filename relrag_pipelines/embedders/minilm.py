@@ -49,10 +49,10 @@ def model(settings: Settings) -> ModelInfo:
 
 def load(settings: Settings) -> MiniLM:
     """The model, ready; EmbeddingError where its files are missing or not those that were checked."""
-    found = importlib.util.find_spec(_PACKAGE)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
         raise EmbeddingError(f'embedder "minilm" needs the package {_PACKAGE.replace("_", "-")}; run `make setup`')
-    return MiniLM(_read(Path(found.origin).with_name("model.onnx"), _MODEL_SHA256))
+    return MiniLM(_read(Path(spec.origin).with_name("model.onnx"), _MODEL_SHA256))
 
 
 class MiniLM:
@@ -93,13 +93,13 @@ def tokenizer() -> Tokenizer:
 
     words = _read(_VOCABULARY, _VOCABULARY_SHA256).decode().split("\n")[:-1]
     pieces: Any = WordPiece({word: number for number, word in enumerate(words)}, unk_token="[UNK]")  # noqa: S106
-    made = Tokenizer(pieces)
-    made.normalizer = normalizers.BertNormalizer(lowercase=True)
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer_ = Tokenizer(pieces)
+    tokenizer_.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer_.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     ends = [(mark, words.index(mark)) for mark in ("[CLS]", "[SEP]")]
-    made.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    made.enable_truncation(MAX_TOKENS)
-    return made
+    tokenizer_.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    tokenizer_.enable_truncation(MAX_TOKENS)
+    return tokenizer_
 
 
 def _read(path: Path, sha256: str) -> bytes:

@@ -102,6 +102,6 @@ class OpenAI:
             dimensions=omit if self._plain else self._model.dimension,
             encoding_format="float" if self._plain else omit,
         )
-        rows = [one.embedding for one in sorted(answer.data, key=lambda one: one.index)]
+        rows = [row.embedding for row in sorted(answer.data, key=lambda row: row.index)]
         used = answer.usage.total_tokens if answer.usage else 0
         return check_vectors(rows, len(texts), self._model.dimension, self._model.host), used

@@ -44,8 +44,8 @@ def truncate_tokens(text: str, most: int) -> str:
     tokens = _encoding().encode_ordinary(encoded[: (most + 1) * _LONGEST].decode("utf-8", "ignore"))
     if len(tokens) <= most:
         return text
-    for kept in range(most, -1, -1):
-        cut = _encoding().decode_bytes(tokens[:kept]).decode("utf-8", "ignore")
+    for count in range(most, -1, -1):
+        cut = _encoding().decode_bytes(tokens[:count]).decode("utf-8", "ignore")
         # the end of what is left may fall into other pieces than before
         if len(_encoding().encode_ordinary(cut)) <= most:
             return cut
@@ -58,11 +58,11 @@ def _encoding() -> tiktoken.Encoding:
     require()
     import tiktoken
 
-    found = importlib.util.find_spec(_PACKAGE)
-    assert found
-    assert found.origin
+    spec = importlib.util.find_spec(_PACKAGE)
+    assert spec
+    assert spec.origin
     try:
-        vocabulary = gzip.decompress((Path(found.origin).parent / "data" / _FILE).read_bytes())
+        vocabulary = gzip.decompress((Path(spec.origin).parent / "data" / _FILE).read_bytes())
     except (OSError, EOFError):
         vocabulary = b""
     if hashlib.sha256(vocabulary).hexdigest() != _SHA256:

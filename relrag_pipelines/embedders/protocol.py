@@ -70,15 +70,15 @@ class Embedder(Protocol):
         ...
 
 
-def check_vectors(rows: object, texts: int, dimension: int, said_by: str) -> Vectors:
+def check_vectors(rows: object, texts: int, dimension: int, host: str) -> Vectors:
     """What a service answered as vectors; EmbeddingError where it is not one finite vector for each text."""
     try:
         vectors = np.asarray(rows, dtype=np.float32)
     except (TypeError, ValueError):
         vectors = np.empty(0, np.float32)
     if vectors.shape != (texts, dimension):
-        found = " x ".join(map(str, vectors.shape))
-        raise EmbeddingError(f"{said_by} gave {found} numbers for {texts} texts, not {texts} x {dimension}")
+        shape = " x ".join(map(str, vectors.shape))
+        raise EmbeddingError(f"{host} gave {shape} numbers for {texts} texts, not {texts} x {dimension}")
     if not np.isfinite(vectors).all():
-        raise EmbeddingError(f"{said_by} gave a vector with numbers that are not finite")
+        raise EmbeddingError(f"{host} gave a vector with numbers that are not finite")
     return vectors

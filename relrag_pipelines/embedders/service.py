@@ -32,8 +32,8 @@ def has_key(variable: str) -> bool:
 def key(service: str, *variables: str) -> str:
     """The key in the first of these variables; EmbeddingError where none is set."""
     for variable in variables:
-        if found := os.environ.get(variable, "").strip():
-            return found
+        if value := os.environ.get(variable, "").strip():
+            return value
     raise EmbeddingError(f"{service} needs a key: set {variables[0]} in the environment")
 
 
@@ -50,10 +50,10 @@ def host_of(url: str, setting: str) -> str:
     return parts.netloc
 
 
-def dimension(settings: Settings, known: int | None) -> int:
-    """Length of the vectors: what is set, else what is known; SettingsError where neither is."""
-    if found := settings.embedding_dimension or known:
-        return found
+def dimension(settings: Settings, model_length: int | None) -> int:
+    """Length of the vectors: the setting, else that of the model; SettingsError if neither is known."""
+    if length := settings.embedding_dimension or model_length:
+        return length
     raise SettingsError(
         f'relrag.toml: embedding_model is "{settings.embedding_model}", whose vectors have no known length; '
         "set embedding_dimension"
@@ -77,7 +77,7 @@ def with_retries(ask: Callable[[], Answer], unreadable: tuple[type[Exception], .
 def describe_refusal(service: str, status: int | None, variable: str) -> EmbeddingError:
     """Why a service did not embed, by the HTTP status of its last answer."""
     done = "what was embedded is kept, and the next `relrag sync` goes on from there"
-    said = {
+    reasons = {
         400: "did not accept the request (400); check embedding_model and embedding_dimension",
         401: f"did not accept the key (401); check {variable}",
         403: f"does not allow this key to embed (403); check {variable} and your account",
@@ -85,7 +85,7 @@ def describe_refusal(service: str, status: int | None, variable: str) -> Embeddi
         429: f"still refuses for too many requests or an empty account (429); {done}",
         None: f"could not be reached; {done}",
     }
-    return EmbeddingError(f"{service} {said.get(status, f'failed ({status}); {done}')}")
+    return EmbeddingError(f"{service} {reasons.get(status, f'failed ({status}); {done}')}")
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,6 @@ def spans(text: str) -> list[str]:
         if len(text[start:end].strip()) >= _LEAST:
             ends.append(end)
             start = end
-    found = [text[first:last].strip() for first, last in sentences.spans([*ends, len(text)])]
-    kept = [one for one in found if one]
-    return kept if len(kept) > 1 else []
+    stretches = [text[first:last].strip() for first, last in sentences.spans([*ends, len(text)])]
+    span_texts = [stretch for stretch in stretches if stretch]
+    return span_texts if len(span_texts) > 1 else []

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import replace
 
+import pyarrow as pa
+
+from relrag_pipelines.erasure import statement_anchors
 from relrag_pipelines.erasure.rule_file import ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.identity.journal_statements import (
@@ -45,9 +49,35 @@ def remove_statements(workspace: Workspace, asset_ids: AbstractSet[str], matcher
         if numbers:
             journal.append(workspace.home, [Allocation(one, ()) for one in sorted(gone)])
             journal.forget_entries(workspace.home, numbers)
+        _remove_anchors(workspace, asset_ids)
         _forget_names(workspace, _names_that_stay(workspace, asset_ids))
         return len(numbers)
     return 0
+
+
+def _remove_anchors(workspace: Workspace, asset_ids: AbstractSet[str]) -> None:
+    """Takes out of the journal the anchors that only forgotten records give, and what says nothing without them."""
+    entries = journal.entries(workspace.home)
+    anchors = {anchor for entry in entries for anchor in statement_anchors.anchors_of(entry.statement)}
+    orphans = statement_anchors.orphaned_anchors(_identifiers(workspace), asset_ids, anchors, workspace.keys)
+    if not orphans:
+        return
+    remaining = statement_anchors.remaining_anchors(entries, orphans)
+
+    def reduced(statement: object) -> object:
+        return statement_anchors.without_anchors(statement, orphans, remaining)
+
+    empty = [entry.number for entry in entries if entry.statement is not None and reduced(entry.statement) is None]
+    journal.forget_entries(workspace.home, empty)
+    journal.rewrite(workspace.home, reduced)
+
+
+def _identifiers(workspace: Workspace) -> Iterator[tuple[str, pa.Table]]:
+    """The source and the rows of every month of identifiers that has any."""
+    for source in sorted(lake.sources(workspace.home)):
+        for month, held in lake.manifest(workspace.home, "identifiers", source).items():
+            if held.rows:
+                yield source, lake.read(workspace.home, "identifiers", source, month)
 
 
 def require(workspace: Workspace) -> None:
@@ -119,28 +149,21 @@ def _people_to_erase(workspace: Workspace, asset_ids: AbstractSet[str], matcher:
     whose = {(one["source"], one["entry"], one["pinned_person_id"]): one["person_id"] for one in entries}
     appearing: set[int] = set()
     losing: set[int] = set()
-    for source in lake.sources(home):
-        for month, held in lake.manifest(home, "identifiers", source).items():
-            if not held.rows:
-                continue
-            rows = lake.read(home, "identifiers", source, month)
-            names = ("asset_id", "entry", "person_id")
-            for asset_id, entry, pinned in zip(*(rows[name].to_pylist() for name in names), strict=True):
-                person_id = whose.get((source, entry, -1 if pinned is None else pinned))
-                if person_id is not None:
-                    (losing if asset_id in asset_ids else appearing).add(person_id)
+    for source, rows in _identifiers(workspace):
+        names = ("asset_id", "entry", "person_id")
+        for asset_id, entry, pinned in zip(*(rows[name].to_pylist() for name in names), strict=True):
+            person_id = whose.get((source, entry, -1 if pinned is None else pinned))
+            if person_id is not None:
+                (losing if asset_id in asset_ids else appearing).add(person_id)
     return named | (losing - appearing)
 
 
 def _names_that_stay(workspace: Workspace, asset_ids: AbstractSet[str]) -> set[str]:
     """The names that stand in some record that does not go."""
     found = {"", workspace.settings.owner}
-    for source in lake.sources(workspace.home):
-        for month, held in lake.manifest(workspace.home, "identifiers", source).items():
-            if held.rows:
-                rows = lake.read(workspace.home, "identifiers", source, month)
-                values = zip(rows["asset_id"].to_pylist(), rows["value"].to_pylist(), strict=True)
-                found |= {value for asset_id, value in values if asset_id not in asset_ids}
+    for _, rows in _identifiers(workspace):
+        values = zip(rows["asset_id"].to_pylist(), rows["value"].to_pylist(), strict=True)
+        found |= {value for asset_id, value in values if asset_id not in asset_ids}
     return found
 
 

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import mail_quotes, person_removal, raw_items, rule_file, sidecars
+from relrag_pipelines.erasure import journal_removal, mail_quotes, person_removal, raw_items, rule_file, sidecars
 from relrag_pipelines.erasure.record_selection import ErasureSelection, private_months, select
 from relrag_pipelines.erasure.rule_file import ErasureRule, ErasureRules, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
@@ -30,18 +30,16 @@ from relrag_pipelines.workspace import Workspace
 
 def remove(workspace: Workspace, rules: ErasureRules, chosen: ErasureSelection) -> None:
     """Takes the chosen records out of private/, and sweeps what killed writers left; the rules count as carried out."""
-    person_removal.remove_statements(
-        workspace, chosen.nowhere, RuleMatcher(rules.rules, workspace.keys, workspace.regions)
-    )
-    sidecars.remove_from_sidecars(
-        workspace.home, chosen.nowhere, chosen.native_ids, RuleMatcher(rules.rules, workspace.keys, workspace.regions)
-    )
+    matcher = RuleMatcher(rules.rules, workspace.keys, workspace.regions)
+    person_removal.remove_statements(workspace, chosen.nowhere, matcher)
+    journal_removal.remove(workspace, chosen, matcher)
+    sidecars.remove_from_sidecars(workspace.home, chosen.nowhere, chosen.native_ids, matcher)
     registered_indexes.sweep(workspace.home)  # of a name that went with them
     for source in sorted(lake.sources(workspace.home)):
         if source in chosen.sources:
             lake.remove(workspace.home, source)
         else:
-            _remove_from(workspace, source, chosen, RuleMatcher(rules.rules, workspace.keys, workspace.regions))
+            _remove_from(workspace, source, chosen, matcher)
     # they are made of all months, and may keep nothing of what goes even where they cannot be made again
     archive_tables.drop(workspace.home)
     graph_indexes.drop(workspace.home)

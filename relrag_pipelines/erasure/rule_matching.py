@@ -21,12 +21,11 @@ from relrag_pipelines.pii.json_values import as_integer
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources import mail_ids
+from relrag_pipelines.text.analyzer import PREFIXED
 
 _WORD = re.compile(r"[^\W_]+")
 _OURS = frozenset({"source", "kind", "rag_source_type", "content_hash", "timestamp", "date_quality"})
 """columns of a record whose words are this project's own"""
-_PREFIXES = "הבלמשכו"
-"""letters that Hebrew writes together with the word behind them: to, in, from, and ..."""
 _MEMORY = 200_000
 
 Rows = npt.NDArray[np.bool_]
@@ -221,20 +220,20 @@ class RuleMatcher:
         )
 
     def _keyed_word(self, word: str) -> str:
-        """Its keyed hash where a name holds the word, else nothing; Hebrew prefixes are seen through."""
+        """Its keyed hash where a name holds the word, else nothing; prefixed letters are seen through."""
         if (known := self._seen.get(word)) is not None:
             return known
         if len(self._seen) >= _MEMORY:
             self._seen.clear()
-        forms = [word, *(word[cut:] for cut in (1, 2) if has_hebrew_prefix(word, cut))]
+        forms = [word, *(word[cut:] for cut in (1, 2) if has_prefix(word, cut))]
         keyed = (_keyed_hash(self._keys, "word", form) for form in forms)
         self._seen[word] = next((one for one in keyed if one in self._words), "")
         return self._seen[word]
 
 
-def has_hebrew_prefix(word: str, letters: int) -> bool:
-    """Whether so many letters in front of a Hebrew word may be no part of it."""
-    return len(word) > letters + 1 and set(word[:letters]) <= set(_PREFIXES)
+def has_prefix(word: str, letters: int) -> bool:
+    """Whether so many letters in front of a word may be no part of it."""
+    return len(word) > letters + 1 and set(word[:letters]) <= set(PREFIXED)
 
 
 def external_strings(records: pa.Table) -> Iterator[tuple[str, pa.Array, npt.NDArray[np.int64]]]:

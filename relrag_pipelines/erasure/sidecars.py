@@ -1,8 +1,8 @@
-"""Files in private/ that are about records: indexes, journals, files made from one record.
+"""Files in private/ that are about records: indexes, lists, files made from one record.
 
 Whatever names a forgotten record goes by one rule each, so that a store need not be known here: a row of a table by
 its `asset_id`, a line of JSON by any value in it, a file of one record by its name: <what>/<source>/<source_id>.*
-Of an entry of the journal, which goes by any value in it too, the number stays.
+The owner's journal is looked after by journal_removal.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -19,7 +18,6 @@ import pyarrow.parquet as pq
 from relrag_pipelines.erasure.rule_matching import RuleMatcher, json_texts
 from relrag_pipelines.files.atomic import replace_file
 from relrag_pipelines.files.sealed_json import file_hash
-from relrag_pipelines.journal import journal
 from relrag_pipelines.stores import parquet_file, private_manifest
 
 _OWN = frozenset({"records", "units", "failures", "vectors.db", "journal.jsonl"})
@@ -32,17 +30,11 @@ _OF_A_RECORD = 3
 def remove_from_sidecars(
     home: Path, asset_ids: AbstractSet[str], native_ids: AbstractSet[tuple[str, str]], matcher: RuleMatcher
 ) -> None:
-    """Removes what is kept about these records, and what the owner said of people who are forgotten.
+    """Removes what is kept about these records.
 
     `native_ids` are the records' sources and ids in them: two sources may have the same id.
     What cannot be read is left, for the search to name.
     """
-
-    def names_them(values: list[Any]) -> bool:
-        texts = list(json_texts(values))
-        return not asset_ids.isdisjoint(texts) or any(map(matcher.names, texts))
-
-    journal.forget(home, names_them)
     private = home / "private"
     for path in sorted(private.rglob("*")):
         if not path.is_file() or path.relative_to(private).parts[0] in _OWN:

@@ -183,7 +183,7 @@ def names_match(one: str, two: str) -> bool:
     one, two = _plain(one), _plain(two)
     if _is_latin(one) != _is_latin(two):
         others = two if _is_latin(one) else one
-        without = {others, *(others[cut:] for cut in (1, 2) if rule_matching.has_hebrew_prefix(others, cut))}
+        without = {others, *(others[cut:] for cut in (1, 2) if rule_matching.has_prefix(others, cut))}
         latin = one if _is_latin(one) else two
         return any(not _skeletons(latin).isdisjoint(_skeletons(other)) for other in without)
     first, second = _phonetic_form(one), _phonetic_form(two)

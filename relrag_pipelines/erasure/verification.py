@@ -11,6 +11,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -19,9 +20,11 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import byte_search, record_selection, rule_matching
+from relrag_pipelines.erasure import byte_search, journal_removal, record_selection, rule_matching
 from relrag_pipelines.erasure.byte_search import LEAST_BYTES, SearchPatterns, SearchResult
 from relrag_pipelines.identity.participants import parse_identifiers
+from relrag_pipelines.journal import journal
+from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.workspace import Workspace
 
 MOST = 20_000
@@ -38,7 +41,9 @@ class SimilarRecord(NamedTuple):
     """A record that stays and holds phrases of what is forgotten."""
 
     kind: str
+    rag_source_type: str
     ts: int | None
+    date_quality: str
     asset_id: str
     phrases: int
 
@@ -113,14 +118,16 @@ def _similar_records(workspace: Workspace, phrases: list[str]) -> list[SimilarRe
     """The records that stay and hold phrases which no more than _FEW records hold; what more hold is everyday."""
     needles = SearchPatterns(phrases)
     holding: dict[str, set[str]] = defaultdict(set)
-    known: dict[str, tuple[str, int | None]] = {}
+    known: dict[str, tuple[str, str, int | None, str]] = {}
     for _, _, table in record_selection.private_months(workspace) if phrases else ():
-        ids, kinds, times = (table[name].to_pylist() for name in ("asset_id", "kind", "ts"))
+        ids = table["asset_id"].to_pylist()
+        times = table.select(["kind", "rag_source_type", "ts", "date_quality"]).to_pydict().values()
+        described = list(zip(*times, strict=True))
         for _, texts, rows in rule_matching.external_strings(table):
             for text, row in zip(texts.to_pylist(), rows.tolist(), strict=True):
                 for phrase in needles.values_in(text.encode("utf-8", "surrogatepass")):
                     holding[phrase].add(ids[row])
-                    known[ids[row]] = kinds[row], times[row]
+                    known[ids[row]] = described[row]
     few = Counter(one for records in holding.values() if len(records) <= _FEW for one in records)
     return [
         SimilarRecord(*known[one], one, count) for one, count in sorted(few.items(), key=lambda one: (-one[1], one[0]))
@@ -180,7 +187,10 @@ def _is_distinctive(value: str, least_words: int) -> bool:
 
 
 def _remaining_values(workspace: Workspace) -> Iterator[bytes]:
-    """All strings of the records that stay."""
+    """All strings of the records that stay, and the owner's own words about what stays."""
+    with suppress(JournalError):
+        for entry in journal.entries(workspace.home):
+            yield from (text.encode() for text in journal_removal.own_words(entry.statement))
     for _, _, table in record_selection.private_months(workspace):
         for _, texts, _ in rule_matching.external_strings(table):
             yield from byte_search.distinct_strings(texts)

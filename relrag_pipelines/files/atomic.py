@@ -20,31 +20,31 @@ def files(folder: Path) -> Iterator[str]:
 
     Readers may open what lies there meanwhile: the file that they are writing is left out.
     """
-    for place, folders, names in os.walk(folder):  # passes over folders that vanish, which Path.rglob does not
+    for parent, folders, names in os.walk(folder):  # passes over folders that vanish, which Path.rglob does not
         folders[:] = sorted(name for name in folders if not name.startswith(_HALF))
-        linked = [name for name in folders if Path(place, name).is_symlink()]
-        yield from (Path(place, name).relative_to(folder).as_posix() for name in sorted(names + linked))
+        linked = [name for name in folders if Path(parent, name).is_symlink()]
+        yield from (Path(parent, name).relative_to(folder).as_posix() for name in sorted(names + linked))
 
 
 @contextmanager
 def replace_file(path: Path, *, private: bool = True) -> Iterator[Path]:
-    """Gives a path beside `path` to write to; on success it is synced and takes the place of `path`.
+    """Yields a temporary path to write to; on success it is synced and replaces `path`.
 
     It is for the owner only, whatever umask the program around us has, unless `private` says otherwise.
     """
     make_private(path.parent)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         failpoint("file.write", path)
-        yield beside
+        yield temporary
         if private:
-            access.restrict(beside)
-        sync_file(beside)
+            access.restrict(temporary)
+        sync_file(temporary)
         failpoint("file.rename", path)
-        beside.replace(path)
+        temporary.replace(path)
         sync_folder(path.parent)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def make_private(folder: Path) -> None:
@@ -57,8 +57,8 @@ def make_private(folder: Path) -> None:
 
 def write_text(path: Path, text: str, *, private: bool = True) -> None:
     """Puts a small text file in place, whole or not at all."""
-    with replace_file(path, private=private) as beside:
-        beside.write_text(text, encoding="utf-8")
+    with replace_file(path, private=private) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def link(source: Path, target: Path) -> None:

@@ -25,19 +25,19 @@ def is_disk_full_error(error: BaseException) -> bool:
     seen: set[int] = set()
     chain: list[BaseException | None] = [error]
     while chain:
-        one = chain.pop()
-        if one is None or id(one) in seen:
+        exception = chain.pop()
+        if exception is None or id(exception) in seen:
             continue
-        seen.add(id(one))
-        if isinstance(one, OSError) and one.errno in (errno.ENOSPC, errno.EDQUOT):
+        seen.add(id(exception))
+        if isinstance(exception, OSError) and exception.errno in (errno.ENOSPC, errno.EDQUOT):
             return True
         # the text of any other exception may be text of the archive
-        if (isinstance(one, sqlite3.Error | duckdb.Error) or type(one) is Exception) and _tells(one):
+        if (isinstance(exception, sqlite3.Error | duckdb.Error) or type(exception) is Exception) and _tells(exception):
             return True
-        chain += [one.__cause__, one.__context__]
+        chain += [exception.__cause__, exception.__context__]
     return False
 
 
 def _tells(error: BaseException) -> bool:
-    said = str(error).lower()
-    return any(words in said for words in _DISK_FULL_MESSAGES)
+    message = str(error).lower()
+    return any(words in message for words in _DISK_FULL_MESSAGES)

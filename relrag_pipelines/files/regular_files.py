@@ -43,21 +43,21 @@ class RefusedFile(OSError):
 
 
 def check_file(file: Path, root: Path, *, follow_links: bool) -> os.stat_result:
-    """What the system says of a file below a source's `root`, or of what a link there leads to.
+    """The status of a file below a source's `root`, or of the target of a link there.
 
     Raises Refused for what is no regular file, and for a link out of `root` unless links are followed; else OSError.
     """
-    found = file.lstat()
-    if stat.S_ISLNK(found.st_mode):
+    status = file.lstat()
+    if stat.S_ISLNK(status.st_mode):
         if not follow_links and leads_out(file, root):
             raise RefusedFile(
                 LINK_OUTSIDE,
                 "a link that leads out of the source's folder, so it is not followed; "
                 "set follow_links for the source, or exclude it",
             )
-        found = file.stat()
-    _refuse_irregular(found)
-    return found
+        status = file.stat()
+    _refuse_irregular(status)
+    return status
 
 
 def may_open(file: Path, root: Path, *, follow_links: bool = False) -> bool:
@@ -78,10 +78,10 @@ def leads_out(link: Path, root: Path) -> bool:
 
 def open_plain(file: Path) -> BufferedReader:
     """A regular file, or one that a link leads to, opened for reading. Raises Refused for all else, and OSError."""
-    found = file.lstat()
-    linked = stat.S_ISLNK(found.st_mode)
+    status = file.lstat()
+    linked = stat.S_ISLNK(status.st_mode)
     # looked at before it is opened too: whoever waits to write into a FIFO would take this for its reader
-    _refuse_irregular(file.stat() if linked else found)
+    _refuse_irregular(file.stat() if linked else status)
     handle = os.open(file, _FLAGS | (0 if linked else os.O_NOFOLLOW))
     try:
         _refuse_irregular(os.fstat(handle))
@@ -102,8 +102,8 @@ def walk(
 ) -> Iterator[tuple[Path, list[str], list[str]]]:
     """As os.walk. Linked folders are entered only where links are followed: those outside of `root`, each once."""
     seen = {_identity(root)}
-    for place, folders, names in os.walk(root, onerror=onerror, followlinks=follow_links):
-        folder = Path(place)
+    for parent, folders, names in os.walk(root, onerror=onerror, followlinks=follow_links):
+        folder = Path(parent)
         if follow_links:
             folders[:] = [name for name in sorted(folders) if _first_visit(folder / name, root, seen)]
         yield folder, folders, names
@@ -119,11 +119,11 @@ def _first_visit(folder: Path, root: Path, seen: set[tuple[int, int]]) -> bool:
 
 
 def _identity(folder: Path) -> tuple[int, int]:
-    found = folder.stat()
-    return found.st_dev, found.st_ino
+    status = folder.stat()
+    return status.st_dev, status.st_ino
 
 
-def _refuse_irregular(found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        sort = next((words for is_one, words in _SORTS if is_one(found.st_mode)), "no regular file")
+def _refuse_irregular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        sort = next((words for is_one, words in _SORTS if is_one(status.st_mode)), "no regular file")
         raise RefusedFile(NOT_A_FILE, f"{sort}, which is not opened; remove or exclude it")

@@ -56,8 +56,8 @@ def read(path: Path) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError):
         raise DamagedFile("cannot be read") from None
     if newer:  # asked before the form of the file, which may be another by then
-        known = f"schema {version}, this one knows {SCHEMA_VERSION}"
-        raise NewerSchema(f"{NEWER} ({known})", "install that version")
+        versions = f"schema {version}, this one knows {SCHEMA_VERSION}"
+        raise NewerSchema(f"{NEWER} ({versions})", "install that version")
     if not has_seal and not data.startswith(_UNSEALED):
         raise DamagedFile("is not as it was written")
     return dict(body)

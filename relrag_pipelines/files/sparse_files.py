@@ -32,13 +32,13 @@ def iter_data(path: Path, overlap: int) -> Iterator[bytes]:
         end = 0
         while (start := _next_data(file.fileno(), end)) is not None:
             end = min(os.lseek(file.fileno(), start, os.SEEK_HOLE), size)
-            kept = b""
+            tail = b""
             while start < end:
                 data = os.pread(file.fileno(), min(_PIECE, end - start), start)
                 if not data:
                     return
-                yield kept + data
-                kept = data[len(data) - overlap :] if overlap else b""
+                yield tail + data
+                tail = data[len(data) - overlap :] if overlap else b""
                 start += len(data)
 
 
@@ -71,8 +71,8 @@ def hash_blocks(path: Path, block: int = BLOCK) -> str:
             length = min(block, size - start)
             nuls, empty = _nuls(length)
             if written < start:
-                found = _next_data(file.fileno(), start)
-                written = size if found is None else found
+                next_data = _next_data(file.fileno(), start)
+                written = size if next_data is None else next_data
             if written >= start + length:
                 whole.update(empty)
             else:
@@ -87,9 +87,9 @@ def _nuls(length: int) -> tuple[bytes, bytes]:
     return bytes(length), hashlib.sha256(bytes(length)).digest()
 
 
-def _next_data(file: int, place: int) -> int | None:
+def _next_data(file: int, offset: int) -> int | None:
     try:
-        return os.lseek(file, place, os.SEEK_DATA)
+        return os.lseek(file, offset, os.SEEK_DATA)
     except OSError as error:
         if error.errno == errno.ENXIO:  # only a hole is left, or nothing
             return None

@@ -12,14 +12,14 @@ SEED = 0xDEADBEEF
 
 
 _FINE = 1024
-"""parts of a bit that weights are told apart by"""
+"""precision of weights, parts of a bit"""
 
 
 class Community(NamedTuple):
     """One cluster of one level."""
 
     level: int
-    """0: the whole graph is divided; 1: communities of level 0 that are too large are divided again; ..."""
+    """0: a division of the whole graph; 1: of a community of level 0 that is too large; ..."""
     parent: int
     """number of the community that it divides; -1 at level 0"""
     members: list[int]
@@ -27,17 +27,17 @@ class Community(NamedTuple):
 
 
 def communities(edges: Sequence[tuple[int, int, float]], max_size: int) -> list[Community]:
-    """The communities of a weighted graph in the order of their numbers; `edges` are sorted and different.
+    """The communities of a weighted graph in the order of their numbers; `edges` are sorted and distinct.
 
-    A community of more than `max_size` entities is divided again, where that can be done. Every entity with an edge is
-    in one community of level 0.
+    A community of more than `max_size` entities is subdivided if possible. Every entity with an edge is in one
+    community of level 0.
     """
     if not edges:
         return []
-    # of weights that are no whole numbers the library adds up roundings, by which it can move entities forever
-    named = [(str(source), str(target), float(max(1, round(weight * _FINE)))) for source, target, weight in edges]
-    found = hierarchical_leiden(
-        named,
+    # the library accumulates rounding errors of fractional weights, by which it can move entities forever
+    scaled = [(str(source), str(target), float(max(1, round(weight * _FINE)))) for source, target, weight in edges]
+    assignments = hierarchical_leiden(
+        scaled,
         starting_communities=None,
         resolution=1.0,
         randomness=0.001,
@@ -47,11 +47,14 @@ def communities(edges: Sequence[tuple[int, int, float]], max_size: int) -> list[
         seed=SEED,
     )
     members: dict[int, list[int]] = {}
-    places: dict[int, tuple[int, int]] = {}
-    for one in found:
-        members.setdefault(one.cluster, []).append(int(one.node))
-        places[one.cluster] = one.level, -1 if one.parent_cluster is None else one.parent_cluster
-    numbers = {number: place for place, number in enumerate(sorted(members))} | {-1: -1}
-    return [
-        Community(places[number][0], numbers[places[number][1]], sorted(members[number])) for number in sorted(members)
-    ]
+    positions: dict[int, tuple[int, int]] = {}
+    for assignment in assignments:
+        parent = -1 if assignment.parent_cluster is None else assignment.parent_cluster
+        members.setdefault(assignment.cluster, []).append(int(assignment.node))
+        positions[assignment.cluster] = assignment.level, parent
+    numbers = {cluster: number for number, cluster in enumerate(sorted(members))} | {-1: -1}
+    ordered = []
+    for cluster in sorted(members):
+        level, parent = positions[cluster]
+        ordered.append(Community(level, numbers[parent], sorted(members[cluster])))
+    return ordered

@@ -1,4 +1,4 @@
-"""The table of community reports: each drafted from its community, or taken from the drafts of an earlier index."""
+"""The table of community reports, each drafted from its community or reused from an earlier index."""
 
 from __future__ import annotations
 
@@ -33,111 +33,117 @@ def community_reports(
     drafts: pd.DataFrame | None,
     writer: Writer | None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """community_reports and report_drafts."""
-    known = {} if drafts is None else dict(zip(drafts["fingerprint"], drafts["draft"], strict=True))
+    """The tables community_reports and report_drafts."""
+    stored_drafts = {} if drafts is None else dict(zip(drafts["fingerprint"], drafts["draft"], strict=True))
     unit_ids = units["id"].tolist()
     texts = dict(zip(unit_ids, units["text"], strict=True))
-    gathered = _Materials(built, unit_ids, days)
-    prints: list[str] = []
-    drafted: list[Draft] = []
-    drafts_of: dict[str, Draft] = {}
-    for entity_ids, link_ids, within in zip(
-        table["entity_ids"], table["relationship_ids"], table["text_unit_ids"], strict=True
-    ):
-        material = gathered.material(entity_ids, link_ids, within)
-        prints.append(extractive_reports.fingerprint(material))
-        stored = known.get(prints[-1])
-        quoted = orjson.loads(stored) if stored else extractive_reports.draft(material)
-        drafts_of[prints[-1]] = quoted
-        written = writer.draft(material, [texts[unit] for unit in within]) if writer else None
-        drafted.append(written or quoted)
+    materials = _Materials(built, unit_ids, days)
+    final_drafts: list[Draft] = []
+    extractive_drafts: dict[str, Draft] = {}
+    columns = ("entity_ids", "relationship_ids", "text_unit_ids")
+    for entity_ids, link_ids, within in zip(*map(table.get, columns), strict=True):
+        material = materials.material(entity_ids, link_ids, within)
+        fingerprint = extractive_reports.fingerprint(material)
+        stored = stored_drafts.get(fingerprint)
+        extractive = orjson.loads(stored) if stored else extractive_reports.draft(material)
+        extractive_drafts[fingerprint] = extractive
+        model_draft = writer.draft(material, [texts[unit] for unit in within]) if writer else None
+        final_drafts.append(model_draft or extractive)
     numbers = dict(zip(unit_ids, range(len(unit_ids)), strict=True))
     for records in (built.entities, built.relationships):
         numbers |= dict(zip(records["id"], records["human_readable_id"].tolist(), strict=True))
-    kept = {one: orjson.dumps(draft).decode() for one, draft in drafts_of.items()}
-    return _report_table(table, drafted, numbers, len(unit_ids)), frame(
-        "report_drafts", {"fingerprint": sorted(kept), "draft": [kept[one] for one in sorted(kept)]}
-    )
+    fingerprints = sorted(extractive_drafts)
+    serialised = [orjson.dumps(extractive_drafts[fingerprint]).decode() for fingerprint in fingerprints]
+    reports = _report_table(table, final_drafts, numbers, len(unit_ids))
+    return reports, frame("report_drafts", {"fingerprint": fingerprints, "draft": serialised})
 
 
 class _Materials:
-    """The material for reports, by id."""
+    """Makes the material of reports from the ids of entities, relationships and text units."""
 
     def __init__(self, built: Graph, unit_ids: Sequence[str], days: Sequence[str]) -> None:
         entities = built.entities
-        self._rows = {one: row for row, one in enumerate(entities["id"])}
+        self._rows = {entity_id: row for row, entity_id in enumerate(entities["id"])}
         self._entities = list(map(Entity, entities["id"], entities["title"], entities["type"]))
         self._links = {
-            one: (source, target, len(units))
-            for one, (source, target, _), units in zip(
+            link_id: (source, target, len(units))
+            for link_id, (source, target, _), units in zip(
                 built.relationships["id"], built.edges, built.relationships["text_unit_ids"], strict=True
             )
         }
-        self._units = {one: unit for unit, one in enumerate(unit_ids)}
-        self._days, self._said = days, built.sentences
+        self._units = {unit_id: unit for unit, unit_id in enumerate(unit_ids)}
+        self._days, self._sentences = days, built.sentences
 
     def material(self, entity_ids: Sequence[str], link_ids: Sequence[str], unit_ids: Sequence[str]) -> Material:
-        places = {self._rows[one]: place for place, one in enumerate(entity_ids)}
-        links = [
-            Link(one, places[source], places[target], strength)
-            for one in link_ids
-            for source, target, strength in [self._links[one]]
-        ]
-        links.sort(key=lambda one: (-one.strength, one.id))
-        return Material([self._entities[row] for row in places], links, [self._unit(one, places) for one in unit_ids])
+        """The material of a community; its links refer to entities by their index in `entity_ids`."""
+        indexes = {self._rows[entity_id]: index for index, entity_id in enumerate(entity_ids)}
+        links = []
+        for link_id in link_ids:
+            source, target, strength = self._links[link_id]
+            links.append(Link(link_id, indexes[source], indexes[target], strength))
+        links.sort(key=lambda link: (-link.strength, link.id))
+        units = [self._unit(unit_id, indexes) for unit_id in unit_ids]
+        return Material([self._entities[row] for row in indexes], links, units)
 
-    def _unit(self, unit_id: str, places: Mapping[int, int]) -> Unit:
+    def _unit(self, unit_id: str, indexes: Mapping[int, int]) -> Unit:
+        """The sentences of a text unit that name entities of a community, which `indexes` numbers."""
         unit = self._units[unit_id]
-        said = [
-            one._replace(entities=tuple(places[row] for row in one.entities if row in places))
-            for one in self._said[unit]
-            if any(row in places for row in one.entities)
-        ]
-        return Unit(unit_id, self._days[unit], said)
+        sentences = []
+        for sentence in self._sentences[unit]:
+            entities = tuple(indexes[row] for row in sentence.entities if row in indexes)
+            if entities:
+                sentences.append(sentence._replace(entities=entities))
+        return Unit(unit_id, self._days[unit], sentences)
 
 
-def _report_table(
-    table: pd.DataFrame, drafted: Sequence[Draft], numbers: Mapping[str, int], count: int
-) -> pd.DataFrame:
-    titles = _titles([one["title"] for one in drafted])
-    findings = [extractive_reports.render(one, numbers) for one in drafted]
-    named = [len(units) for units in table["text_unit_ids"]]
-    ranks = [round(10 * math.log1p(one) / math.log1p(count), 1) for one in named]
-    why = [f"Named in {one} of {count} passages." for one in named]
-    written = [
-        {"title": title, "summary": one["summary"], "findings": of, "rating": rank, "rating_explanation": reason}
-        for title, one, of, rank, reason in zip(titles, drafted, findings, ranks, why, strict=True)
+def _report_table(table: pd.DataFrame, drafts: Sequence[Draft], numbers: Mapping[str, int], count: int) -> pd.DataFrame:
+    titles = _titles([draft["title"] for draft in drafts])
+    findings = [extractive_reports.render(draft, numbers) for draft in drafts]
+    unit_counts = [len(units) for units in table["text_unit_ids"]]
+    ranks = [round(10 * math.log1p(units) / math.log1p(count), 1) for units in unit_counts]
+    explanations = [f"Named in {units} of {count} passages." for units in unit_counts]
+    reports = [
+        {
+            "title": title,
+            "summary": draft["summary"],
+            "findings": report_findings,
+            "rating": rank,
+            "rating_explanation": explanation,
+        }
+        for title, draft, report_findings, rank, explanation in zip(
+            titles, drafts, findings, ranks, explanations, strict=True
+        )
     ]
-    same = ("human_readable_id", "community", "level", "parent", "children", "period", "size")
+    community_columns = ("human_readable_id", "community", "level", "parent", "children", "period", "size")
     return frame(
         "community_reports",
-        {name: table[name].tolist() for name in same}
+        {name: table[name].tolist() for name in community_columns}
         | {
             "id": [stable_id("report", community) for community in table["id"]],
             "title": titles,
-            "summary": [one["summary"] for one in written],
-            "full_content": [_content(one) for one in written],
+            "summary": [report["summary"] for report in reports],
+            "full_content": [_content(report) for report in reports],
             "rank": ranks,
-            "rating_explanation": why,
+            "rating_explanation": explanations,
             "findings": findings,
-            "full_content_json": [orjson.dumps(one, option=orjson.OPT_INDENT_2).decode() for one in written],
+            "full_content_json": [orjson.dumps(report, option=orjson.OPT_INDENT_2).decode() for report in reports],
         },
     )
 
 
-def _titles(wanted: Sequence[str]) -> list[str]:
-    """Titles, no two of which are the same: Microsoft's loader merges reports of one title."""
+def _titles(titles: Sequence[str]) -> list[str]:
+    """The titles, made unique by a number: Microsoft's loader merges reports of one title."""
     counts: dict[str, int] = {}
-    found: dict[str, None] = {}
-    for title in wanted:
-        told = title
-        while told in found:
+    unique: dict[str, None] = {}
+    for title in titles:
+        numbered = title
+        while numbered in unique:
             counts[title] = counts.get(title, 1) + 1
-            told = f"{title} ({counts[title]})"
-        found[told] = None
-    return list(found)
+            numbered = f"{title} ({counts[title]})"
+        unique[numbered] = None
+    return list(unique)
 
 
 def _content(report: Mapping[str, Any]) -> str:
-    findings = [f"## {one['summary']}\n\n{one['explanation']}" for one in report["findings"]]
+    findings = [f"## {finding['summary']}\n\n{finding['explanation']}" for finding in report["findings"]]
     return "\n\n".join([f"# {report['title']}", report["summary"], *findings])

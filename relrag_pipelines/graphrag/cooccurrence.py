@@ -25,40 +25,42 @@ class Relations:
     weight: Reals
     """in bits, above 0"""
     units: list[Numbers]
-    """of each pair the text units that name both, in order"""
+    """the text units that name both entities of each pair, in order"""
 
 
 def relate(units: Numbers, entities: Numbers, count: int, min_weight_percentile: float) -> Relations:
-    """The relations between entities, from rows (text unit, entity) that are sorted and different.
+    """The relations between entities, from rows (text unit, entity) that are sorted and distinct.
 
-    `count` is how many text units there are. Of all relations the weakest `min_weight_percentile` percent are left out.
+    `count` is the number of text units. The weakest `min_weight_percentile` percent of all relations are left out.
     """
     first, second, within = pairs(units, entities)
-    most = int(entities.max(initial=0)) + 1
+    entity_count = int(entities.max(initial=0)) + 1
     order = np.lexsort((within, second, first))
-    codes = (first * most + second)[order]
-    different, starts, together = np.unique(codes, return_index=True, return_counts=True)
-    frequency = np.bincount(entities, minlength=most)
-    source, target = different // most, different % most
-    weight = together * np.log2(together * count / (frequency[source] * frequency[target]).astype(np.float64))
-    kept = weight > 1e-9
-    if kept.any():
-        kept &= weight >= np.percentile(weight[kept], min_weight_percentile)
+    codes = (first * entity_count + second)[order]
+    pair_codes, starts, pair_counts = np.unique(codes, return_index=True, return_counts=True)
+    frequency = np.bincount(entities, minlength=entity_count)
+    source, target = pair_codes // entity_count, pair_codes % entity_count
+    weight = pair_counts * np.log2(pair_counts * count / (frequency[source] * frequency[target]).astype(np.float64))
+    selected = weight > 1e-9
+    if selected.any():
+        selected &= weight >= np.percentile(weight[selected], min_weight_percentile)
     within = within[order]
-    named = [within[start : start + length] for start, length in zip(starts[kept], together[kept], strict=True)]
-    return Relations(source[kept], target[kept], weight[kept], named)
+    pair_units = [
+        within[start : start + length] for start, length in zip(starts[selected], pair_counts[selected], strict=True)
+    ]
+    return Relations(source[selected], target[selected], weight[selected], pair_units)
 
 
 def pairs(units: Numbers, entities: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Every two entities of a text unit, and that unit; text units of equally many entities at once."""
+    """All pairs of entities within a text unit, and that unit; text units with equally many entities at once."""
     _, starts, counts = np.unique(units, return_index=True, return_counts=True)
     first, second, within = [], [], []
     for size in np.unique(counts[counts > 1]):
-        places = starts[counts == size][:, None] + np.arange(size)
-        members = entities[places]
-        one, other = np.triu_indices(size, 1)
-        first.append(members[:, one].ravel())
-        second.append(members[:, other].ravel())
-        within.append(np.repeat(units[places[:, 0]], len(one)))
-    none = [np.empty(0, np.int64)]
-    return np.concatenate(first or none), np.concatenate(second or none), np.concatenate(within or none)
+        rows = starts[counts == size][:, None] + np.arange(size)
+        members = entities[rows]
+        left, right = np.triu_indices(size, 1)
+        first.append(members[:, left].ravel())
+        second.append(members[:, right].ravel())
+        within.append(np.repeat(units[rows[:, 0]], len(left)))
+    empty = [np.empty(0, np.int64)]
+    return np.concatenate(first or empty), np.concatenate(second or empty), np.concatenate(within or empty)

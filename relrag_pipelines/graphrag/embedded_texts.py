@@ -9,9 +9,9 @@ from relrag_pipelines.graphrag.schema import Tables
 from relrag_pipelines.identity.relationship_text import relationship_text
 
 RELATED = "related"
-"""the type of every relationship: neither statistics nor Microsoft's prompts tell types apart"""
+"""the type of every relationship: neither statistics nor Microsoft's prompts distinguish types"""
 _CLOSER = (2, 3, 5, 10)
-"""text units that name both ends from which on they are acquainted, familiar, close and very close"""
+"""common text units from which the ends of a relationship are acquainted, familiar, close and very close"""
 
 
 def entity_text(title: str, description: str) -> str:
@@ -20,7 +20,7 @@ def entity_text(title: str, description: str) -> str:
 
 
 def edge_text(description: str, text_units: int) -> str:
-    """The unified text of a relationship; how near its ends are is told by how many text units name both."""
+    """The unified text of a relationship; its closeness follows from the number of text units that name both ends."""
     return relationship_text(description, RELATED, proximity=1 + bisect_right(_CLOSER, text_units))
 
 

@@ -12,24 +12,24 @@ import pandas as pd
 from relrag_pipelines.graphrag.entity_candidates import EntityType, is_function_word, says_nothing
 from relrag_pipelines.graphrag.entity_selection import Mention
 from relrag_pipelines.graphrag.words import is_title, normal_form
-from relrag_pipelines.text.analyzer import PREFIXED
+from relrag_pipelines.text.analyzer import PREFIXED, PREFIXED_LETTER
 from relrag_pipelines.text.letter_case import lower
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’״\"][^\W\d_]+)*")
-_LONGEST = 3
-"""words of a person's name at most"""
+_MAX_WORDS = 3
+"""words of a person's name"""
 _ADDRESS = re.compile(r"\s*<[^<>]*>\s*")
 
 
 class KnownPeople:
-    """Names and whom they mean; found in texts whatever their capitals, and behind a prefixed letter of Hebrew."""
+    """Names of people, matched in texts in any case, also after a prefixed letter of Hebrew."""
 
     def __init__(self, people: pd.DataFrame | None, senders: Iterable[str]) -> None:
-        """`people` has person_id and name: a row a name, the one to show first. `senders` are further names."""
+        """`people` has person_id and name, one row a name, the displayed one first. `senders` are further names."""
         self.titles: dict[str, str] = {}
-        """key of a person -> the name to show; of several people of one name with the id"""
+        """key of a person -> displayed name, with the id if several people share it"""
         self.person_ids: dict[str, int] = {}
-        """key of a person -> person_id, where the archive has one"""
+        """key of a person -> person_id, if the archive has one"""
         self._keys: dict[str, str] = {}
         if people is not None:
             self._add(people)
@@ -39,49 +39,49 @@ class KnownPeople:
                 self._keys[small] = f"person:{small}"
                 self.titles[f"person:{small}"] = name
         self.words = self._words()
-        """word of a name, compared -> whose it is; of several people None"""
+        """word of a name in normal form -> key of its person; None if several people share it"""
         self._names = list(self._keys)
         leftmost_longest = ahocorasick_rs.MatchKind.LeftmostLongest
-        self._found = ahocorasick_rs.AhoCorasick(self._names, matchkind=leftmost_longest)
+        self._automaton = ahocorasick_rs.AhoCorasick(self._names, matchkind=leftmost_longest)
 
     def key(self, name: str) -> str | None:
-        """The key of the person whom a name means; None if it means nobody."""
+        """The key of the person with a name; None if there is none."""
         return self._keys.get(lower(plain_name(name)))
 
     def mentions(self, unit: int, text: str, headers: Iterable[str]) -> Iterator[Mention]:
-        """People named in a text unit, and those that its headers name."""
+        """Mentions of people in a text unit, and in its headers."""
         for name in headers:
             if key := self.key(name):
                 yield Mention(unit, key, EntityType.PERSON, name, -1)
         small = lower(text)
-        for which, start, end in self._found.find_matches_as_indexes(small):
+        for index, start, end in self._automaton.find_matches_as_indexes(small):
             if _stands_alone(small, start, end):
-                yield Mention(unit, self._keys[self._names[which]], EntityType.PERSON, text[start:end], start)
+                yield Mention(unit, self._keys[self._names[index]], EntityType.PERSON, text[start:end], start)
 
     def _words(self) -> dict[str, str | None]:
-        """Of names of up to three words; longer ones are of firms, or say what somebody is."""
-        found: dict[str, set[str]] = {}
+        """Words of names of up to three words; longer names are of firms, or descriptions."""
+        keys_by_word: dict[str, set[str]] = {}
         for name, key in self._keys.items():
             words = [normal_form(word) for word in _WORD.findall(name)]
-            for word in words if len(words) <= _LONGEST else ():
+            for word in words if len(words) <= _MAX_WORDS else ():
                 if len(word) > 1 and not says_nothing(word) and not is_title(word):
-                    found.setdefault(word, set()).add(key)
-        return {word: next(iter(keys)) if len(keys) == 1 else None for word, keys in sorted(found.items())}
+                    keys_by_word.setdefault(word, set()).add(key)
+        return {word: next(iter(keys)) if len(keys) == 1 else None for word, keys in sorted(keys_by_word.items())}
 
     def _add(self, people: pd.DataFrame) -> None:
         names = [(int(person), str(name)) for person, name in zip(people["person_id"], people["name"], strict=True)]
-        shown = Counter(lower(name) for name in dict(reversed(names)).values())
+        first_names = Counter(lower(name) for name in dict(reversed(names)).values())
         for person, name in names:
             key, small = f"person:{person}", lower(name)
             if key not in self.titles:
-                self.titles[key] = name if shown[small] == 1 else f"{name} ({person})"
+                self.titles[key] = name if first_names[small] == 1 else f"{name} ({person})"
                 self.person_ids[key] = person
             if _is_name(small):
                 self._keys.setdefault(small, key)
 
 
 def plain_name(sender: str) -> str:
-    """The name in `Name <address>`; empty where there is only an address or number."""
+    """The name in `Name <address>`; empty if there is only an address or number."""
     name = _ADDRESS.sub(" ", sender).strip().strip("\"'")
     return "" if "@" in name or not any(map(str.isalpha, name)) or name.startswith("<") else name
 
@@ -93,6 +93,6 @@ def _is_name(small: str) -> bool:
 def _stands_alone(text: str, start: int, end: int) -> bool:
     if end < len(text) and (text[end].isalnum() or text[end] == "_"):
         return False
-    if start and text[start - 1] in PREFIXED and "א" <= text[start] <= "ת":
+    if start and text[start - 1] in PREFIXED and PREFIXED_LETTER.match(text, start):
         start -= 1
     return not start or not (text[start - 1].isalnum() or text[start - 1] == "_")

@@ -20,12 +20,12 @@ from relrag_pipelines.text.sentences import sentences, spans
 _SUFFIX = re.compile(r" \([^()]*\)$")
 _EMPTY_ADDRESS = re.compile(r" ?<\s*>$")
 _NAMESPACE = UUID("6f7a3a9e-1f2b-5d0c-9a44-7c1f6c1b2d10")
-_LOOKED_AT = 5
-"""text units in which a description is looked for"""
-_LONGEST = 300
+_DESCRIBED_UNITS = 5
+"""text units that are searched for a description"""
+_MAX_CHARS = 300
 """characters of a description"""
 COOCCURRENCE = " are named together."
-"""how the description of a relationship ends that no sentence states"""
+"""end of the description of a relationship that no sentence states"""
 
 
 class Sentence(NamedTuple):
@@ -38,16 +38,16 @@ class Sentence(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """Entities, what relates them, and where they are named."""
+    """Entities, the relationships between them, and the sentences that name them."""
 
     entities: pd.DataFrame
     relationships: pd.DataFrame
     edges: list[tuple[int, int, float]]
-    """of each relationship the rows of its entities, and its weight"""
+    """the rows of the entities and the weight of each relationship"""
     keys: list[str]
-    """of each entity the key of its mentions"""
+    """the key of each entity's mentions"""
     sentences: list[list[Sentence]]
-    """of each text unit"""
+    """by text unit"""
 
 
 def graph(
@@ -57,27 +57,31 @@ def graph(
     titles: Mapping[str, str],
     min_weight_percentile: float,
 ) -> Graph:
-    """The graph of what the text units name. An entity without a relation is left out, as Microsoft's pruning does.
+    """The graph of the entities in text units. One without a relation is left out, as by Microsoft's pruning.
 
-    `titles` gives the title of an entity by its key, where it is not that of its most frequent form.
+    `titles` gives the title of an entity by its key, if it isn't its most frequent form.
     """
     titled = entity_titles(mentions, titles)
     keys = sorted(titled, key=lambda key: (titled[key], key))
     rows = {key: row for row, key in enumerate(keys)}
-    named = np.array(sorted({(one.unit, rows[one.key]) for one in mentions}), np.int64).reshape(-1, 2)
-    relations = relate(named[:, 0], named[:, 1], len(texts), min_weight_percentile)
-    kept = np.union1d(relations.source, relations.target)
-    keys = [keys[row] for row in kept]
+    rows_by_unit = np.array(sorted({(mention.unit, rows[mention.key]) for mention in mentions}), np.int64).reshape(
+        -1, 2
+    )
+    relations = relate(rows_by_unit[:, 0], rows_by_unit[:, 1], len(texts), min_weight_percentile)
+    related = np.union1d(relations.source, relations.target)
+    keys = [keys[row] for row in related]
     rows = {key: row for row, key in enumerate(keys)}
-    said = [
-        split_sentences(text, inside, rows)
-        for text, inside in zip(texts, group_by_unit(mentions, len(texts)), strict=True)
+    sentence_lists = [
+        split_sentences(text, unit_mentions, rows)
+        for text, unit_mentions in zip(texts, group_by_unit(mentions, len(texts)), strict=True)
     ]
-    source, target = np.searchsorted(kept, relations.source), np.searchsorted(kept, relations.target)
+    source, target = np.searchsorted(related, relations.source), np.searchsorted(related, relations.target)
     relations = Relations(source, target, relations.weight, relations.units)
-    entities = _entities(keys, titled, mentions, relations, unit_ids, said)
+    entities = _entities(keys, titled, mentions, relations, unit_ids, sentence_lists)
     edges = list(zip(source.tolist(), target.tolist(), relations.weight.tolist(), strict=True))
-    return Graph(entities, _relationships(keys, entities, relations, unit_ids, said), edges, keys, said)
+    return Graph(
+        entities, _relationships(keys, entities, relations, unit_ids, sentence_lists), edges, keys, sentence_lists
+    )
 
 
 def stable_id(*parts: str) -> str:
@@ -86,43 +90,48 @@ def stable_id(*parts: str) -> str:
 
 
 def entity_titles(mentions: Sequence[Mention], titles: Mapping[str, str]) -> dict[str, str]:
-    """A title for each key, no two the same."""
+    """A unique title for each key."""
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     types: dict[str, str] = {}
-    for one in mentions:
-        forms[one.key][" ".join(one.text.split())] += 1
-        types[one.key] = one.type
-    wanted = {key: titles.get(key) or min(found, key=lambda form: (-found[form], form)) for key, found in forms.items()}
-    holders = Counter(wanted.values())
-    told = {key: title if holders[title] == 1 else f"{title} ({types[key].lower()})" for key, title in wanted.items()}
-    holders = Counter(told.values())
-    return {key: title if holders[title] == 1 else f"{title}: {key}" for key, title in told.items()}
+    for mention in mentions:
+        forms[mention.key][" ".join(mention.text.split())] += 1
+        types[mention.key] = mention.type
+    unique = {key: titles.get(key) or _most_frequent(counts) for key, counts in forms.items()}
+    counts = Counter(unique.values())
+    unique = {key: title if counts[title] == 1 else f"{title} ({types[key].lower()})" for key, title in unique.items()}
+    counts = Counter(unique.values())
+    return {key: title if counts[title] == 1 else f"{title}: {key}" for key, title in unique.items()}
+
+
+def _most_frequent(counts: Counter[str]) -> str:
+    """The most frequent form; of equally frequent ones the first in order."""
+    return min(counts, key=lambda form: (-counts[form], form))
 
 
 def plain_title(title: str) -> str:
-    """The title of an entity without what tells it from others of its name, or is left of an address behind it."""
+    """The title of an entity without its distinguishing suffix, and without an empty address after it."""
     return _EMPTY_ADDRESS.sub("", _SUFFIX.sub("", title))
 
 
 def group_by_unit(mentions: Sequence[Mention], count: int) -> list[list[Mention]]:
     """The mentions of each text unit."""
-    found: list[list[Mention]] = [[] for _ in range(count)]
-    for one in mentions:
-        found[one.unit].append(one)
-    return found
+    groups: list[list[Mention]] = [[] for _ in range(count)]
+    for mention in mentions:
+        groups[mention.unit].append(mention)
+    return groups
 
 
 def split_sentences(text: str, mentions: list[Mention], rows: Mapping[str, int]) -> list[Sentence]:
     """The sentences of a text unit, with the entities that they name; `rows` has the row of each key."""
-    places = spans(sentences(text))
-    starts = [start for start, _ in places]
-    named: list[dict[int, None]] = [{} for _ in places]
-    for one in mentions:
-        if one.start >= 0 and one.key in rows:
-            named[bisect_right(starts, one.start) - 1][rows[one.key]] = None
+    sentence_spans = spans(sentences(text))
+    starts = [start for start, _ in sentence_spans]
+    entities: list[set[int]] = [set() for _ in sentence_spans]
+    for mention in mentions:
+        if mention.start >= 0 and mention.key in rows:
+            entities[bisect_right(starts, mention.start) - 1].add(rows[mention.key])
     return [
-        Sentence(" ".join(text[start:end].split()), tuple(sorted(inside)))
-        for (start, end), inside in zip(places, named, strict=True)
+        Sentence(" ".join(text[start:end].split()), tuple(sorted(named)))
+        for (start, end), named in zip(sentence_spans, entities, strict=True)
     ]
 
 
@@ -132,15 +141,15 @@ def _entities(
     mentions: Sequence[Mention],
     relations: Relations,
     unit_ids: Sequence[str],
-    said: list[list[Sentence]],
+    sentence_lists: list[list[Sentence]],
 ) -> pd.DataFrame:
     rows = {key: row for row, key in enumerate(keys)}
     units: list[dict[int, None]] = [{} for _ in keys]
     types = [""] * len(keys)
-    for one in mentions:
-        if one.key in rows:
-            units[rows[one.key]][one.unit] = None
-            types[rows[one.key]] = one.type
+    for mention in mentions:
+        if mention.key in rows:
+            units[rows[mention.key]][mention.unit] = None
+            types[rows[mention.key]] = mention.type
     degrees = np.bincount(np.concatenate([relations.source, relations.target]), minlength=len(keys))
     return frame(
         "entities",
@@ -148,10 +157,12 @@ def _entities(
             "id": [stable_id("entity", key) for key in keys],
             "human_readable_id": range(len(keys)),
             "title": [titled[key] for key in keys],
-            "type": [str(one) for one in types],
-            "description": [_description([row], list(of), said) for row, of in enumerate(units)],
-            "text_unit_ids": [[unit_ids[unit] for unit in of] for of in units],
-            "frequency": [len(of) for of in units],
+            "type": [str(type_) for type_ in types],
+            "description": [
+                _description([row], list(unit_rows), sentence_lists) for row, unit_rows in enumerate(units)
+            ],
+            "text_unit_ids": [[unit_ids[unit] for unit in unit_rows] for unit_rows in units],
+            "frequency": [len(unit_rows) for unit_rows in units],
             "degree": degrees.tolist(),
         },
     )
@@ -162,39 +173,44 @@ def _relationships(
     entities: pd.DataFrame,
     relations: Relations,
     unit_ids: Sequence[str],
-    said: list[list[Sentence]],
+    sentence_lists: list[list[Sentence]],
 ) -> pd.DataFrame:
     titles, degrees = entities["title"].tolist(), entities["degree"].tolist()
     ends = list(zip(relations.source.tolist(), relations.target.tolist(), strict=True))
-    units = [of.tolist() for of in relations.units]
+    units = [unit_rows.tolist() for unit_rows in relations.units]
     return frame(
         "relationships",
         {
-            "id": [stable_id("edge", *sorted((keys[one], keys[other]))) for one, other in ends],
+            "id": [stable_id("edge", *sorted((keys[source_], keys[target_]))) for source_, target_ in ends],
             "human_readable_id": range(len(ends)),
-            "source": [titles[one] for one, _ in ends],
-            "target": [titles[other] for _, other in ends],
+            "source": [titles[source_] for source_, _ in ends],
+            "target": [titles[target_] for _, target_ in ends],
             "description": [
-                _description([one, other], of, said) or f"{titles[one]} and {titles[other]}{COOCCURRENCE}"
-                for (one, other), of in zip(ends, units, strict=True)
+                _description([source_, target_], unit_rows, sentence_lists)
+                or f"{titles[source_]} and {titles[target_]}{COOCCURRENCE}"
+                for (source_, target_), unit_rows in zip(ends, units, strict=True)
             ],
             "weight": relations.weight.tolist(),
-            "combined_degree": [degrees[one] + degrees[other] for one, other in ends],
-            "text_unit_ids": [[unit_ids[unit] for unit in of] for of in units],
+            "combined_degree": [degrees[source_] + degrees[target_] for source_, target_ in ends],
+            "text_unit_ids": [[unit_ids[unit] for unit in unit_rows] for unit_rows in units],
         },
     )
 
 
-def _description(wanted: list[int], units: list[int], said: list[list[Sentence]]) -> str:
-    """The sentence that names all wanted entities and the most others; empty where none of the first text units has."""
-    # a sentence names few entities, so that looking through them is faster than making a set
-    found = [one for unit in units[:_LOOKED_AT] for one in said[unit] if all(map(one.entities.__contains__, wanted))]
-    best = max(found, key=lambda one: (len(one.entities), -len(one.text)), default=None)
-    return shorten(best.text, _LONGEST) if best else ""
+def _description(entities: list[int], units: list[int], sentence_lists: list[list[Sentence]]) -> str:
+    """The sentence that names all these entities and the most others; empty if none of the first text units has one."""
+    # a sentence names few entities, so searching its tuple is faster than making a set
+    candidates: list[Sentence] = []
+    for unit in units[:_DESCRIBED_UNITS]:
+        for sentence in sentence_lists[unit]:
+            if all(map(sentence.entities.__contains__, entities)):
+                candidates.append(sentence)
+    best = max(candidates, key=lambda sentence: (len(sentence.entities), -len(sentence.text)), default=None)
+    return shorten(best.text, _MAX_CHARS) if best else ""
 
 
 def shorten(text: str, most: int) -> str:
-    """At most so many characters, cut between words."""
+    """The text cut between words to at most `most` characters."""
     if len(text) <= most:
         return text
     end = text.rfind(" ", most // 2, most - 1)

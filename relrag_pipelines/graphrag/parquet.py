@@ -13,17 +13,17 @@ from relrag_pipelines.stores import parquet_file
 
 
 def write(tables: Tables, folder: Path) -> None:
-    """Writes `<table>.parquet` for every table that there is, for the owner only. Equal tables give equal bytes.
+    """Writes `<table>.parquet` for every existing table, readable for the owner only. Equal tables give equal bytes.
 
-    Raises pyarrow.ArrowInvalid or ArrowTypeError before any file is replaced where a value is of another type.
+    Raises pyarrow.ArrowInvalid or ArrowTypeError for a value of another type, before any file is replaced.
     """
     stored = {name: to_arrow(name, tables[name]) for name in ALL if name in tables or name not in OPTIONAL}
     for name, table in stored.items():
-        with atomic.replace_file(folder / f"{name}.parquet") as beside:
-            pq.write_table(table, beside)
+        with atomic.replace_file(folder / f"{name}.parquet") as temporary:
+            pq.write_table(table, temporary)
 
 
 def read(folder: Path, name: str) -> pd.DataFrame | None:
-    """One table; None where there is no such file."""
+    """One table; None if its file doesn't exist."""
     path = folder / f"{name}.parquet"
     return parquet_file.read(path).to_pandas() if path.exists() else None

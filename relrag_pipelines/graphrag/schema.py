@@ -1,8 +1,7 @@
 """The tables of a GraphRAG index: names, columns and types exactly as Microsoft GraphRAG 3.x writes them.
 
-Others stand beside them, which its loaders pass over: where a text unit comes from, which entities are people, how
-words are used, the drafts of reports, by which the next build tells what need not be written again, and the vectors of
-entities and relationships.
+Further tables, which its loaders ignore, store the chunks of text units, the entities that are people, the uses of
+words, the drafts of reports, which the next build reuses, and the vectors of entities and relationships.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import pyarrow as pa
 _TEXT, _NUMBER, _REAL = pa.string(), pa.int64(), pa.float64()
 
 
-def _list(of: pa.DataType) -> pa.DataType:
-    return pa.list_(pa.field("element", of))
+def _list(element: pa.DataType) -> pa.DataType:
+    return pa.list_(pa.field("element", element))
 
 
 _IDS = _list(_TEXT)
@@ -127,7 +126,7 @@ OPTIONAL = {
         }
     ),
 }
-"""another one, which is there where a language model was asked for claims"""
+"""table that exists only if a language model was asked for claims"""
 
 EXTRA_TABLES = {
     "text_unit_chunks": pa.schema(
@@ -147,12 +146,12 @@ EXTRA_TABLES = {
     "record_texts": pa.schema({"record_id": _TEXT, "text_hash": _TEXT}),
     "text_vectors": pa.schema({"text_hash": _TEXT, "model": _TEXT, "vector": _list(pa.float32())}),
 }
-"""tables of this project beside them"""
+"""further tables of this project"""
 
 ALL = SCHEMAS | OPTIONAL | EXTRA_TABLES
 
 Tables = dict[str, pd.DataFrame]
-"""an index: every table of ALL by its name, those of OPTIONAL where they were made"""
+"""an index: every table of ALL by its name; those of OPTIONAL may be missing"""
 
 
 def frame(name: str, columns: dict[str, Sequence[Any]]) -> pd.DataFrame:

@@ -16,8 +16,8 @@ from relrag_pipelines.language_models.token_estimate import count_tokens
 def text_units(chunks: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """The tables documents, text_units (without entities yet) and text_unit_chunks.
 
-    `chunks` has the columns of records.Chunk. Rows are sorted by record and position; of chunks with equal chunk_id,
-    which several months or sources hold, the first counts.
+    `chunks` has the columns of records.Chunk. Rows are sorted by record and position; if several months or sources
+    contain a chunk_id, its first chunk counts.
     """
     rows = sorted(map(_plain, chunks.to_dict("records")), key=lambda row: (row["asset_id"], row["chunk_index"]))
     rows = list({row["chunk_id"]: row for row in reversed(rows)}.values())[::-1]
@@ -48,7 +48,7 @@ def text_units(chunks: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.Dat
 
 
 def text_unit_id(chunk: dict[str, Any]) -> str:
-    """Salted with record and position: Microsoft's hash of the text alone is the same for equal pages."""
+    """The id of a chunk's text unit, from record, position and text: a hash of the text alone would repeat."""
     return _sha512(chunk["asset_id"], str(chunk["chunk_index"]), chunk["text"])
 
 
@@ -84,7 +84,7 @@ def _title(row: dict[str, Any]) -> str:
 
 
 def _plain(row: dict[Any, Any]) -> dict[str, Any]:
-    """Missing values as None, which pandas may hold as NaN, and whole numbers as such."""
+    """The row with missing values as None, which pandas may store as NaN, and whole numbers as int."""
     return {name: _value(value) for name, value in row.items()}
 
 

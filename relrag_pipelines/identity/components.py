@@ -148,6 +148,16 @@ def _anchors(
         yield from ((name_anchor(entry.source, claim, keyed), {}) for claim in entry.names if parse(claim.value).words)
 
 
+def possible_anchors(entry: NamingEntry, keyed: Callable[[str], str]) -> set[str]:
+    """Every anchor that an entry may be held by, whoever else uses the same identifiers."""
+    identifiers = {f"{claim.kind}:{claim.keyed}" for claim in identifying(entry)}
+    pairs = {f"{anchor}/{keyed(name.full)}" for anchor in identifiers for name in entry.written_names}
+    names = {name_anchor(entry.source, claim, keyed) for claim in entry.names if parse(claim.value).words}
+    cards = {f"card:{entry.entry}"} if entry.is_card else set()
+    pins = {f"pin:{entry.person_id}"} if entry.person_id is not None else set()
+    return identifiers | pairs | names | cards | pins
+
+
 def name_anchor(source: str, claim: Claim, keyed: Callable[[str], str]) -> str:
     """The anchor of a name that stands alone in a source."""
     return f"name:{source}:{keyed(parse(claim.value).full)}"

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol
 
+PERSON = "person"
+"""the kind under which names are hashed in anchors"""
 FIRST_ID = 100_000
 """the first id that is given; the smaller ones are left to those who write ids into their contacts"""
 

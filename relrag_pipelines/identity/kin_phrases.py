@@ -9,10 +9,11 @@ from typing import Literal, NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
+from relrag_pipelines import languages
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.text import kinship
+from relrag_pipelines.text.analyzer import PREFIXED_LETTER
 from relrag_pipelines.text.letter_case import lower
-from relrag_pipelines.text.names.czech_forms import possessives
 
 Speaker = Literal["writer", "reader"]
 End = Mention | Speaker
@@ -21,9 +22,10 @@ _LONGEST = 40
 """characters before a word for a relative that may say whose he is"""
 _FIRST_PERSON = re.compile(r"\b(?:jsem|jsme)\b", re.IGNORECASE)
 _IN_WORD = re.compile(r"[\w-]")
-_PREFIX = re.compile("[ושלבמכ]{0,2}ה?")
+_PREFIX = re.compile(f"{languages.prefix_pattern(2)}{languages.article_pattern()}?")
 _LONGEST_PREFIX = 3
-_SPEAKERS = ("writer", "reader")
+_OWNERS_OF_PARTS = {"mine": "writer", "yours": "reader", "his": "his", "hers": "her"}
+"""parts of kinship.toml with words that say whose somebody is -> whose"""
 
 
 class KinPhrase(NamedTuple):
@@ -36,7 +38,7 @@ class KinPhrase(NamedTuple):
     owner: Mention | str
     """who is named, writer, reader, his or her; empty where nothing says whose he is"""
     is_subject: bool | None
-    """whether it is a Czech nominative; None of another language"""
+    """whether it is a nominative; None in a language without cases"""
     is_plural: bool
 
 
@@ -55,13 +57,13 @@ def kin_phrases(text: str, mentions: Iterable[Mention]) -> Iterator[KinPhrase]:
     by_end, by_start = {one.end: one for one in mentions}, {one.start: one for one in mentions}
     for start, end, written in _places(text):
         for word in _words()[written]:
-            said = _hebrew if word.language == "he" else _latin
-            if (found := said(text, (start, end), word, by_end, by_start)) is not None:
+            reader = _owner_behind if languages.language(word.language).prefixes else _owner_before
+            if (found := reader(text, (start, end), word, by_end, by_start)) is not None:
                 yield found
                 break
 
 
-def _latin(
+def _owner_before(
     text: str, place: tuple[int, int], word: _Word, by_end: Mapping[int, Mention], by_start: Mapping[int, Mention]
 ) -> KinPhrase | None:
     start, end = place
@@ -69,7 +71,7 @@ def _latin(
     owner, is_subject = _owners().get((before["owner"] or "").lower(), ("", None)) if before else ("", None)
     start = before.start() if before else start
     if owner and is_subject is not None and is_subject is not word.is_subject:
-        return None  # the Czech cases differ, or it is a word of another language
+        return None  # the cases differ, or it is a word of another language
     if before and before["owner"] and before["owner"].lower() == "má" and re.search(r"\w $", text[:start][-2:]):
         owner = ""  # `klíče má sousedka`: she has them
     if owner == "own":
@@ -77,7 +79,7 @@ def _latin(
     if owner:
         return KinPhrase(start, end, word.type, owner, word.is_subject, word.is_plural)
     named: Mention | None = None
-    if word.language == "en":
+    if not languages.language(word.language).has_cases:
         if text[start - 3 : start] in ("'s ", "’s "):
             named = by_end.get(start - 3)
         elif text[start - 2 : start] in ("' ", "’ ") and text[start - 3 : start - 2] == "s":
@@ -95,7 +97,7 @@ def _latin(
     return KinPhrase(start, end, word.type, "", word.is_subject, word.is_plural)
 
 
-def _hebrew(
+def _owner_behind(
     text: str, place: tuple[int, int], word: _Word, by_end: Mapping[int, Mention], by_start: Mapping[int, Mention]
 ) -> KinPhrase | None:
     del by_end
@@ -103,22 +105,22 @@ def _hebrew(
     if text.startswith(" של ", end) and word.owner in ("", "his", "her") and (named := by_start.get(end + 4)):
         return KinPhrase(start, named.end, word.type, named, None, word.is_plural)
     if word.owner:
-        adjectives = _hebrew_adjective_pattern().match(text, end)
+        adjectives = _adjectives_behind().match(text, end)
         return KinPhrase(start, adjectives.end() if adjectives else end, word.type, word.owner, None, word.is_plural)
-    if behind := _hebrew_owner_pattern().match(text, end):
+    if behind := _owners_behind().match(text, end):
         owner, _ = _owners()[behind["owner"]]
         return KinPhrase(start, behind.end(), word.type, owner, None, word.is_plural)
     return KinPhrase(start, end, word.type, "", None, word.is_plural)
 
 
 def is_possessive(text: str, mention: Mention) -> bool:
-    """Whether a Czech name is a possessive adjective by its ending: Davidova, Lenčin."""
+    """Whether a name is a possessive adjective by its ending: Davidova, Lenčin."""
     return not mention.is_subject and text[mention.start : mention.end].endswith(_endings())
 
 
 @functools.cache
 def _endings() -> tuple[str, ...]:
-    his, hers = possessives("Jan"), possessives("Jana", "f")
+    his, hers = languages.possessives("Jan"), languages.possessives("Jana", "f")
     return tuple(sorted({form.removeprefix("Jan") for form in (*his, *hers)}))
 
 
@@ -130,46 +132,49 @@ def _words() -> Mapping[str, list[_Word]]:
     def add(word: str, *made: _Word) -> None:
         found.setdefault(word.lower(), []).extend(made)
 
-    english, czech, hebrew = (kinship.types_of(language) for language in ("en", "cs", "he"))
-    for word, kind in english.items():
-        add(word, _Word(kind, "en"))
-        add(word.replace("-", " "), _Word(kind, "en"))
-        add(f"{word}s", _Word(kind, "en", is_plural=True))
-    for word, meant in kinship.question_forms("en").items():
-        add(word, _Word(english[meant], "en", is_plural=word not in ("hubby", "baby")))
-    for word, kind in czech.items():
-        add(word, _Word(kind, "cs", True))
-    for word, kind in kinship.czech_cases().items():
-        add(word, _Word(kind, "cs", False))
-    for word, meant in kinship.question_forms("cs").items():
-        add(word, _Word(czech[meant], "cs", True, is_plural=True))
-    for word, kind in hebrew.items():
-        add(word, _Word(kind, "he"))
-    for word, kind in kinship.types_of("he", "of").items():
-        add(word, _Word(kind, "he", owner="her" if word.endswith("ה") else "his"))
-    for part, owner in zip(("mine", "yours"), _SPEAKERS, strict=True):
-        for word, kind in kinship.types_of("he", part).items():
-            add(word, _Word(kind, "he", owner=owner))
+    for code in kinship.LANGUAGES:
+        types, is_subject = kinship.types_of(code), True if languages.language(code).has_cases else None
+        for word, kind in types.items():
+            for form in dict.fromkeys((word, word.replace("-", " "))):
+                add(form, _Word(kind, code, is_subject))
+            for form in kinship.plurals(code, word):
+                add(form, _Word(kind, code, is_subject, is_plural=True))
+        for form, kind in kinship.inflected_forms(code).items():
+            add(form, _Word(kind, code, False))
+        for form, word in kinship.question_forms(code).items():
+            add(form, _Word(types[word], code, is_subject, is_plural=form not in kinship.singulars(code)))
+        for part, owner in _OWNERS_OF_PARTS.items():
+            for form, kind in kinship.types_of(code, part).items():
+                add(form, _Word(kind, code, owner=owner))
     return found
 
 
 @functools.cache
 def _owners() -> Mapping[str, tuple[str, bool | None]]:
-    """Word that says whose somebody is -> whose, and whether it is a Czech nominative."""
-    plain = {word: (owner, None) for language in ("en", "he") for word, owner in kinship.owners(language).items()}
-    both = ("jeho", "její")  # in all cases
-    czech = {word: (owner, None if word in both else True) for word, owner in kinship.owners("cs").items()}
-    oblique = {word: (owner, False) for word, owner in kinship.owners("cs", "oblique_owners").items()}
-    return plain | czech | oblique
+    """Word that says whose somebody is -> whose, and whether it is a nominative; None of what all cases share."""
+    found: dict[str, tuple[str, bool | None]] = {}
+    for code in kinship.LANGUAGES:
+        oblique = kinship.owners(code, "oblique_owners")
+        in_all_cases = ("his", "her") if oblique else ("writer", "reader", "his", "her", "own")
+        found |= {
+            word: (owner, None if owner in in_all_cases else True) for word, owner in kinship.owners(code).items()
+        }
+        found |= {word: (owner, False) for word, owner in oblique.items()}
+    return found
+
+
+def _codes(*, owner_behind: bool) -> list[str]:
+    """The languages in which a word for the owner follows the word for the relative, or precedes it."""
+    return [code for code in kinship.LANGUAGES if bool(languages.language(code).prefixes) is owner_behind]
 
 
 def _alternatives(words: Iterable[str]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)) or "(?!)"
 
 
 @functools.lru_cache(1)  # asked of a text for strangers, for relationships and for facts
 def _places(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Where the words stand that name a relative, with what Hebrew writes before them, the longest first; and which."""
+    """Start, end and word of each term for a relative, prefixed letters included; the longest match wins."""
     said = lower(text)
     found: list[tuple[int, int, str]] = []
     hits = sorted(_automaton().find_matches_as_indexes(said, overlapping=True), key=lambda one: (one[1], -one[2]))
@@ -181,13 +186,13 @@ def _places(text: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def _word_begin(text: str, start: int) -> int | None:
-    """Where the word begins that holds a word for a relative: there, or with what Hebrew writes before it."""
+    """Start of the word that contains the term, prefixed letters included; None where it is a part of another word."""
     begin = start
     while begin and start - begin <= _LONGEST_PREFIX and _IN_WORD.match(text, begin - 1):
         begin -= 1
     if begin == start:
         return begin
-    return begin if "א" <= text[start] <= "ת" and _PREFIX.fullmatch(text, begin, start) else None
+    return begin if PREFIXED_LETTER.match(text, start) and _PREFIX.fullmatch(text, begin, start) else None
 
 
 @functools.cache
@@ -197,16 +202,18 @@ def _automaton() -> AhoCorasick:
 
 @functools.cache
 def _modifier_pattern() -> re.Pattern[str]:
-    adjective = _alternatives(word for language in ("en", "cs") for word in kinship.adjectives(language))
-    owner = _alternatives(word for word in _owners() if not "א" <= word[0] <= "ת")
+    adjective = _alternatives(word for code in _codes(owner_behind=False) for word in kinship.adjectives(code))
+    owner = _alternatives(word for word in _owners() if not PREFIXED_LETTER.match(word))
     return re.compile(rf"(?:(?<!\w)(?P<owner>{owner}) )?(?:(?<!\w)(?:{adjective}) ){{0,2}}$", re.IGNORECASE)
 
 
 @functools.cache
-def _hebrew_adjective_pattern() -> re.Pattern[str]:
-    return re.compile(rf"(?: (?:{_alternatives(kinship.adjectives('he'))})(?!\w)){{0,2}}")
+def _adjectives_behind() -> re.Pattern[str]:
+    words = _alternatives(word for code in _codes(owner_behind=True) for word in kinship.adjectives(code))
+    return re.compile(rf"(?: (?:{words})(?!\w)){{0,2}}")
 
 
 @functools.cache
-def _hebrew_owner_pattern() -> re.Pattern[str]:
-    return re.compile(rf"{_hebrew_adjective_pattern().pattern} (?P<owner>{_alternatives(kinship.owners('he'))})(?!\w)")
+def _owners_behind() -> re.Pattern[str]:
+    words = _alternatives(word for code in _codes(owner_behind=True) for word in kinship.owners(code))
+    return re.compile(rf"{_adjectives_behind().pattern} (?P<owner>{words})(?!\w)")

@@ -1,4 +1,4 @@
-"""Names of known people in texts, of any script: whole words, with Hebrew prefixes and Czech endings.
+"""Names of known people in texts, of any script: whole words, with prefixed letters and the endings of cases.
 
 An automaton finds where a name may begin, all names at once; whether a word is one of its forms is looked up. A name of
 one word that several people bear is taken for the one who takes part in the conversation, else for nobody. A family
@@ -14,12 +14,14 @@ from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
+from relrag_pipelines import languages
+from relrag_pipelines.text.analyzer import PREFIXED_LETTER
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import WORD, as_given, inflections, of_name, without_accents, words
 from relrag_pipelines.text.names.personal_name import parse
 
-_PREFIX = re.compile("ו?(?:כש|לכש|מש|ש)?[בלמכ]?")
-"""what Hebrew writes before a name, as part of the word; never the article"""
+_PREFIX = re.compile("|".join(one.name_prefix for one in languages.languages() if one.name_prefix) or "(?!)")
+"""what is written before a name, as part of the word"""
 _LONGEST_PREFIX = 5
 _FEWEST_BEHIND_PREFIX = 3
 """letters of a name that may have a prefix: of shorter ones it would be found in common words, מה in למה"""
@@ -158,8 +160,8 @@ def _has_title(text: str, start: int) -> bool:
 
 
 def _has_prefix(text: str, start: int, end: int) -> bool:
-    """Whether what stands before a Hebrew name, up to the beginning of the word, is written so before names."""
-    if end - start < _FEWEST_BEHIND_PREFIX or not "א" <= text[start] <= "ת":
+    """Whether what stands before a name, up to the beginning of the word, is written so before names."""
+    if end - start < _FEWEST_BEHIND_PREFIX or not PREFIXED_LETTER.match(text, start):
         return False
     begin = start
     while begin and start - begin <= _LONGEST_PREFIX and text[begin - 1].isalnum():

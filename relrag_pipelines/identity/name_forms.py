@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from relrag_pipelines.identity.mentions import MOST_WORDS
 from relrag_pipelines.identity.resolve import ResolvedPerson
 from relrag_pipelines.records import GivenForm, PersonName
-from relrag_pipelines.text.analyzer import only_function_words
+from relrag_pipelines.text.analyzer import PREFIXED, only_function_words
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import WORD, inflections, words
 from relrag_pipelines.text.names.likeness import stands_for
@@ -19,8 +19,8 @@ from relrag_pipelines.text.names.spelling import skeletons
 _SOUND = "~"
 """begins a form that is how a word sounds"""
 _LONGEST_PREFIX, _FEWEST = 5, 3
-"""letters that Hebrew writes before a name as part of the word, and letters of a name that has some"""
-_PREFIXES = frozenset("ובלמכשה")
+"""letters that are written before a name as part of the word, and letters of a name that has some"""
+_PREFIXES = frozenset(PREFIXED)
 
 
 def person_names(person: ResolvedPerson) -> list[PersonName]:
@@ -88,7 +88,7 @@ def _plain(said: Iterable[str]) -> str:
 
 
 def beginnings(texts: Iterable[str]) -> set[str]:
-    """The words of texts with which a name may begin, plain; of Hebrew ones also what may be left of a prefix."""
+    """The words of texts with which a name may begin, plain; also what may be left of a prefix."""
     pieces = set[str]()  # most words come again and again, and no word goes across a blank
     for text in texts:
         pieces.update(text.split())

@@ -7,6 +7,7 @@ it earlier holds it still; the others are ids that somebody had, and lead to the
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from relrag_pipelines.identity.journal_statements import FIRST_ID, Allocation, Entry, Merge, Split
@@ -61,6 +62,29 @@ def _allocated(said: Sequence[Entry]) -> tuple[dict[str, int], dict[str, int], s
     return given, since, used
 
 
+def with_merged_ids(known: Mapping[int, int], said: Sequence[Entry]) -> dict[int, int]:
+    """`known` with the ids of merged people of whom no anchor is left: they lead to those they were merged with.
+
+    What the owner said of the merged person is said of the one id or the other, and holds for who is left. Whom a
+    later split parted is nobody's.
+    """
+    anchors: defaultdict[int, set[str]] = defaultdict(set)
+    for anchor, person_id in _allocated(said)[0].items():
+        anchors[person_id].add(anchor)
+    found = dict(known)
+    for entry in said:
+        if not isinstance(entry.statement, Merge):
+            continue
+        ids = (entry.statement.into, *entry.statement.others)
+        left = next((one for one in ids if one in found), None)
+        if left is None:
+            continue
+        for one in ids:
+            if not any(_parts(split, anchors[left], anchors[one]) for split in _splits_after(entry, said)):
+                found.setdefault(one, found[left])
+    return found
+
+
 def merge_groups(
     ids: Mapping[str, int], members: Mapping[str, Sequence[str]], known: Mapping[int, int], said: Sequence[Entry]
 ) -> dict[int, int]:
@@ -70,9 +94,7 @@ def merge_groups(
     for entry in said:
         if not isinstance(entry.statement, Merge):
             continue
-        splits = [
-            later.statement for later in said if isinstance(later.statement, Split) and later.number > entry.number
-        ]
+        splits = _splits_after(entry, said)
         into = known.get(entry.statement.into)
         for other in map(known.get, entry.statement.others):
             if into is None or other is None:
@@ -86,6 +108,10 @@ def merge_groups(
                 continue
             survivors = {own: keep if now == gone else now for own, now in survivors.items()}
     return survivors
+
+
+def _splits_after(merge: Entry, said: Sequence[Entry]) -> list[Split]:
+    return [one.statement for one in said if isinstance(one.statement, Split) and one.number > merge.number]
 
 
 def _parts(split: Split, mine: set[str], theirs: set[str]) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from relrag_pipelines.identity.components import Groups, identifying, join_entries
 from relrag_pipelines.identity.entries import NamingEntry
 from relrag_pipelines.identity.journal_statements import Allocation, Entry, NumberedEntry, StatedIdentifier, holding
-from relrag_pipelines.identity.person_ids import allocate, merge_groups
+from relrag_pipelines.identity.person_ids import allocate, merge_groups, with_merged_ids
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 UNNAMED_AFTER = 10
@@ -68,6 +68,7 @@ def resolve(
         root: nodes for root, nodes in groups.members().items() if _is_somebody(_entries(nodes, entries), unnamed_after)
     }
     ids, allocations, known = allocate(members, said)
+    known = with_merged_ids(known, said)
     survivors = merge_groups(ids, members, known, said)
     gathered: defaultdict[int, list[str]] = defaultdict(list)
     for root in members:

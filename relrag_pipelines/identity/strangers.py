@@ -9,6 +9,7 @@ from relrag_pipelines.identity.kin_phrases import KinPhrase, kin_phrases
 from relrag_pipelines.identity.kinship import APPOSITION, COPULA, LIST_JOINT
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.text import fact_phrases, kinship, stopwords
+from relrag_pipelines.text.analyzer import PREFIXED_LETTER
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import gender_of, nominatives
 
@@ -96,9 +97,9 @@ def is_given(name: str) -> bool:
 
 
 def _is_no_other_word(word: str) -> bool:
-    known = (stopwords.ENGLISH, stopwords.CZECH, _NO_NAMES, kinship.types_of_names())
+    known = (stopwords.function_words(), _NO_NAMES, kinship.types_of_names())
     return (
         word.replace("-", "").isalpha()
-        and not "א" <= word[0] <= "ת"
+        and not PREFIXED_LETTER.match(word)
         and all(tables.plain(word) not in words for words in known)
     )

@@ -38,29 +38,32 @@ class Call:
     seconds: float | None
     location: str
     speakers: tuple[str, ...] = ()
+    rag_source_type: str = ""
+    date_quality: str = ""
+    """as in records, which say how the time is known"""
 
 
 def calls(settings: Settings) -> list[Call]:
     """The calls of all sources, the latest first."""
-    found = [
+    rows = [
         _call(row, source.name)
         for source in settings.sources
         if "approval_required" in KINDS[source.kind].options
         for month in lake.manifest(settings.home_path, "records", source.name)
         for row in lake.read(settings.home_path, "records", source.name, month).to_pylist()
     ]
-    return sorted(found, key=lambda call: (-(call.ts or 0), call.asset_id))
+    return sorted(rows, key=lambda call: (-(call.ts or 0), call.asset_id))
 
 
 def waiting_calls(settings: Settings) -> dict[str, int]:
-    """How many calls are waiting, by what for: `transcript`, `approval`."""
-    asked = {source.name for source in settings.sources if source.approval_required}
-    states = [(call.state, call.source in asked) for call in calls(settings)]
-    counted = {
+    """The number of calls that wait, by the missing step: `transcript`, `approval`."""
+    sources_with_approval = {source.name for source in settings.sources if source.approval_required}
+    states = [(call.state, call.source in sources_with_approval) for call in calls(settings)]
+    counts = {
         "transcript": sum(state == "pending" for state, _ in states),
         "approval": sum(state == "transcribed" and needed for state, needed in states),
     }
-    return {what: count for what, count in counted.items() if count}
+    return {step: count for step, count in counts.items() if count}
 
 
 def approve(workspace: Workspace, names: Sequence[str], *, everything: bool = False) -> list[Call]:
@@ -68,9 +71,11 @@ def approve(workspace: Workspace, names: Sequence[str], *, everything: bool = Fa
 
     An id may be its first letters. Raises CallsError, with nothing said, where one is unknown or has no transcript.
     """
-    known = calls(workspace.settings)
+    every_call = calls(workspace.settings)
     chosen = (
-        [call for call in known if call.state == "transcribed"] if everything else list(_calls_by_name(known, names))
+        [call for call in every_call if call.state == "transcribed"]
+        if everything
+        else list(_calls_by_name(every_call, names))
     )
     for call in chosen:
         if call.state not in ("transcribed", "approved"):
@@ -96,19 +101,22 @@ def _call(row: dict[str, Any], source: str) -> Call:
     location = (row["locations"] or [""])[0]
     names = tuple(extra.get("speakers", ()))
     state = extra.get("state", "")
-    return Call(row["asset_id"], source, state, row["ts"], row["from"] or "", seconds, location, names)
+    known = (row["rag_source_type"], row["date_quality"])
+    return Call(row["asset_id"], source, state, row["ts"], row["from"] or "", seconds, location, names, *known)
 
 
-def _calls_by_name(known: list[Call], names: Sequence[str]) -> Iterator[Call]:
+def _calls_by_name(every_call: list[Call], names: Sequence[str]) -> Iterator[Call]:
     for name in names:
         prefixed = ":" in name
-        found = [
-            call for call in known if (call.asset_id if prefixed else call.asset_id.partition(":")[2]).startswith(name)
+        matches = [
+            call
+            for call in every_call
+            if (call.asset_id if prefixed else call.asset_id.partition(":")[2]).startswith(name)
         ]
-        if len({call.asset_id for call in found}) != 1:
-            what = "no call" if not found else f"{len(found)} calls"
-            raise CallsError(f'{what} whose id begins with "{name}"; `relrag calls list` shows ids')
-        yield found[0]
+        if len({call.asset_id for call in matches}) != 1:
+            finding = "no call" if not matches else f"{len(matches)} calls"
+            raise CallsError(f'{finding} whose id begins with "{name}"; `relrag calls list` shows ids')
+        yield matches[0]
 
 
 def _say(workspace: Workspace, chosen: list[Call], word: Word) -> None:
@@ -121,12 +129,12 @@ def _say(workspace: Workspace, chosen: list[Call], word: Word) -> None:
 
 
 def _mark_changed(workspace: Workspace, source: str, ids: set[str]) -> None:
-    held = {
+    units = {
         row["unit"]
         for month in lake.manifest(workspace.home, "private_records", source)
         for row in lake.read(workspace.home, "private_records", source, month).select(["asset_id", "unit"]).to_pylist()
         if row["asset_id"] in ids
     }
-    known = unit_state.load(workspace.home, source)
-    states = {path: replace(one, content_hash="") if path in held else one for path, one in known.items()}
+    stored = unit_state.load(workspace.home, source)
+    states = {path: replace(state, content_hash="") if path in units else state for path, state in stored.items()}
     unit_state.save(workspace.home, source, states)

@@ -42,12 +42,12 @@ class FailureCounts:
     def with_counts(self, failures: Iterable[Failure]) -> list[Failure]:
         """The listed failures; the last of each reason says how many more there are."""
         listed = list(failures)
-        last = {_reason(failure): place for place, failure in enumerate(listed)}
-        for reason, place in last.items():
+        last = {_reason(failure): index for index, failure in enumerate(listed)}
+        for reason, index in last.items():
             more = self._counts[reason] - MOST_LISTED
             if more > 0:
-                message = f"{listed[place].message}; {more:,} more of this kind in the file are not listed"
-                listed[place] = replace(listed[place], message=message)
+                message = f"{listed[index].message}; {more:,} more of this kind in the file are not listed"
+                listed[index] = replace(listed[index], message=message)
         return listed
 
 

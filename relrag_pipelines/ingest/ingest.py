@@ -56,28 +56,28 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     if source.name in forgotten.sources():
         return IngestReport()
     stored = unit_state.load(home, source.name)
-    found = scan_source(workspace, source, stored)
-    if not (full or found.changed_units or found.missing_units):
+    scan = scan_source(workspace, source, stored)
+    if not (full or scan.changed_units or scan.missing_units):
         return IngestReport()
     full = full or _must_read_all(workspace, source)
-    if full and not found.complete:
-        found = scan_source(workspace, source, stored, whole=True)
+    if full and not scan.complete:
+        scan = scan_source(workspace, source, stored, list_all=True)
     matcher = RuleMatcher(forgotten.rules, workspace.keys, workspace.regions)
-    selected = select_units(workspace, source, found, full=full)
-    change = merge.rewrites_for_removed(source, found.known_units, found.missing_units)
+    selected = select_units(workspace, source, scan, full=full)
+    change = merge.rewrites_for_removed(source, scan.known_units, scan.missing_units)
     change.tables.folder = spill_folder(home, source.name)
     change.tables.clear()  # a kill may have left some there
-    report = IngestReport(units_read=len(selected.stale), units_gone=len(found.missing_units))
-    hidden = found.known_units.keys() - stored.keys()
-    hidden = hidden | _read_units(workspace, source, matcher, found, selected, change, report, full=full)
+    report = IngestReport(units_read=len(selected.stale), units_gone=len(scan.missing_units))
+    hidden = scan.known_units.keys() - stored.keys()
+    hidden = hidden | _read_units(workspace, source, matcher, scan, selected, change, report, full=full)
     # what a kill left half rewritten: no unit need be marked for it, where only threads of its mails have moved
     change.months |= lake.unlisted_months(home, source.name)
     if not accept_deletions:
-        merge.check_deletion_limit(workspace, source, found.known_units, change)
-    index = _write_months(workspace, source, found, stored, change, report, matcher)
+        merge.check_deletion_limit(workspace, source, scan.known_units, change)
+    index = _write_months(workspace, source, scan, stored, change, report, matcher)
     if index:
         index.save()
-    _save_state(workspace, source, selected, change, hidden, report, "" if matcher else found.cursor)
+    _save_state(workspace, source, selected, change, hidden, report, "" if matcher else scan.cursor)
     change.tables.clear()
     lake.drop_outside(home, source.name, workspace.settings.first_month)
     _delete_orphan_transcripts(workspace, source)
@@ -96,47 +96,49 @@ def _read_units(
     workspace: Workspace,
     source: Source,
     matcher: RuleMatcher,
-    found: SourceScan,
+    scan: SourceScan,
     selected: UnitSelection,
     change: MonthRewrites,
     report: IngestReport,
     *,
     full: bool,
 ) -> set[str]:
-    """Notes in `change` and `report` what the units hold now; returns those of which something was forgotten."""
+    """Records the units' contents in `change` and `report`; returns the units of which something was forgotten."""
     home, keys, grown = workspace.home, workspace.keys, selected.resume_points
     hidden: set[str] = set()
     quarantine.drop_units(home, source.name, keys, [path for path in selected.stale if path not in grown])
     read_one = functools.partial(unit_records.read_unit, workspace, source, matcher)
     option = KINDS[source.kind].single_process_option
-    alone = option and getattr(read_context(workspace, source), option)
+    in_this_process = option and getattr(read_context(workspace, source), option)
     given_up = functools.partial(unit_records.given_up, source)
-    opened = selected.to_read()
-    read = map(read_one, opened) if alone else workspace.each(read_one, opened, given_up)
-    for done, path in enumerate(selected.stale):
-        workspace.report(f"{source.name}: export", done, len(selected.stale))
-        contents = next(read) if selected.locations(path)[0] == path else UnitRecords()
-        if path in grown and _reuses_ids(home, source.name, found.known_units[path], contents):
+    units_to_read = selected.to_read()
+    contents_by_unit = (
+        map(read_one, units_to_read) if in_this_process else workspace.each(read_one, units_to_read, given_up)
+    )
+    for position, path in enumerate(selected.stale):
+        workspace.report(f"{source.name}: export", position, len(selected.stale))
+        contents = next(contents_by_unit) if selected.locations(path)[0] == path else UnitRecords()
+        if path in grown and _reuses_ids(home, source.name, scan.known_units[path], contents):
             del grown[path]
             quarantine.drop_units(home, source.name, keys, [path])
-            contents = read_one((replace(found.units[path], resume_point=""), [path]))
+            contents = read_one((replace(scan.units[path], resume_point=""), [path]))
         if path in grown:
-            merge.extend_unit(change, found.known_units[path], contents)
+            merge.extend_unit(change, scan.known_units[path], contents)
         else:
-            merge.replace_unit(change, path, found.known_units.get(path), contents, full)
+            merge.replace_unit(change, path, scan.known_units.get(path), contents, full)
         if contents.omits_forgotten:
             hidden.add(path)
         report.failures += contents.failures
-        report.bytes_read += found.units[path].size - (found.known_units[path].size if path in grown else 0)
-    if alone:
+        report.bytes_read += scan.units[path].size - (scan.known_units[path].size if path in grown else 0)
+    if in_this_process:
         sandbox.stop()  # what was loaded would take memory from all that follows
     _note_states(selected, change, report)
     return hidden
 
 
 def _note_states(selected: UnitSelection, change: MonthRewrites, report: IngestReport) -> None:
-    """Brings the state of every unit up to date."""
-    failing = {one.unit for one in report.failures if one.fault == UNREADABLE and one.whole_unit}
+    """Updates the state of every unit."""
+    failing = {failure.unit for failure in report.failures if failure.fault == UNREADABLE and failure.whole_unit}
     # a disk or a network may give it the next time, so it counts as never read
     selected.hashes.update(dict.fromkeys(failing, ""))
     change.states |= {path: selected.state(path, change.states[path]) for path in selected.units}
@@ -145,7 +147,7 @@ def _note_states(selected: UnitSelection, change: MonthRewrites, report: IngestR
 def _write_months(
     workspace: Workspace,
     source: Source,
-    found: SourceScan,
+    scan: SourceScan,
     stored: dict[str, UnitState],
     change: MonthRewrites,
     report: IngestReport,
@@ -154,10 +156,10 @@ def _write_months(
     """Rewrites the months that changed; the index of threads, where the kind has one, is saved once all else is."""
     home = workspace.home
     if not source.retain:
-        quarantine.drop_units(home, source.name, workspace.keys, found.missing_units)
+        quarantine.drop_units(home, source.name, workspace.keys, scan.missing_units)
     else:
         merge.drop_replaced(
-            home, source, change, found.known_units.keys() - found.units.keys(), newly=bool(found.missing_units)
+            home, source, change, scan.known_units.keys() - scan.units.keys(), newly=bool(scan.missing_units)
         )
     threads = KINDS[source.kind].threads
     index = None
@@ -178,7 +180,7 @@ def _save_state(
     report: IngestReport,
     cursor: str,
 ) -> None:
-    """Stores the units as they are now, and what failed; nothing of those of which all was forgotten.
+    """Stores the current units and failures; nothing of units that were forgotten completely.
 
     The cursor is empty where anything was forgotten: it may hold hashes of that.
     """
@@ -187,13 +189,17 @@ def _save_state(
         path for path in selected.units if selected.locations(path)[0] in forgotten and not change.states[path].months
     }
     quarantine.drop_units(home, source.name, keys, hidden)
-    report.failures = [one for one in report.failures if one.unit not in hidden]
-    whole = set(selected.stale) - selected.resume_points.keys()
-    failed = [one for one in unit_state.load_failures(home, source.name) if one.unit in change.states.keys() - hidden]
-    kept = [one for one in failed if one.unit not in whole]
+    report.failures = [failure for failure in report.failures if failure.unit not in hidden]
+    read_completely = set(selected.stale) - selected.resume_points.keys()
+    failed = [
+        failure
+        for failure in unit_state.load_failures(home, source.name)
+        if failure.unit in change.states.keys() - hidden
+    ]
+    still_failing = [failure for failure in failed if failure.unit not in read_completely]
     # of a unit that has grown, what is true of all of it comes again
-    told = {astuple(one): one for one in [*kept, *report.failures]}
-    unit_state.save_failures(home, source.name, list(told.values()))
+    failures = {astuple(failure): failure for failure in [*still_failing, *report.failures]}
+    unit_state.save_failures(home, source.name, list(failures.values()))
     states = {
         path: unit_state.hide_unit(state, keys.id_hash) if path in hidden else state
         for path, state in change.states.items()
@@ -203,14 +209,14 @@ def _save_state(
 
 def _delete_orphan_transcripts(workspace: Workspace, source: Source) -> None:
     """Deletes transcripts that were made here when their recordings are gone."""
-    made = workspace.home / "private" / "transcripts" / source.name
-    if not made.is_dir():
+    folder = workspace.home / "private" / "transcripts" / source.name
+    if not folder.is_dir():
         return
-    held: set[str] = set()
+    source_ids: set[str] = set()
     for month in lake.manifest(workspace.home, "private_records", source.name):
-        held.update(lake.read(workspace.home, "private_records", source.name, month)["source_id"].to_pylist())
-    for file in made.glob("*.vtt"):
-        if file.stem not in held:
+        source_ids.update(lake.read(workspace.home, "private_records", source.name, month)["source_id"].to_pylist())
+    for file in folder.glob("*.vtt"):
+        if file.stem not in source_ids:
             file.unlink()
 
 

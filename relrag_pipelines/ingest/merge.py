@@ -78,17 +78,17 @@ class MonthRewrites:
         return pa.concat_arrays([pa.array([], pa.string()), *pairs])
 
 
-def rewrites_for_removed(source: Source, known: dict[str, UnitState], gone: tuple[str, ...]) -> MonthRewrites:
+def rewrites_for_removed(source: Source, units: dict[str, UnitState], missing: tuple[str, ...]) -> MonthRewrites:
     """The rewrites that follow from units that no longer exist."""
     if not source.retain:
-        months = {month.month for path in gone for month in known[path].months}
-        left = {path: state for path, state in known.items() if path not in gone}
-        return MonthRewrites(left, replaced_units=set(gone), months=months)
-    settled = {path: replace(state, reader=unit_state.RETAINED) for path, state in known.items() if path in gone}
+        months = {month.month for path in missing for month in units[path].months}
+        remaining = {path: state for path, state in units.items() if path not in missing}
+        return MonthRewrites(remaining, replaced_units=set(missing), months=months)
+    settled = {path: replace(state, reader=unit_state.RETAINED) for path, state in units.items() if path in missing}
     # what was written of them stays; months that were being replaced when they vanished need entries again
-    unfinished = {path for path in gone if known[path].reader == unit_state.UNFINISHED}
-    months = {month.month for path in unfinished for month in known[path].months}
-    return MonthRewrites({**known, **settled}, months=months)
+    unfinished = {path for path in missing if units[path].reader == unit_state.UNFINISHED}
+    months = {month.month for path in unfinished for month in units[path].months}
+    return MonthRewrites({**units, **settled}, months=months)
 
 
 def drop_replaced(home: Path, source: Source, change: MonthRewrites, gone: set[str], *, newly: bool) -> None:
@@ -102,7 +102,7 @@ def drop_replaced(home: Path, source: Source, change: MonthRewrites, gone: set[s
 
 
 def replace_unit(change: MonthRewrites, path: str, before: UnitState | None, contents: UnitRecords, full: bool) -> None:
-    """Replaces what a unit held by what it holds now."""
+    """Replaces the stored records of a unit by its current ones."""
     unfinished = before is not None and before.reader == unit_state.UNFINISHED
     finished_once = before is not None and any(month.rows for month in before.months)
     if not contents.complete and before and finished_once:
@@ -123,11 +123,11 @@ def replace_unit(change: MonthRewrites, path: str, before: UnitState | None, con
 
 
 def extend_unit(change: MonthRewrites, before: UnitState, contents: UnitRecords) -> None:
-    """Adds what a unit holds after what it held; nothing is deleted, since it covers nothing else."""
+    """Adds the records that a unit has gained; nothing is deleted, since the unit covers nothing else."""
     months = {month.month: month for month in before.months}
     for more in contents.months:
-        held = months.get(more.month, UnitMonth(more.month, 0, ""))
-        months[more.month] = UnitMonth(more.month, held.rows + more.rows, combined_hash([held.hash, more.hash]))
+        stored = months.get(more.month, UnitMonth(more.month, 0, ""))
+        months[more.month] = UnitMonth(more.month, stored.rows + more.rows, combined_hash([stored.hash, more.hash]))
     change.months |= {month.month for month in contents.months}
     change.extended_units.add(before.path)
     _add(change, before.path, contents, months)
@@ -140,14 +140,14 @@ def _add(change: MonthRewrites, path: str, contents: UnitRecords, months: dict[s
 
 
 def check_deletion_limit(
-    workspace: Workspace, source: Source, known: Mapping[str, UnitState], change: MonthRewrites
+    workspace: Workspace, source: Source, units: Mapping[str, UnitState], change: MonthRewrites
 ) -> None:
-    """Raises TooManyDeletions where too much would vanish of what the last finished export left; `known` are its units.
+    """Raises TooManyDeletions if too many records of the last finished export would vanish; `units` are its units.
 
     What a killed export has written beyond that is no loss: its files are read again.
     """
-    vanishing = _count_vanishing(workspace.home, source, known, change)
-    total = sum(month.rows for state in known.values() for month in state.months)
+    vanishing = _count_vanishing(workspace.home, source, units, change)
+    total = sum(month.rows for state in units.values() for month in state.months)
     if vanishing > _FEW_RECORDS and vanishing * _SHARE > total:
         renamed = ", or have another title, which makes them others" if KINDS[source.kind].ids_depend_on_names else ""
         raise TooManyDeletions(
@@ -157,13 +157,13 @@ def check_deletion_limit(
         )
 
 
-def _count_vanishing(home: Path, source: Source, known: Mapping[str, UnitState], change: MonthRewrites) -> int:
-    """Records that are stored and would be no more.
+def _count_vanishing(home: Path, source: Source, units: Mapping[str, UnitState], change: MonthRewrites) -> int:
+    """Number of stored records that would vanish.
 
     Of a unit that a kill left half replaced, which of the stored records it held before is not known, only their
     number: it loses at most as many as it would have fewer.
     """
-    half = {path: state for path, state in known.items() if state.reader == unit_state.UNFINISHED}
+    half = {path: state for path, state in units.items() if state.reader == unit_state.UNFINISHED}
     half_units = pa.array(sorted(half), pa.string())
     leaving_whole: set[str] = set()
     leaving_half: set[str] = set()
@@ -178,9 +178,11 @@ def _count_vanishing(home: Path, source: Source, known: Mapping[str, UnitState],
         of_half = pc.is_in(stored["unit"], half_units)
         leaving_whole.update(ids.filter(pc.and_not(leaves, of_half)).to_pylist())
         leaving_half.update(ids.filter(pc.and_(leaves, of_half)).to_pylist())
-        for rows in (stored.filter(pc.invert(leaves)), change.tables.of(month)):
-            left = rows["asset_id"]
-            after.update(left.to_pylist(), mail_ids.plain_ids(left).to_pylist())  # older records have no other
+        for rows in (stored.filter(pc.invert(leaves)), change.tables.month(month)):
+            remaining = rows["asset_id"]
+            after.update(
+                remaining.to_pylist(), mail_ids.plain_ids(remaining).to_pylist()
+            )  # older records have no other
             held_by_half.update(rows["unit"].filter(pc.is_in(rows["unit"], half_units)).to_pylist())
     fewer = sum(max(0, sum(month.rows for month in half[path].months) - held_by_half[path]) for path in half)
     return len(leaving_whole - after) + min(fewer, len(leaving_half - leaving_whole - after))
@@ -201,23 +203,27 @@ def write(
     for path in change.replaced_units | change.extended_units:
         before, after = stored.get(path), change.states.get(path)
         # the rows of each month are those that the unit held when it was last read to its end
-        held = {month.month: replace(month, rows=0, hash="") for month in (after.months if after else ())}
-        held |= {month.month: month for month in (before.months if before else ())}
+        months_by_name = {month.month: replace(month, rows=0, hash="") for month in (after.months if after else ())}
+        months_by_name |= {month.month: month for month in (before.months if before else ())}
         marked.pop(unit_state.hashed_path(path, workspace.keys.id_hash), None)
-        marked[path] = UnitState(path, 0, 0, "", unit_state.UNFINISHED, [held[month] for month in sorted(held)])
+        marked[path] = UnitState(
+            path, 0, 0, "", unit_state.UNFINISHED, [months_by_name[month] for month in sorted(months_by_name)]
+        )
     unit_state.save(home, source.name, marked)
 
     def make(month: str) -> tuple[pa.Table, InputFingerprint | None]:
         # one that is missing is made of what is read now; what of it was not read now is lost with it
         earlier = lake.read(home, "private_records", source.name, month, damaged=True)
-        kept = earlier.filter(pa.array(~_rows_to_drop(earlier, change)))
+        remaining = earlier.filter(pa.array(~_rows_to_drop(earlier, change)))
         if month == first:
-            kept = revisit.mark_due_records_exact(kept, change.leaving_units, first, last)
+            remaining = revisit.mark_due_records_exact(remaining, change.leaving_units, first, last)
         if month in change.superseded_ids:
-            gone = pc.is_in(kept["unit"], pa.array(sorted(change.missing_units), pa.string()))
-            kept = kept.filter(pc.invert(pc.and_(gone, pc.is_in(kept["asset_id"], change.superseded_ids[month]))))
-        _carry_over_months(change, stored, month, kept)
-        rows = pa.concat_tables([kept, change.tables.of(month)])
+            is_missing = pc.is_in(remaining["unit"], pa.array(sorted(change.missing_units), pa.string()))
+            remaining = remaining.filter(
+                pc.invert(pc.and_(is_missing, pc.is_in(remaining["asset_id"], change.superseded_ids[month])))
+            )
+        _carry_over_months(change, stored, month, remaining)
+        rows = pa.concat_tables([remaining, change.tables.month(month)])
         if index:
             rows = index.assign(month, rows)
         return rows, InputFingerprint("", 0, "") if rows.num_rows else None
@@ -233,20 +239,20 @@ def _rows_to_drop(earlier: pa.Table, change: MonthRewrites) -> Rows:
     if not change.coverage or not leaving.any():
         return leaving
     # a path holds no zero byte
-    together = pc.binary_join_element_wise(earlier["unit"], pc.fill_null(earlier["thread_id"], ""), "\0")
-    groups = together.combine_chunks().dictionary_encode()
+    unit_threads = pc.binary_join_element_wise(earlier["unit"], pc.fill_null(earlier["thread_id"], ""), "\0")
+    groups = unit_threads.combine_chunks().dictionary_encode()
     group = groups.indices.to_numpy()
     times = pa.table({"group": groups.indices, "ts": earlier["ts"]}).group_by("group")
     spans = times.aggregate([("ts", "min"), ("ts", "max")]).sort_by("group")
-    spoken = np.array([_span(change.coverage.get(unit, {}), thread) for unit, _, thread in _parts(groups)])
-    since, until = spoken[:, 0], spoken[:, 1]
+    covered = np.array([_span(change.coverage.get(unit, {}), thread) for unit, _, thread in _parts(groups)])
+    since, until = covered[:, 0], covered[:, 1]
     first, last = (spans[f"ts_{end}"].to_numpy().astype(float) for end in ("min", "max"))  # NaN where none has a time
     ts = earlier["ts"].to_numpy().astype(float)
     ts = np.where(np.isnan(ts), np.where(first >= since, first, last)[group], ts)
     outside = leaving & ((ts < since[group]) | (ts >= until[group]))
     if outside.any():
-        held = pc.binary_join_element_wise(earlier["unit"], earlier["asset_id"], "\0")
-        outside &= ~pc.is_in(held, change.held_now).to_numpy()
+        unit_records = pc.binary_join_element_wise(earlier["unit"], earlier["asset_id"], "\0")
+        outside &= ~pc.is_in(unit_records, change.held_now).to_numpy()
     leaving[outside] = False
     return leaving
 
@@ -262,19 +268,19 @@ def _span(coverage: Mapping[str, tuple[float, float]], thread: str) -> tuple[flo
 
 def _spans(coverage: Iterable[CoveredInterval]) -> dict[str, tuple[float, float]]:
     """The time that a unit covers of each thread, and of all others under an empty name."""
-    found: dict[str, tuple[float, float]] = {}
-    for one in coverage:
-        since, until = found.get(one.thread_id or "", (math.inf, -math.inf))
-        since = min(since, -math.inf if one.since is None else one.since)
-        until = max(until, math.inf if one.until is None else one.until)
-        found[one.thread_id or ""] = since, until
-    return found
+    spans: dict[str, tuple[float, float]] = {}
+    for interval in coverage:
+        since, until = spans.get(interval.thread_id or "", (math.inf, -math.inf))
+        since = min(since, -math.inf if interval.since is None else interval.since)
+        until = max(until, math.inf if interval.until is None else interval.until)
+        spans[interval.thread_id or ""] = since, until
+    return spans
 
 
-def _carry_over_months(change: MonthRewrites, stored: dict[str, UnitState], month: str, kept: pa.Table) -> None:
-    """Counts a month still for a unit that no longer holds records which are kept there."""
-    for path in set(kept["unit"].unique().to_pylist()) & change.coverage.keys():
+def _carry_over_months(change: MonthRewrites, stored: dict[str, UnitState], month: str, remaining: pa.Table) -> None:
+    """Adds a month to the state of a unit that no longer contains records which are kept in that month."""
+    for path in set(remaining["unit"].unique().to_pylist()) & change.coverage.keys():
         state, before = change.states[path], stored.get(path)
-        if before and month not in {known.month for known in state.months}:
-            added = [known for known in before.months if known.month == month]
-            state.months = sorted([*state.months, *added], key=lambda known: known.month)
+        if before and month not in {unit_month.month for unit_month in state.months}:
+            added = [unit_month for unit_month in before.months if unit_month.month == month]
+            state.months = sorted([*state.months, *added], key=lambda unit_month: unit_month.month)

@@ -21,7 +21,7 @@ from relrag_pipelines.records import UnitState
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, Kind, path_of
 
-_ORDER = {name: place for place, name in enumerate(KINDS)}
+_ORDER = {name: rank for rank, name in enumerate(KINDS)}
 
 PreviouslyRead = Callable[[Source], Mapping[str, UnitState]]
 """the units that a source has read in the way in which it would read them now, by path"""
@@ -68,20 +68,25 @@ class CandidateSource:
 def competing_sources(settings: Settings, source: Source) -> list[CandidateSource]:
     """The other sources that could read some of a source's files."""
     root, suffixes = settings.source_path(source), _suffixes(source)
-    others = [CandidateSource(one, settings.source_path(one)) for one in settings.sources if one.name != source.name]
+    others = [
+        CandidateSource(candidate, settings.source_path(candidate))
+        for candidate in settings.sources
+        if candidate.name != source.name
+    ]
     return [
-        one
-        for one in others
-        if suffixes & _suffixes(one.source) and (one.root.is_relative_to(root) or root.is_relative_to(one.root))
+        candidate
+        for candidate in others
+        if suffixes & _suffixes(candidate.source)
+        and (candidate.root.is_relative_to(root) or root.is_relative_to(candidate.root))
     ]
 
 
 def competition_fingerprint(settings: Settings, source: Source) -> list[Any]:
-    """What decides, apart from the files, which of them a source reads; empty if no other source could read any."""
+    """All that decides, apart from the files, which of them a source reads; empty if no other source could read any."""
     root = settings.source_path(source)
     return [
-        [one.source.kind, os.path.relpath(one.root, root), sorted(one.source.exclude)]
-        for one in competing_sources(settings, source)
+        [rival.source.kind, os.path.relpath(rival.root, root), sorted(rival.source.exclude)]
+        for rival in competing_sources(settings, source)
     ]
 
 
@@ -95,36 +100,36 @@ def claimed_elsewhere(
     own, others = CandidateSource(source, settings.source_path(source)), competing_sources(settings, source)
     if not others:
         return lambda file: False
-    everyone = sorted([own, *others], key=lambda one: settings.sources.index(one.source))
-    read = functools.cache(lambda place: as_read(everyone[place].source))
+    everyone = sorted([own, *others], key=lambda candidate: settings.sources.index(candidate.source))
+    read = functools.cache(lambda index: as_read(everyone[index].source))
     stems = functools.lru_cache(maxsize=1)(_stems)
 
     def taken_by_another(file: Path) -> bool:
-        able = [place for place, one in enumerate(everyone) if one.could_read(file)]
-        leaving = [one for one in everyone if one.leaves_out(file)] if able else []
-        if len(able) < 2 and not leaving:
-            return bool(able) and everyone[able[0]] is not own
+        readers = [index for index, candidate in enumerate(everyone) if candidate.could_read(file)]
+        excluding = [candidate for candidate in everyone if candidate.leaves_out(file)] if readers else []
+        if len(readers) < 2 and not excluding:
+            return bool(readers) and everyone[readers[0]] is not own
         # what lies beside it can make a text the transcript of a call, or minutes
         alone = stems(file.parent)[_stem(file.name)] == 1
-        known = [place for place in able if alone and _is_unchanged(everyone[place], file, read(place))]
-        if len(known) == 1:
-            return everyone[known[0]] is not own
-        return owning_source(file, [everyone[place] for place in able], leaving) is not own
+        unchanged = [index for index in readers if alone and _is_unchanged(everyone[index], file, read(index))]
+        if len(unchanged) == 1:
+            return everyone[unchanged[0]] is not own
+        return owning_source(file, [everyone[index] for index in readers], excluding) is not own
 
     return taken_by_another
 
 
 def owning_source(
-    file: Path, able: Sequence[CandidateSource], leaving: Sequence[CandidateSource] = ()
+    file: Path, readers: Sequence[CandidateSource], excluding: Sequence[CandidateSource] = ()
 ) -> CandidateSource:
-    """Which of the sources that could read a file reads it; one of `leaving`, which exclude it, where none does."""
-    if exact := [one for one in able if one.root == file]:
+    """Which of the `readers`, sources that could read a file, reads it; if none, one of those `excluding` it."""
+    if exact := [candidate for candidate in readers if candidate.root == file]:
         return exact[0]
-    for one in sorted(able, key=lambda one: (_ORDER[one.source.kind], -len(one.root.parts))):
-        if one.recognises(file):
-            return one
+    for candidate in sorted(readers, key=lambda candidate: (_ORDER[candidate.source.kind], -len(candidate.root.parts))):
+        if candidate.recognises(file):
+            return candidate
     # of equals the first
-    return max([*able, *leaving], key=lambda one: (len(one.root.parts), _ORDER[one.source.kind]))
+    return max([*readers, *excluding], key=lambda candidate: (len(candidate.root.parts), _ORDER[candidate.source.kind]))
 
 
 def recognises(kind: Kind, file: Path) -> bool:
@@ -135,15 +140,15 @@ def recognises(kind: Kind, file: Path) -> bool:
         return False
 
 
-def _is_unchanged(one: CandidateSource, file: Path, read: Mapping[str, UnitState]) -> bool:
-    state = read.get(path_of(file, one.root))
+def _is_unchanged(candidate: CandidateSource, file: Path, states: Mapping[str, UnitState]) -> bool:
+    state = states.get(path_of(file, candidate.root))
     if state is None or not state.content_hash:
         return False
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return False
-    return (state.size, state.mtime_ns) == (found.st_size, found.st_mtime_ns)
+    return (state.size, state.mtime_ns) == (status.st_size, status.st_mtime_ns)
 
 
 def _suffixes(source: Source) -> set[str]:

@@ -14,7 +14,7 @@ from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.journal import call_approvals
 from relrag_pipelines.records import TABLES, UnitState
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import KINDS, Listing, ListingPlace, ReadContext, Unit
+from relrag_pipelines.sources import KINDS, Listing, ListingScope, ReadContext, Unit
 from relrag_pipelines.stores import quarantine, unit_state
 from relrag_pipelines.stores.fingerprint import settings_fingerprint
 from relrag_pipelines.workspace import Workspace
@@ -65,49 +65,49 @@ def _server_collection(source: Source) -> LegacyCollection:
 
 
 def reader_fingerprint(workspace: Workspace, source: Source) -> str:
-    """A fingerprint of all that decides how units of that source are read; see stores/fingerprint.py."""
+    """A fingerprint of everything that decides how units of a source are read; see stores/fingerprint.py."""
     kind, reading = KINDS[source.kind], read_context(workspace, source)
-    decides: dict[str, Any] = {
+    settings: dict[str, Any] = {
         READER: [kind.name, kind.version, RECORD_VERSION, TABLES["private_records"].since],
         "keys_file": workspace.keys.id_fingerprint,
         "first_month": workspace.settings.first_month,
         **{name: getattr(reading, name) for name in (*_LIMITS, *kind.options)},
     }
-    if said := ownership.competition_fingerprint(workspace.settings, source):
-        decides[RIVALS] = said
-    return settings_fingerprint(decides)
+    if competition := ownership.competition_fingerprint(workspace.settings, source):
+        settings[RIVALS] = competition
+    return settings_fingerprint(settings)
 
 
 def scan_source(
-    workspace: Workspace, source: Source, known: dict[str, UnitState], *, whole: bool = False
+    workspace: Workspace, source: Source, stored: dict[str, UnitState], *, list_all: bool = False
 ) -> SourceScan:
     """Compares every unit of a source with what was read. Raises SourceNotFound if its path does not exist.
 
-    `whole` also lists those that a lister with a cursor would not name, as they are the same as before.
+    `list_all` also lists unchanged units that a lister with a cursor would leave out.
     """
     path, reader, kind = (
         workspace.settings.source_path(source),
         reader_fingerprint(workspace, source),
         KINDS[source.kind],
     )
-    listing = _listing(workspace, source, known)
-    if whole and listing.removed_ids is not None:
-        listing = _list(workspace, source, known, "")
-    found = compare_units(listing, path, source, known, reader, workspace.keys.id_hash)
+    listing = _listing(workspace, source, stored)
+    if list_all and listing.removed_ids is not None:
+        listing = _list(workspace, source, stored, "")
+    scan = compare_units(listing, path, source, stored, reader, workspace.keys.id_hash)
     first, last = workspace.settings.first_month, now().strftime("%Y-%m")
     due = (
         revisit.units_with_due_records(workspace.home, source.name, first, last)
-        & found.units.keys() - found.reasons.keys()
+        & scan.units.keys() - scan.reasons.keys()
     )
     if due:  # one that can no longer be read to its end would be due for ever
-        due -= {one.unit for one in unit_state.load_failures(workspace.home, source.name) if one.whole_unit}
-    again_why = dict.fromkeys(sorted(due), DUE_RECORDS)
-    if kind.asks_others and (found.changed_units or found.missing_units):
+        due -= {failure.unit for failure in unit_state.load_failures(workspace.home, source.name) if failure.whole_unit}
+    reasons = dict.fromkeys(sorted(due), DUE_RECORDS)
+    if kind.asks_others and (scan.changed_units or scan.missing_units):
         failures = unit_state.load_failures(workspace.home, source.name)
-        asked = {one.unit for one in failures if one.fault == kind.asks_others} & found.units.keys()
-        again_why |= dict.fromkeys(sorted(asked - found.reasons.keys()), RELATED_UNITS)
-    changed = tuple(dict.fromkeys((*found.changed_units, *again_why)))
-    return replace(found, changed_units=changed, reasons={**found.reasons, **again_why})
+        dependent = {failure.unit for failure in failures if failure.fault == kind.asks_others} & scan.units.keys()
+        reasons |= dict.fromkeys(sorted(dependent - scan.reasons.keys()), RELATED_UNITS)
+    changed = tuple(dict.fromkeys((*scan.changed_units, *reasons)))
+    return replace(scan, changed_units=changed, reasons={**scan.reasons, **reasons})
 
 
 def units_of_source(workspace: Workspace, source: Source) -> list[Unit]:
@@ -116,30 +116,30 @@ def units_of_source(workspace: Workspace, source: Source) -> list[Unit]:
     return [unit for unit in listing.units if isinstance(unit, Unit)]
 
 
-def _listing(workspace: Workspace, source: Source, known: dict[str, UnitState]) -> Listing:
+def _listing(workspace: Workspace, source: Source, stored: dict[str, UnitState]) -> Listing:
     """The units as they are now, or as they were when the sync began."""
     if workspace.listings is not None and source.name in workspace.listings:
         return workspace.listings[source.name]
     # of what was never read no keys are needed, which would be made for it
-    reader = reader_fingerprint(workspace, source) if known else ""
-    same = known and all(unit_state.reader_version(state) == reader for state in known.values())
-    found = _list(workspace, source, known, unit_state.load_cursor(workspace.home, source.name) if same else "")
+    reader = reader_fingerprint(workspace, source) if stored else ""
+    same = stored and all(unit_state.reader_version(state) == reader for state in stored.values())
+    listing = _list(workspace, source, stored, unit_state.load_cursor(workspace.home, source.name) if same else "")
     if workspace.listings is not None:
-        workspace.listings[source.name] = found
-    return found
+        workspace.listings[source.name] = listing
+    return listing
 
 
-def _list(workspace: Workspace, source: Source, known: dict[str, UnitState], cursor: str) -> Listing:
-    place = ListingPlace(workspace.settings.source_path(source), source.excludes, source.follow_links, cursor)
-    return list_units(place, KINDS[source.kind], source, _is_claimed(workspace, source, known))
+def _list(workspace: Workspace, source: Source, stored: dict[str, UnitState], cursor: str) -> Listing:
+    scope = ListingScope(workspace.settings.source_path(source), source.excludes, source.follow_links, cursor)
+    return list_units(scope, KINDS[source.kind], source, _is_claimed(workspace, source, stored))
 
 
-def _is_claimed(workspace: Workspace, source: Source, known: dict[str, UnitState]) -> Callable[[Path], bool]:
-    """Whether another source reads a file; `known` are the units of this one as last read."""
+def _is_claimed(workspace: Workspace, source: Source, stored: dict[str, UnitState]) -> Callable[[Path], bool]:
+    """A function that tells whether another source reads a file; `stored` are this source's units as last read."""
 
-    def as_read(one: Source) -> dict[str, UnitState]:
-        read = known if one == source else unit_state.load(workspace.home, one.name)
-        reader = reader_fingerprint(workspace, one) if read else ""
-        return {path: state for path, state in read.items() if unit_state.reader_version(state) == reader}
+    def as_read(other: Source) -> dict[str, UnitState]:
+        states = stored if other == source else unit_state.load(workspace.home, other.name)
+        reader = reader_fingerprint(workspace, other) if states else ""
+        return {path: state for path, state in states.items() if unit_state.reader_version(state) == reader}
 
     return ownership.claimed_elsewhere(workspace.settings, source, as_read)

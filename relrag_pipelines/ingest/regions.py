@@ -18,14 +18,14 @@ def refresh(workspace: Workspace) -> None:
     from relrag_pipelines.pii import region_evidence
 
     home, keys, settings = workspace.home, workspace.keys, workspace.settings
-    known, found = archive_regions.load_evidence(home), archive_regions.Evidence()
+    stored, evidence = archive_regions.load_evidence(home), archive_regions.Evidence()
     for source in settings.sources:
         for month, entry in lake.manifest(home, "private_records", source.name).items():
             name, made_from = f"{source.name}/{month}", [VERSION, keys.fingerprint, entry.output]
-            found[name] = known.get(name, {})
-            if entry.output and found[name].get("made_from") != made_from:
+            evidence[name] = stored.get(name, {})
+            if entry.output and evidence[name].get("made_from") != made_from:
                 records = lake.read(home, "private_records", source.name, month, damaged=True)
-                found[name] = {"made_from": made_from, **region_evidence.of_month(records, keys.id_hash)}
-    counted = {name: month for name, month in found.items() if month}
+                evidence[name] = {"made_from": made_from, **region_evidence.of_month(records, keys.id_hash)}
+    counted = {name: month for name, month in evidence.items() if month}
     zones = [settings.timezone, *(source.timezone for source in settings.sources if source.timezone)]
     archive_regions.save(home, region_evidence.regions(counted.values(), zones), counted)

@@ -21,10 +21,10 @@ from relrag_pipelines.stores import lake
 
 
 def units_with_due_records(home: Path, source: str, first: str, last: str) -> set[str]:
-    """Units whose records were in the future when read, or seemed so by a slow clock, and whose month has begun."""
+    """Units with records that were in the future when read, or seemed so by a slow clock, and whose month has begun."""
     outside = [("date_quality", "==", "outside")]
-    held = _columns(home, source, first, ["unit", "timestamp", "date_quality"], outside)
-    return set(held["unit"].filter(_month_has_begun(held, first, last)).unique().to_pylist())
+    rows = _columns(home, source, first, ["unit", "timestamp", "date_quality"], outside)
+    return set(rows["unit"].filter(_month_has_begun(rows, first, last)).unique().to_pylist())
 
 
 def mark_due_records_exact(rows: pa.Table, units: pa.Array, first: str, last: str) -> pa.Table:
@@ -44,39 +44,41 @@ def _month_has_begun(rows: pa.Table, first: str, last: str) -> pa.ChunkedArray:
 
 
 def units_dated_by_mtime(home: Path, source: str, states: Collection[UnitState]) -> set[str]:
-    """Those of these units that hold a record dated by its file, perhaps outside all months."""
-    found: set[str] = set()
+    """Those of the units with a record dated by its file, perhaps outside all months."""
+    paths_by_mtime: set[str] = set()
     paths = pa.array([state.path for state in states], pa.string())
     by_file = [("date_quality", "in", ["modified", "outside"])]
     for month in sorted({month.month for state in states for month in state.months}):
         units = _columns(home, source, month, ["unit"], by_file)["unit"]
-        found.update(units.filter(pc.is_in(units, paths)).unique().to_pylist())
-    return found
+        paths_by_mtime.update(units.filter(pc.is_in(units, paths)).unique().to_pylist())
+    return paths_by_mtime
 
 
 def superseded_records(
     home: Path,
     source: Source,
     states: Mapping[str, UnitState],
-    gone: set[str],
+    missing: set[str],
     new: pa.ChunkedArray,
     *,
     all_months: bool,
 ) -> dict[str, pa.Array]:
-    """Month -> asset_ids of records there that are held by a missing file and by an existing one, too.
+    """Month -> asset_ids of its records that both a missing file and an existing one contain.
 
-    They are looked for among `new`, the ids that are read now, and with `all_months` in all that is stored.
+    Existing ones are searched in `new`, the ids that are read now, and with `all_months` in all stored records.
     """
-    units = pa.array(sorted(gone), pa.string())
-    kept = {month: _ids(home, source, month, units) for month in _months(states, gone)}
-    known = pa.array(sorted({one for ids in kept.values() for one in ids["as_read"].to_pylist()}), pa.string())
-    held = [*new.filter(pc.is_in(new, known)).chunks]
-    for month in lake.manifest(home, "private_records", source.name) if all_months and len(known) else ():
+    units = pa.array(sorted(missing), pa.string())
+    ids_by_month = {month: _ids(home, source, month, units) for month in _months(states, missing)}
+    missing_ids = pa.array(
+        sorted({record_id for ids in ids_by_month.values() for record_id in ids["as_read"].to_pylist()}), pa.string()
+    )
+    existing = [*new.filter(pc.is_in(new, missing_ids)).chunks]
+    for month in lake.manifest(home, "private_records", source.name) if all_months and len(missing_ids) else ():
         ids = _ids(home, source, month, units, invert=True)["as_read"]
-        held += ids.filter(pc.is_in(ids, known)).chunks
-    there = pa.chunked_array([[], *held], pa.string()).combine_chunks()
-    found = {month: ids.filter(pc.is_in(ids["as_read"], there)) for month, ids in kept.items()}
-    return {month: ids["asset_id"].combine_chunks() for month, ids in found.items() if ids.num_rows}
+        existing += ids.filter(pc.is_in(ids, missing_ids)).chunks
+    existing_ids = pa.chunked_array([[], *existing], pa.string()).combine_chunks()
+    superseded = {month: ids.filter(pc.is_in(ids["as_read"], existing_ids)) for month, ids in ids_by_month.items()}
+    return {month: ids["asset_id"].combine_chunks() for month, ids in superseded.items() if ids.num_rows}
 
 
 def under_ids_as_read(source: Source, records: pa.Table) -> pa.Table:
@@ -92,11 +94,11 @@ def _months(states: Mapping[str, UnitState], paths: Collection[str]) -> list[str
 
 
 def _ids(home: Path, source: Source, month: str, units: pa.Array, *, invert: bool = False) -> pa.Table:
-    """The ids of the records of these units, or of all others: `asset_id`, and `as_read`."""
-    held = _columns(home, source.name, month, ["asset_id", "unit", "extra"])
-    theirs = pc.is_in(held["unit"], units)
-    as_read = under_ids_as_read(source, held)["asset_id"]
-    return held.append_column("as_read", as_read).filter(pc.invert(theirs) if invert else theirs)
+    """The ids of the records of these units, or of all others: `asset_id`, and `as_read`, the id without suffixes."""
+    rows = _columns(home, source.name, month, ["asset_id", "unit", "extra"])
+    is_of_units = pc.is_in(rows["unit"], units)
+    as_read = under_ids_as_read(source, rows)["asset_id"]
+    return rows.append_column("as_read", as_read).filter(pc.invert(is_of_units) if invert else is_of_units)
 
 
 def _columns(home: Path, source: str, month: str, names: list[str], filters: Any = None) -> pa.Table:

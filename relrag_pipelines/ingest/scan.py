@@ -11,7 +11,7 @@ from pathlib import Path
 from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.records import UnitState
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import Kind, Listing, ListingPlace, Unit
+from relrag_pipelines.sources import Kind, Listing, ListingScope, Unit
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes
 from relrag_pipelines.stores.unit_state import HIDDEN, RETAINED, UNFINISHED, hashed_path, reader_version
 
@@ -61,7 +61,7 @@ def scan_units(
     root: Path,
     kind: Kind,
     source: Source,
-    known: dict[str, UnitState],
+    stored: dict[str, UnitState],
     reader: str,
     hash: Callable[[str], str] = str,
     taken: Callable[[Path], bool] = lambda file: False,
@@ -70,44 +70,46 @@ def scan_units(
 
     `hash` is the keyed one that hid the paths of forgotten units. `taken` says whether another source reads a file.
     """
-    listing = list_units(ListingPlace(root, source.excludes, source.follow_links), kind, source, taken)
-    return compare_units(listing, root, source, known, reader, hash)
+    listing = list_units(ListingScope(root, source.excludes, source.follow_links), kind, source, taken)
+    return compare_units(listing, root, source, stored, reader, hash)
 
 
 def compare_units(
-    listing: Listing, root: Path, source: Source, known: dict[str, UnitState], reader: str, hash: Callable[[str], str]
+    listing: Listing, root: Path, source: Source, stored: dict[str, UnitState], reader: str, hash: Callable[[str], str]
 ) -> SourceScan:
-    """How the units that were listed differ from those that were read; `hash` hid the paths of forgotten units."""
+    """Compares the listed units with the stored ones; `hash` is the one that hid the paths of forgotten units."""
     units = {unit.path: unit for unit in listing.units if isinstance(unit, Unit)}
-    if any(path.startswith(HIDDEN) for path in known):
+    if any(path.startswith(HIDDEN) for path in stored):
         paths = {hashed_path(path, hash): path for path in units}
-        known = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in known.items()}
-    missing = sorted(known.keys() - units.keys())
+        stored = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in stored.items()}
+    missing = sorted(stored.keys() - units.keys())
     if listing.removed_ids is not None:
         same = [path for path in missing if path not in listing.removed_ids and not path.startswith(HIDDEN)]
-        units |= {path: Unit(path, root, 0, 0, version=known[path].content_hash or _UNREAD) for path in same}
-        missing = sorted(known.keys() & listing.removed_ids)
-    why = {path: _reason(unit, known.get(path), reader, hash) for path, unit in units.items()}
-    why = {path: reason for path, reason in why.items() if reason}
-    gone = tuple(path for path in missing if not source.retain or known[path].reader != RETAINED)
-    known_why = {path: reason for path, reason in why.items() if path in known}
-    return SourceScan(units, tuple(why), gone, known_why, known, listing.cursor, listing.removed_ids is None)
+        units |= {path: Unit(path, root, 0, 0, version=stored[path].content_hash or _UNREAD) for path in same}
+        missing = sorted(stored.keys() & listing.removed_ids)
+    reasons = {path: _reason(unit, stored.get(path), reader, hash) for path, unit in units.items()}
+    reasons = {path: reason for path, reason in reasons.items() if reason}
+    missing_units = tuple(path for path in missing if not source.retain or stored[path].reader != RETAINED)
+    stored_reasons = {path: reason for path, reason in reasons.items() if path in stored}
+    return SourceScan(
+        units, tuple(reasons), missing_units, stored_reasons, stored, listing.cursor, listing.removed_ids is None
+    )
 
 
-def _reason(unit: Unit, known: UnitState | None, reader: str, hash: Callable[[str], str]) -> str:
-    """Why units have to be read: `new`, `changed` or a clause; empty for an unchanged one."""
-    if known is None:
+def _reason(unit: Unit, stored: UnitState | None, reader: str, hash: Callable[[str], str]) -> str:
+    """Why a unit has to be read: `new`, `changed` or a clause; empty for an unchanged one."""
+    if stored is None:
         return "new"
-    if reader_version(known) != reader:
-        return _reader_change(known.reader, reader)
+    if reader_version(stored) != reader:
+        return _reader_change(stored.reader, reader)
     if unit.version:
-        same = known.content_hash in (unit.version, hashed_path(unit.version, hash))
+        same = stored.content_hash in (unit.version, hashed_path(unit.version, hash))
         return "" if same else "changed"
-    if known.content_hash == "" and os.access(unit.file, os.R_OK):
+    if stored.content_hash == "" and os.access(unit.file, os.R_OK):
         return "they could not be read before"
-    if (known.size, known.mtime_ns) != (unit.size, unit.mtime_ns):
+    if (stored.size, stored.mtime_ns) != (unit.size, unit.mtime_ns):
         return "changed"
-    return "" if known.reader.split("+")[0] == reader_with_context(unit, reader, hash) else "files beside them changed"
+    return "" if stored.reader.split("+")[0] == reader_with_context(unit, reader, hash) else "files beside them changed"
 
 
 def _reader_change(before: str, now: str) -> str:

@@ -69,18 +69,20 @@ class UnitRecords:
             self.failures.append(failure)
 
 
-def read_unit(workspace: Workspace, source: Source, matcher: RuleMatcher, one: tuple[Unit, list[str]]) -> UnitRecords:
-    """Runs the connector over one unit, which lies at several places; its records finished and sorted into months.
+def read_unit(
+    workspace: Workspace, source: Source, matcher: RuleMatcher, unit_and_locations: tuple[Unit, list[str]]
+) -> UnitRecords:
+    """Runs the connector over a unit, which may have several locations; completes its records and sorts them by month.
 
     What was forgotten is left out. A fault of the unit, or of its connector, becomes a Failure. Any process may read.
     """
-    unit, places = one
+    unit, locations = unit_and_locations
     if matcher.names(unit.path):
         return UnitRecords(omits_forgotten=True)
     sorter = _MonthSorter(workspace, source, matcher, unit)
     contents = sorter.contents
     for record in read_items(workspace, source, unit, contents):
-        _complete_record(record, workspace.keys, source, places)
+        _complete_record(record, workspace.keys, source, locations)
         sorter.add(record)
     sorter.finish()
     erased = sorter.erased_places
@@ -123,11 +125,11 @@ class _MonthSorter:
             failure = Failure(record.locations[0], "duplicate_id", why, self._source.name, self._unit.path)
             self.contents.add_failure(failure)
             return
-        month = self._assigner.place(record)
+        month = self._assigner.assign(record)
         self._matcher.leave_out(record)
         record.content_hash, size = content_hash(record, self._keys)
-        told = "\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass")
-        digest = hashlib.blake2b(told, digest_size=16).digest()
+        hashed = "\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(hashed, digest_size=16).digest()
         self._hashes[month] = self._hashes.get(month, 0) + int.from_bytes(digest)
         self._pending.append(record)
         self._months.append(month)
@@ -168,15 +170,15 @@ class _MonthSorter:
         self._pending, self._months, self._weight = [], [], 0
 
 
-def given_up(source: Source, one: tuple[Unit, list[str]]) -> UnitRecords:
+def given_up(source: Source, unit_and_locations: tuple[Unit, list[str]]) -> UnitRecords:
     """The failure of a unit during which the system killed two processes."""
     why = f"{ENDED_TWICE}; close other programs or exclude it, then run `relrag sync --full`"
-    return UnitRecords(failures=[_failure(source, one[0], KILLED, why, whole=True)], complete=False)
+    return UnitRecords(failures=[_failure(source, unit_and_locations[0], KILLED, why, whole=True)], complete=False)
 
 
 def combined_hash(hashes: Iterable[str]) -> str:
     """The hash of several hashes together, whatever their order."""
-    return _hex(sum(int(one, 16) for one in hashes if one))
+    return _hex(sum(int(hash_, 16) for hash_ in hashes if hash_))
 
 
 def _hex(total: int) -> str:
@@ -184,12 +186,12 @@ def _hex(total: int) -> str:
 
 
 def _extend_thread_spans(spans: dict[str, tuple[int, int]], rows: pa.Table) -> None:
-    """Notes from when to when a thread's records reach. Notices count for nothing: some are dated by other events."""
-    said = rows.filter(pc.is_valid(rows["from"])).group_by("thread_id").aggregate([("ts", "min"), ("ts", "max")])
-    for thread, first, last in zip(*(said[name].to_pylist() for name in said.schema.names), strict=True):
+    """Extends the time spans of threads by records. Notices don't count: some are dated by other events."""
+    spans_ = rows.filter(pc.is_valid(rows["from"])).group_by("thread_id").aggregate([("ts", "min"), ("ts", "max")])
+    for thread, first, last in zip(*(spans_[name].to_pylist() for name in spans_.schema.names), strict=True):
         if thread and first is not None:
-            known = spans.get(thread, (first, last))
-            spans[thread] = min(first, known[0]), max(last, known[1])
+            span = spans.get(thread, (first, last))
+            spans[thread] = min(first, span[0]), max(last, span[1])
 
 
 def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitRecords) -> Iterator[Record]:
@@ -233,8 +235,8 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
 
 
 def _possible_erasure_match(source: Source, unit: Unit, record: Record) -> Failure:
-    found = "the same was said by the same sender at the same time, and was forgotten"
-    why = f"{found}; if this is the same, run `relrag forget {record.asset_id}`"
+    finding = "the same was said by the same sender at the same time, and was forgotten"
+    why = f"{finding}; if this is the same, run `relrag forget {record.asset_id}`"
     return Failure(record.locations[0], record_fingerprints.LIKE_FORGOTTEN, why, source.name, unit.path)
 
 
@@ -250,8 +252,8 @@ class _MonthAssigner:
         self.placed: dict[str, str] = {}
         """asset_id -> month of the records seen so far"""
 
-    def place(self, record: Record) -> str:
-        """The record's month; its date_quality says so when that is not the month of its own time."""
+    def assign(self, record: Record) -> str:
+        """The record's month; sets its date_quality if that isn't the month of its own time."""
         container = self.placed.get(record.parent_asset_id or "")
         own = sys.intern(record.timestamp[:7]) if record.timestamp else ""
         if container and record.index_in_parent is not None:
@@ -265,12 +267,12 @@ class _MonthAssigner:
         return month
 
 
-def _complete_record(record: Record, keys: Keys, source: Source, places: list[str]) -> None:
-    """Fills in what does not depend on the connector; ids that could reveal something are hashed."""
+def _complete_record(record: Record, keys: Keys, source: Source, locations: list[str]) -> None:
+    """Sets the fields that don't depend on the connector; ids that could reveal private text are hashed."""
     kind = KINDS[source.kind]
-    given = record.asset_id
-    record.asset_id = safe_native_id(given, keys)
-    if not given or record.asset_id != given or not given.endswith(f":{record.source_id}"):
+    original_id = record.asset_id
+    record.asset_id = safe_native_id(original_id, keys)
+    if not original_id or record.asset_id != original_id or not original_id.endswith(f":{record.source_id}"):
         record.source_id = safe_native_id(record.source_id, keys)  # else its parts have been looked at
     record.asset_id = record.asset_id or f"{kind.name}:{record.source_id}"
     record.thread_id = record.thread_id and safe_native_id(record.thread_id, keys)
@@ -279,8 +281,8 @@ def _complete_record(record: Record, keys: Keys, source: Source, places: list[st
     collect_message_ids(record, keys.id_hash)
     record.source, record.kind = source.name, kind.name
     record.rag_source_type = record.rag_source_type or kind.rag_source_type
-    if len(places) > 1 or not record.locations:
-        record.locations = list(places)
+    if len(locations) > 1 or not record.locations:
+        record.locations = list(locations)
     if record.ts is not None:
         try:
             record.timestamp = datetime.fromtimestamp(record.ts, UTC).isoformat()[: len("2025-01-14T09:30:00")] + "Z"

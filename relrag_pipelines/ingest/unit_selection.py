@@ -48,41 +48,42 @@ class UnitSelection:
             if self.locations(path)[0] == path
         ]
 
-    def state(self, path: str, held: UnitState) -> UnitState:
-        """What is stored of a unit that holds those months now."""
+    def state(self, path: str, stored: UnitState) -> UnitState:
+        """The state of a unit that is stored with these months."""
         unit = self.units[path]
-        return UnitState(path, unit.size, unit.mtime_ns, self.hashes[path], self.readers[path], held.months)
+        return UnitState(path, unit.size, unit.mtime_ns, self.hashes[path], self.readers[path], stored.months)
 
 
-def select_units(workspace: Workspace, source: Source, found: SourceScan, *, full: bool) -> UnitSelection:
-    """Decides what is read; `full` takes every unit, from its beginning."""
+def select_units(workspace: Workspace, source: Source, scan: SourceScan, *, full: bool) -> UnitSelection:
+    """Decides which units are read; `full` reads every unit from its beginning."""
     reader, keyed = reader_fingerprint(workspace, source), workspace.keys.id_hash
-    hashes, grown = _content_hashes(workspace, source, found, full)
+    hashes, grown = _content_hashes(workspace, source, scan, full)
     copies = _duplicate_units(hashes) if KINDS[source.kind].one_record_per_unit else {}
-    readers = {path: reader_with_context(unit, reader, keyed) for path, unit in found.units.items()}
+    readers = {path: reader_with_context(unit, reader, keyed) for path, unit in scan.units.items()}
     readers |= {path: f"{readers[path]}+{keyed(repr(places))}" for path, places in copies.items()}
-    stale = _units_to_read(workspace, source, found, hashes, readers, full=full)
-    return UnitSelection(found.units, hashes, readers, copies, stale, grown)
+    stale = _units_to_read(workspace, source, scan, hashes, readers, full=full)
+    return UnitSelection(scan.units, hashes, readers, copies, stale, grown)
 
 
 def _content_hashes(
-    workspace: Workspace, source: Source, found: SourceScan, full: bool
+    workspace: Workspace, source: Source, scan: SourceScan, full: bool
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Hash of every unit's bytes or its version, only changed ones are opened; where those go on that only grew.
+    """The hash of every unit's bytes, or its version, and where reading continues for units that have only grown.
 
-    One that cannot be opened has the empty hash. One that was not read to its end before is read from its beginning.
+    Only changed units are opened; one that cannot be opened has the empty hash. One that was not read completely before
+    is read from its beginning.
     """
-    kind, known, reader = KINDS[source.kind], found.known_units, reader_fingerprint(workspace, source)
-    failed = {one.unit for one in unit_state.load_failures(workspace.home, source.name) if one.whole_unit}
+    kind, stored, reader = KINDS[source.kind], scan.known_units, reader_fingerprint(workspace, source)
+    failed = {failure.unit for failure in unit_state.load_failures(workspace.home, source.name) if failure.whole_unit}
     hashes: dict[str, str] = {}
     grown: dict[str, str] = {}
-    for path, unit in found.units.items():
-        before = known.get(path)
-        if before and path not in found.changed_units and not full:
+    for path, unit in scan.units.items():
+        before = stored.get(path)
+        if before and path not in scan.changed_units and not full:
             hashes[path] = before.content_hash
             continue
         continuable = (
-            before and before.reader == reader and path not in failed and found.reasons.get(path) != DUE_RECORDS
+            before and before.reader == reader and path not in failed and scan.reasons.get(path) != DUE_RECORDS
         )
         earlier = before if continuable and not full else None
         try:
@@ -104,7 +105,7 @@ def _content_hashes(
 def _content_hash_of(unit: Unit) -> str:
     hashes = [file_hash(file) for file in (unit.file, *unit.companions)]
     names = [os.fsencode(file.name).hex() for file in unit.companions]
-    refused = [[f"{one.fault} {one.location}" for one in unit.refusals]] if unit.refusals else []
+    refused = [[f"{failure.fault} {failure.location}" for failure in unit.refusals]] if unit.refusals else []
     return fingerprint([hashes, names, *refused]) if names or refused else hashes[0]
 
 
@@ -122,19 +123,19 @@ def _duplicate_units(hashes: dict[str, str]) -> dict[str, list[str]]:
 def _units_to_read(
     workspace: Workspace,
     source: Source,
-    found: SourceScan,
+    scan: SourceScan,
     hashes: Mapping[str, str],
     readers: Mapping[str, str],
     *,
     full: bool,
 ) -> list[str]:
     """The units to read, in order: those that changed, and those whose dates are no longer right."""
-    known = found.known_units
-    changed = {path for path in found.units if full or not _is_unchanged(known.get(path), hashes[path], readers[path])}
-    changed |= {path for path, why in found.reasons.items() if why in (DUE_RECORDS, RELATED_UNITS)}
-    touched = [known[path] for path in found.changed_units if path not in changed and not found.units[path].version]
-    changed |= revisit.units_dated_by_mtime(workspace.home, source.name, touched)
-    return [path for path in found.units if path in changed]
+    stored = scan.known_units
+    changed = {path for path in scan.units if full or not _is_unchanged(stored.get(path), hashes[path], readers[path])}
+    changed |= {path for path, why in scan.reasons.items() if why in (DUE_RECORDS, RELATED_UNITS)}
+    reopened = [stored[path] for path in scan.changed_units if path not in changed and not scan.units[path].version]
+    changed |= revisit.units_dated_by_mtime(workspace.home, source.name, reopened)
+    return [path for path in scan.units if path in changed]
 
 
 def _is_unchanged(state: UnitState | None, content_hash: str, reader: str) -> bool:

@@ -16,7 +16,7 @@ from relrag_pipelines.sources import (
     Kind,
     Listing,
     ListingError,
-    ListingPlace,
+    ListingScope,
     Unit,
     UnitRef,
     path_of,
@@ -31,12 +31,12 @@ class SourceNotFound(RelragError):
     stored = "the path of the source is missing or cannot be listed; `relrag plan` says which"
 
 
-def list_units(place: ListingPlace, kind: Kind, source: Source, taken: Callable[[Path], bool]) -> Listing:
+def list_units(scope: ListingScope, kind: Kind, source: Source, is_claimed: Callable[[Path], bool]) -> Listing:
     """Every unit of a source, or those that changed since the cursor where its kind can tell; none of them is opened.
 
-    `taken` says whether another source reads a file. SourceNotFound where the source's path is not there.
+    `is_claimed` says whether another source reads a file. SourceNotFound where the source's path is not there.
     """
-    root = place.root
+    root = scope.root
     try:
         if not root.is_file():
             os.scandir(root).close()
@@ -51,52 +51,52 @@ def list_units(place: ListingPlace, kind: Kind, source: Source, taken: Callable[
         raise SourceNotFound(f"{root} cannot be read; give this user permission to list it") from None
     if kind.units:
         try:
-            listing = kind.units(place)
+            listing = kind.units(scope)
         except ListingError as error:
             raise SourceNotFound(str(error)) from None
         except OSError as error:
             _refuse(error)
-        found = (unit_of_ref(one, root) if isinstance(one, UnitRef) else one for one in listing.units)
-        return replace(listing, units=tuple(unit for unit in found if not place.is_excluded(unit.path)))
-    return Listing(tuple(_single_file(place, kind, taken) if root.is_file() else _files(place, kind, taken)))
+        units = (unit_of_ref(listed, root) if isinstance(listed, UnitRef) else listed for listed in listing.units)
+        return replace(listing, units=tuple(unit for unit in units if not scope.is_excluded(unit.path)))
+    return Listing(tuple(_single_file(scope, kind, is_claimed) if root.is_file() else _files(scope, kind, is_claimed)))
 
 
-def _single_file(place: ListingPlace, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
+def _single_file(scope: ListingScope, kind: Kind, is_claimed: Callable[[Path], bool]) -> Iterator[Unit]:
     """The unit, if a source's path is a single file."""
-    file, folder = place.root, place.root.parent
-    if taken(file):
+    file, folder = scope.root, scope.root.parent
+    if is_claimed(file):
         return
     near = kind.companions or kind.references_siblings
-    names = sorted(one.name for one in folder.iterdir() if not one.is_dir()) if near else []
+    names = sorted(path.name for path in folder.iterdir() if not path.is_dir()) if near else []
     companions = [name for name in names if name.lower().endswith(kind.companions)]
     siblings = _siblings_fingerprint(folder, names, kind)
-    found = _units(folder, [file.name, *companions], kind, folder, siblings, place.follow_links)
-    yield from (unit for unit in found if unit.file == file)
+    units = _units(folder, [file.name, *companions], kind, folder, siblings, scope.follow_links)
+    yield from (unit for unit in units if unit.file == file)
 
 
-def _files(place: ListingPlace, kind: Kind, taken: Callable[[Path], bool]) -> Iterator[Unit]:
-    root, excluded = place.root, place.is_excluded
+def _files(scope: ListingScope, kind: Kind, is_claimed: Callable[[Path], bool]) -> Iterator[Unit]:
+    root, excluded = scope.root, scope.is_excluded
 
     def _all_excluded(folder: Path) -> bool:
         # a path that no pattern can mean but one that means all in the folder, or the folder itself
         return excluded(f"{path_of(folder, root)}/\0")
 
-    for inside, folders, files in walk(root, _refuse, follow_links=place.follow_links):
+    for folder, folders, files in walk(root, _refuse, follow_links=scope.follow_links):
         folders[:] = sorted(
             name
             for name in folders
-            if (not name.startswith(".") or _is_maildir(inside / name, kind)) and not _all_excluded(inside / name)
+            if (not name.startswith(".") or _is_maildir(folder / name, kind)) and not _all_excluded(folder / name)
         )
-        paths = {name: path_of(inside / name, root) for name in sorted(files) if not name.startswith((".", "~$"))}
-        read = [
+        paths = {name: path_of(folder / name, root) for name in sorted(files) if not name.startswith((".", "~$"))}
+        selected = [
             name
             for name, path in paths.items()
             if (kind.matches(path) or name.lower().endswith(kind.companions))
             and not excluded(path)
-            and not taken(inside / name)
+            and not is_claimed(folder / name)
         ]
-        siblings = _siblings_fingerprint(inside, list(paths), kind) if read else ""
-        yield from _units(inside, read, kind, root, siblings, place.follow_links)
+        siblings = _siblings_fingerprint(folder, list(paths), kind) if selected else ""
+        yield from _units(folder, selected, kind, root, siblings, scope.follow_links)
 
 
 def _is_maildir(folder: Path, kind: Kind) -> bool:
@@ -108,48 +108,48 @@ def _units(folder: Path, names: list[str], kind: Kind, root: Path, siblings: str
     """The units among the files of a folder, each with those that belong to it."""
     for name, companions in _companions_by_unit(names, kind).items():
         seen = siblings if name.lower().endswith(kind.references_siblings) else ""
-        files = tuple(folder / one for one in companions)
+        files = tuple(folder / companion for companion in companions)
         yield unit_of(folder / name, root, files, seen, follow_links=follow_links)
 
 
 def _siblings_fingerprint(folder: Path, names: list[str], kind: Kind) -> str:
-    """A digest of what lies in a folder beside its units; empty where there is nothing, or no unit tells of it.
+    """A digest of the other files in a folder; empty if there are none, or no unit refers to them.
 
-    Units are left out, so that one more of them does not have the others read again.
+    Units are left out, so that a new one doesn't have the others read again.
     """
-    told = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     seen = False
     for name in names if kind.references_siblings else ():
         if name.startswith((".", CONFIG_NAME)) or kind.matches(name):
             continue
         try:
-            found = (folder / name).stat()
+            status = (folder / name).stat()
         except OSError:  # a link to nowhere, or gone since the folder was listed
             continue
         seen = True
-        told.update(os.fsencode(name) + b"\0%d %d\n" % (found.st_size, found.st_mtime_ns))
-    return told.hexdigest() if seen else ""
+        digest.update(os.fsencode(name) + b"\0%d %d\n" % (status.st_size, status.st_mtime_ns))
+    return digest.hexdigest() if seen else ""
 
 
 def _companions_by_unit(names: list[str], kind: Kind) -> dict[str, list[str]]:
     """Unit -> its companions: `call.m4a` has `call.vtt`, `call.m4a.vtt` and `call.en.vtt`."""
-    found: dict[str, list[str]] = {}
+    companions_by_unit: dict[str, list[str]] = {}
     owners: dict[str, str] = {}
     for name in names:
         if not kind.companions or not name.lower().endswith(kind.companions):
-            found[name] = []
+            companions_by_unit[name] = []
             owners |= {part: name for part in (name, name.rpartition(".")[0]) if part not in owners}
     for name in names if kind.companions else ():
-        if name in found:
+        if name in companions_by_unit:
             continue
         stem = _stem(name)
         while stem and stem not in owners:
             stem = _stem(stem)
         if owner := owners.get(stem):
-            found[owner].append(name)
+            companions_by_unit[owner].append(name)
         elif name.lower().endswith(kind.suffixes):
-            found[name] = []
-    return dict(sorted(found.items()))
+            companions_by_unit[name] = []
+    return dict(sorted(companions_by_unit.items()))
 
 
 def _stem(name: str) -> str:

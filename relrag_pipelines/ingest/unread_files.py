@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from relrag_pipelines.files.regular_files import leads_out, walk
@@ -85,18 +86,18 @@ class UnreadFiles:
     """files and folders that are links out of the folder of their source"""
 
     def files(self) -> list[UnreadFile]:
-        """Every file by itself, by path."""
-        found = [*map(_of_no_kind, self.of_no_kind), *map(_link, self.links)]
-        found += [_of_no_source(path, kind) for path, kind in self.of_no_source]
-        return sorted(found, key=lambda file: file.path)
+        """All files, by path."""
+        files = [*map(_of_no_kind, self.of_no_kind), *map(_link, self.links)]
+        files += [_of_no_source(path, kind) for path, kind in self.of_no_source]
+        return sorted(files, key=lambda file: file.path)
 
     def sentences(self) -> Iterator[str]:
         """A sentence for each sort, with counts by suffix and the first names."""
         yield from map(describe_unconfigured, self.sources)
         if self.of_no_kind:
-            counted = Counter(_suffix(path) for path in self.of_no_kind)
-            ordered = sorted(counted, key=lambda suffix: (-counted[suffix], suffix))
-            suffixes = ", ".join(f"{counted[suffix]:,} {suffix}" for suffix in ordered[:_SUFFIXES])
+            counts = Counter(_suffix(path) for path in self.of_no_kind)
+            ordered = sorted(counts, key=lambda suffix: (-counts[suffix], suffix))
+            suffixes = ", ".join(f"{counts[suffix]:,} {suffix}" for suffix in ordered[:_SUFFIXES])
             more = " and other suffixes" if len(ordered) > _SUFFIXES else ""
             files = "file is of a kind" if len(self.of_no_kind) == 1 else "files are of kinds"
             count = f"{len(self.of_no_kind):,} {files}"
@@ -155,37 +156,39 @@ def describe_unconfigured(source: str) -> str:
 
 
 def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
-    """What the sources of an archive leave out of their folders, or of one folder and all that lies in it.
+    """The files in the folders of an archive's sources, or below one folder, that no source reads.
 
     A file is opened only where it may be of a kind that has no source there.
     """
-    sources = [CandidateSource(one, settings.source_path(one)) for one in settings.sources]
-    folders = sorted({one.root for one in sources if one.root.is_dir()}) if folder is None else [folder]
+    sources = [CandidateSource(source, settings.source_path(source)) for source in settings.sources]
+    folders = (
+        sorted({candidate.root for candidate in sources if candidate.root.is_dir()}) if folder is None else [folder]
+    )
     tops = [
         folder for folder in folders if not any(folder.is_relative_to(other) for other in folders if other != folder)
     ]
-    found = UnreadFiles([] if folder else unconfigured_sources(settings))
+    unread = UnreadFiles([] if folder else unconfigured_sources(settings))
     for top in tops:
         base = settings.folder if top.is_relative_to(settings.folder) else top
         for file, is_link in _unread(top, sources, settings.home_path, everything=folder is not None):
             path = path_of(file, base)
             if is_link:
-                found.links.append(path)
+                unread.links.append(path)
                 continue
             kinds = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.matches(path)]
             kind = next((kind.name for kind in kinds if recognises(kind, file)), None)
             if kind:
-                found.of_no_source.append((path, kind))
+                unread.of_no_source.append((path, kind))
             else:
-                found.of_no_kind.append(path)
-    return found
+                unread.of_no_kind.append(path)
+    return unread
 
 
 def _unread(
     top: Path, sources: Sequence[CandidateSource], home: Path, *, everything: bool
 ) -> Iterator[tuple[Path, bool]]:
-    """Files that no source reads, and whether it is a link that is not followed; of those also folders."""
-    for folder, folders, names in walk(top, follow_links=any(one.source.follow_links for one in sources)):
+    """Files that no source reads, with whether each is a link that isn't followed; links may be folders."""
+    for folder, folders, names in walk(top, follow_links=any(candidate.source.follow_links for candidate in sources)):
         if ".git" in folders or ".git" in names or (folder != top and is_bare(folder)):
             folders.clear()
             continue
@@ -198,49 +201,68 @@ def _unread(
             and folder / name != home
             and not (name.endswith("_files") and name.removesuffix("_files") in pages)
         )
-        covering = [one for one in sources if folder.is_relative_to(one.root)]
+        covering = [candidate for candidate in sources if folder.is_relative_to(candidate.root)]
         if covering or everything:
-            named = {one.root for one in sources}
+            roots = {candidate.root for candidate in sources}
             links = _links(folder, covering)
             yield from ((link, True) for link in links)
             rest = sorted(set(names) - {link.name for link in links})
-            yield from ((file, False) for file in _unread_here(folder, rest, covering) if file not in named)
+            yield from ((file, False) for file in _unread_here(folder, rest, covering) if file not in roots)
 
 
 def _links(folder: Path, covering: Sequence[CandidateSource]) -> list[Path]:
-    """What in a folder is a link out of the folder of every source above, none of which follows or excludes it."""
-    if not covering or any(one.source.follow_links for one in covering):
+    """Links in a folder that lead out of all sources above it, none of which follows or excludes them."""
+    if not covering or any(candidate.source.follow_links for candidate in covering):
         return []
     try:
         with os.scandir(folder) as entries:
-            found = sorted(folder / one.name for one in entries if one.is_symlink() and not one.name.startswith("."))
+            links = sorted(
+                folder / entry_.name for entry_ in entries if entry_.is_symlink() and not entry_.name.startswith(".")
+            )
     except OSError:
         return []
     return [
         link
-        for link in found
-        if all(leads_out(link, one.root) and not one.source.excludes(path_of(link, one.root)) for one in covering)
+        for link in links
+        if all(
+            leads_out(link, candidate.root) and not candidate.source.excludes(path_of(link, candidate.root))
+            for candidate in covering
+        )
     ]
 
 
 def _unread_here(folder: Path, names: list[str], covering: Sequence[CandidateSource]) -> Iterator[Path]:
-    """The files of one folder that none of the sources reads of those in whose folders it lies."""
-    seen = [name for name in names if not name.startswith((".", "~$")) and name.lower() not in _OF_SYSTEMS]
-    above = [(one, f"{path_of(folder, one.root)}/" if folder != one.root else "") for one in covering]
-    read = {name for name in seen if any(_reads(one, f"{place}{name}") for one, place in above)}
-    tellers = tuple(suffix for one in covering for suffix in one.kind.references_siblings)
-    if all(one.kind.references_siblings for one in covering) and any(name.lower().endswith(tellers) for name in read):
-        return  # all that lies beside a chat is taken for its media
-    for name in seen:
-        excluded = any(one.source.excludes(f"{place}{name}") for one, place in above)
-        beside = any(name[:end] in read for end in range(len(name)) if name[end] == ".")
-        ours = name.startswith(CONFIG_NAME) or name.endswith(".keys")
-        if not (name in read or excluded or beside or ours or any(one.search(name) for one in _MEDIA)):
+    """The files of a folder that none of the sources around it reads."""
+    visible = [name for name in names if not name.startswith((".", "~$")) and name.lower() not in _OF_SYSTEMS]
+    prefixes = [(source, f"{path_of(folder, source.root)}/" if folder != source.root else "") for source in covering]
+    read = {name for name in visible if any(_reads(source, f"{prefix}{name}") for source, prefix in prefixes)}
+    if _contains_media(covering, read):
+        return
+    for name in visible:
+        excluded = any(source.source.excludes(f"{prefix}{name}") for source, prefix in prefixes)
+        if name not in read and not excluded and not _is_accompanying(name, read):
             yield folder / name
 
 
-def _reads(one: CandidateSource, path: str) -> bool:
-    return one.could_read_at(path) or (not one.kind.suffixes and one.kind.recognise(Path(path)))
+def _contains_media(covering: Sequence[CandidateSource], read: Set[str]) -> bool:
+    """Whether other files of a folder are taken for the media of a chat in it."""
+    suffixes = tuple(chain.from_iterable(source.kind.references_siblings for source in covering))
+    if not all(source.kind.references_siblings for source in covering):
+        return False
+    return any(name.lower().endswith(suffixes) for name in read)
+
+
+def _is_accompanying(name: str, read: Set[str]) -> bool:
+    """Whether a file belongs to a file that is read, to relrag itself, or to a chat as its media."""
+    if name.startswith(CONFIG_NAME) or name.endswith(".keys"):
+        return True
+    if any(name[:end] in read for end in range(len(name)) if name[end] == "."):
+        return True
+    return any(pattern.search(name) for pattern in _MEDIA)
+
+
+def _reads(source: CandidateSource, path: str) -> bool:
+    return source.could_read_at(path) or (not source.kind.suffixes and source.kind.recognise(Path(path)))
 
 
 def _suffix(path: str) -> str:

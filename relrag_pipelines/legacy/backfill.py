@@ -74,13 +74,13 @@ def backfill(
     report = BackfillReport()
     for collection in source_collections.collections(workspace, source):
         with nullcontext() if dry_run else collection.exclusive():
-            layout = CollectionLayout.of(collection.points(), workspace.zone(source.name))
+            layout = CollectionLayout.from_points(collection.points(), workspace.zone(source.name))
             people = person_ids(workspace, layout.asset_ids())
             _describe(layout, report)
             report.people_known &= people is not None
             waiting = report.waiting
-            found = _changes(workspace, source, collection, layout, people or {})
-            for batch in _batches(_select_changes(found, channels, limit, report)):
+            changes = _changes(workspace, source, collection, layout, people or {})
+            for batch in _batches(_select_changes(changes, channels, limit, report)):
                 if not dry_run:
                     copy = source_collections.snapshot(workspace, source, collection)
                     report.snapshots = list(dict.fromkeys([*report.snapshots, copy]))
@@ -100,8 +100,8 @@ def _describe(layout: CollectionLayout, report: BackfillReport) -> None:
 
 def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
     items = iter(items)
-    while some := list(itertools.islice(items, _AT_ONCE)):
-        yield some
+    while batch := list(itertools.islice(items, _AT_ONCE)):
+        yield batch
 
 
 def _changes(
@@ -127,7 +127,7 @@ def _whose(fields: PointFields, layout: CollectionLayout, people: Mapping[str, P
     nobody: PersonIds = ([], [])
     if not fields.is_window or fields.asset_id in people:
         return people.get(fields.asset_id, nobody)
-    return union(people.get(one, nobody) for one in layout.members(fields))
+    return union(people.get(asset_id, nobody) for asset_id in layout.members(fields))
 
 
 def change_of(point: LegacyPoint, fields: PointFields, whose: PersonIds, layout: CollectionLayout) -> PointChange:
@@ -147,21 +147,21 @@ def change_of(point: LegacyPoint, fields: PointFields, whose: PersonIds, layout:
 
 def universal(fields: PointFields) -> dict[str, Any]:
     """The universal fields that a point's record has, its time as ISO 8601."""
-    found = dict(fields.universal)
+    fields_ = dict(fields.universal)
     if fields.ts is not None:
         try:
             moment = datetime.fromtimestamp(fields.ts, UTC).isoformat()
         except (OverflowError, ValueError, OSError):  # a year that no calendar has
-            return found
-        found["timestamp"] = moment[:10] if fields.date_quality == "day" else moment.replace("+00:00", "Z")
-    return found
+            return fields_
+        fields_["timestamp"] = moment[:10] if fields.date_quality == "day" else moment.replace("+00:00", "Z")
+    return fields_
 
 
 def _select_changes(
-    found: Iterable[tuple[str, PointChange]], channels: Collection[str], limit: int | None, report: BackfillReport
+    changes: Iterable[tuple[str, PointChange]], channels: Collection[str], limit: int | None, report: BackfillReport
 ) -> Iterator[PointChange]:
     """The changes that are to be made now, all counted."""
-    for channel, change in found:
+    for channel, change in changes:
         is_new = "asset_id" in change.values
         report.done += not is_new
         if not (change.values or change.removed_fields or change.vectors):

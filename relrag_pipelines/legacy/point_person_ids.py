@@ -24,21 +24,21 @@ def person_ids(workspace: Workspace, asset_ids: Iterable[str]) -> dict[str, Pers
     if generations.current_number(workspace.home) is None:
         return None  # before the keys are asked for, which would be made
     raw = sorted(set(asset_ids))
-    refs = pa.table({"raw": raw, "asset_ref": [safe_native_id(one, workspace.keys) for one in raw]})
+    refs = pa.table({"raw": raw, "asset_ref": [safe_native_id(asset_id, workspace.keys) for asset_id in raw]})
     with (
         generations.open_current(workspace.home) as generation,
         catalog.open(generation.path / catalog.NAME) as connection,
     ):
         connection.register("refs", refs)
-        found = connection.sql(_PEOPLE).fetchall()
-    return {one: (own or [], mentioned or []) for one, own, mentioned in found}
+        rows = connection.sql(_PEOPLE).fetchall()
+    return {asset_id: (own or [], mentioned or []) for asset_id, own, mentioned in rows}
 
 
-def union(some: Iterable[PersonIds]) -> PersonIds:
+def union(people: Iterable[PersonIds]) -> PersonIds:
     """Who has to do with any of several records."""
     own: set[int] = set()
     mentioned: set[int] = set()
-    for ids, named in some:
+    for ids, named in people:
         own.update(ids)
         mentioned.update(named)
     return sorted(own), sorted(mentioned)

@@ -36,11 +36,11 @@ def collections(workspace: Workspace, source: Source) -> Iterator[LegacyCollecti
     if source.url:
         yield legacy_server.collection(source.url, source.collection)
         return
-    found = [LocalCollection(unit.file, source.name) for unit in units_of_source(workspace, source)]
-    if not found:
-        place = workspace.settings.source_path(source)
-        raise CollectionError(f"{source.name}: {place} holds no collection; name the folder that has meta.json in it")
-    yield from found
+    local_collections = [LocalCollection(unit.file, source.name) for unit in units_of_source(workspace, source)]
+    if not local_collections:
+        path = workspace.settings.source_path(source)
+        raise CollectionError(f"{source.name}: {path} holds no collection; name the folder that has meta.json in it")
+    yield from local_collections
 
 
 def note_state(workspace: Workspace, source: Source) -> bool:
@@ -49,16 +49,16 @@ def note_state(workspace: Workspace, source: Source) -> bool:
     It holds a keyed hash of what the points say, which is the same before and after a backfill.
     """
     (collection,) = collections(workspace, source)
-    said, count = hashlib.blake2b(digest_size=16, key=workspace.keys.ids), 0
+    digest, count = hashlib.blake2b(digest_size=16, key=workspace.keys.ids), 0
     for point in collection.points():
         own = {name: value for name, value in (point.payload or {}).items() if name not in _OF_OTHERS}
-        said.update(repr((point.id, _fields(point.id, own, workspace.zone(source.name)))).encode())
+        digest.update(repr((point.id, _fields(point.id, own, workspace.zone(source.name)))).encode())
         count += 1
-    state = {"url": source.url, "collection": source.collection, "points": count, "hash": said.hexdigest()}
-    place, text = workspace.settings.source_path(source), json.dumps(state, indent=1) + "\n"
-    if place.is_file() and place.read_text(encoding="utf-8") == text:
+    state = {"url": source.url, "collection": source.collection, "points": count, "hash": digest.hexdigest()}
+    path, text = workspace.settings.source_path(source), json.dumps(state, indent=1) + "\n"
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
         return False
-    write_text(place, text)
+    write_text(path, text)
     return True
 
 
@@ -71,12 +71,12 @@ def _fields(point_id: int | str, payload: dict[str, Any], timezone: str) -> Poin
 
 def snapshot(workspace: Workspace, source: Source, collection: LegacyCollection) -> str:
     """The name of a copy of the collection as it was before the first write of a backfill, which may take many runs."""
-    noted, key = _load_states(workspace), _key(source, collection)
-    if key in noted and collection.has_snapshot(noted[key]):
-        return noted[key]
-    made = collection.snapshot(f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
-    _note(workspace, noted | {key: made})
-    return made
+    snapshots, key = _load_states(workspace), _key(source, collection)
+    if key in snapshots and collection.has_snapshot(snapshots[key]):
+        return snapshots[key]
+    snapshot_name = collection.snapshot(f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
+    _note(workspace, snapshots | {key: snapshot_name})
+    return snapshot_name
 
 
 def finish(workspace: Workspace, source: Source, collection: LegacyCollection) -> None:

@@ -94,8 +94,8 @@ def get_asset_neighbors(
 
     Raises generations.NothingPublished before the first sync.
     """
-    for one in relation_types or ():
-        _require_relation_type(one)
+    for relation_type in relation_types or ():
+        _require_relation_type(relation_type)
     with _open_catalog(config) as (connection, settings):
         return neighbors.neighbors(
             connection, _stored_ref(asset_ref, _keys(settings)), relation_types, direction, limit

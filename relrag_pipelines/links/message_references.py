@@ -53,13 +53,13 @@ def message_id_edges(records: pa.Table) -> pa.Table:
     claims = []
     columns = (rows[name].to_pylist() for name in ("asset_id", "parent_asset_id", "extra"))
     for asset_id, parent, extra in zip(*columns, strict=True):
-        told = {asset_id, parent, *(claim["dst_asset_ref"] for claim in _claims(asset_id, parent, extra))}
-        named = orjson.loads(extra).get(NAMED)
+        other_refs = {asset_id, parent, *(claim["dst_asset_ref"] for claim in _claims(asset_id, parent, extra))}
+        refs = orjson.loads(extra).get(NAMED)
         claims += [
             # a Message-ID is unique in the world (RFC 5322, 3.6.4)
             _claim(asset_id, ref, 1.0, "names its Message-ID")
-            for ref in (named if isinstance(named, list) else [])
-            if isinstance(ref, str) and ref not in told
+            for ref in (refs if isinstance(refs, list) else [])
+            if isinstance(ref, str) and ref not in other_refs
         ]
     return pa.Table.from_pylist(claims, schema=arrow_schema(Edge))
 
@@ -68,10 +68,10 @@ def collect_message_ids(record: Record, id_hash: Callable[[str], str]) -> None:
     """Notes in `extra` which mails a record's text names by their Message-ID; to be called before it is redacted."""
     if "@" not in record.text or NAMED in record.extra:
         return
-    ids = (MAIL_REF + safe_id(one, id_hash) for one in message_ids(record.text))
+    ids = (MAIL_REF + safe_id(message_id, id_hash) for message_id in message_ids(record.text))
     own = plain_id(record.asset_id)
-    if named := [one for one in dict.fromkeys(ids) if one != own]:
-        record.extra[NAMED] = named
+    if other_ids := [message_id for message_id in dict.fromkeys(ids) if message_id != own]:
+        record.extra[NAMED] = other_ids
 
 
 def message_ids(text: str) -> list[str]:
@@ -82,20 +82,22 @@ def message_ids(text: str) -> list[str]:
     """
     # no id goes over a line's end, and few lines hold one
     text = "\n".join([line for line in text.split("\n") if "@" in line])
-    found = {match.start(1): match[1] for way in (_ANNOUNCED, _ARCHIVED) for match in way.finditer(text)}
+    ids_by_offset = {
+        match.start(1): match[1] for pattern in (_ANNOUNCED, _ARCHIVED) for match in pattern.finditer(text)
+    }
     for match in _BRACKETED.finditer(text):
         local = match[1].partition("@")[0]
         if len(local) > _LONGEST_NAME and len(_DIGITS.findall(local)) >= _FEWEST_DIGITS:
-            found[match.start(1)] = match[1]
-    return list(dict.fromkeys(found[place].rstrip(".") for place in sorted(found)))[:MAX_NAMED]
+            ids_by_offset[match.start(1)] = match[1]
+    return list(dict.fromkeys(ids_by_offset[offset].rstrip(".") for offset in sorted(ids_by_offset)))[:MAX_NAMED]
 
 
 def _claims(asset_id: str, answered: str | None, extra: str) -> Iterator[dict[str, str | float]]:
-    named = orjson.loads(extra).get("references")
-    told = {asset_id, answered}
-    for ref, why, confidence in filter(None, map(_entry, named if isinstance(named, list) else [])):
-        if ref not in told:
-            told.add(ref)
+    references = orjson.loads(extra).get("references")
+    seen = {asset_id, answered}
+    for ref, why, confidence in filter(None, map(_entry, references if isinstance(references, list) else [])):
+        if ref not in seen:
+            seen.add(ref)
             yield _claim(asset_id, ref, confidence, why)
 
 
@@ -109,10 +111,10 @@ def _claim(src: str, dst: str, confidence: float, why: str) -> dict[str, str | f
     }
 
 
-def _entry(one: Any) -> tuple[str, str, float] | None:
+def _entry(reference: Any) -> tuple[str, str, float] | None:
     """Id, reason and confidence; None where a source that brings its own `extra` means something else by the word."""
-    if isinstance(one, str):
-        return one, "it names the other", 1.0
-    if isinstance(one, dict) and {"ref", "why", "confidence"} <= one.keys():
-        return str(one["ref"]), str(one["why"]), float(one["confidence"])
+    if isinstance(reference, str):
+        return reference, "it names the other", 1.0
+    if isinstance(reference, dict) and {"ref", "why", "confidence"} <= reference.keys():
+        return str(reference["ref"]), str(reference["why"]), float(reference["confidence"])
     return None

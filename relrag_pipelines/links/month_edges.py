@@ -16,7 +16,7 @@ from relrag_pipelines.stores.table_schema import arrow_schema
 
 CHUNK = "chunk:"
 THREAD = "thread:"
-_SPOKEN = pa.array([one.name for one in RECORD_TYPES.values() if one.spoken])
+_SPOKEN = pa.array([type_.name for type_ in RECORD_TYPES.values() if type_.spoken])
 
 
 def build_edges(records: pa.Table, chunks: pa.Table) -> pa.Table:
@@ -25,8 +25,8 @@ def build_edges(records: pa.Table, chunks: pa.Table) -> pa.Table:
     Each stands once; they are ordered by their key. records are redacted Record rows, chunks are Chunk rows of the same
     source and month.
     """
-    found = [thread_members(records), attachments(records), replies(records), references(records)]
-    claims = pa.concat_tables([*found, message_id_edges(records), chunk_members(chunks), transcripts(records)])
+    tables = [thread_members(records), attachments(records), replies(records), references(records)]
+    claims = pa.concat_tables([*tables, message_id_edges(records), chunk_members(chunks), transcripts(records)])
     return claims.sort_by(
         [("src_asset_ref", "ascending"), ("dst_asset_ref", "ascending"), ("relation_type", "ascending")]
     )

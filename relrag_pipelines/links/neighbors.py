@@ -19,7 +19,8 @@ _NEIGHBORS = """
     ORDER BY 3 DESC, 2, 1 LIMIT $limit OFFSET $offset
 """
 _MEMBERS = """
-    SELECT src_asset_ref, ts FROM asset_asset_edges LEFT JOIN records ON asset_id = src_asset_ref
+    SELECT src_asset_ref, ts, coalesce(rag_source_type, ''), coalesce(date_quality, '')
+    FROM asset_asset_edges LEFT JOIN records ON asset_id = src_asset_ref
     WHERE dst_asset_ref = $thread AND relation_type = 'thread_member'
     ORDER BY ts DESC NULLS LAST, src_asset_ref LIMIT $limit OFFSET $offset
 """
@@ -49,6 +50,10 @@ class Member:
 
     asset_ref: str
     ts: int | None
+    rag_source_type: str = ""
+    """as in records; empty where the archive does not hold the record"""
+    date_quality: str = ""
+    """as in records, likewise"""
 
 
 def neighbors(

@@ -44,19 +44,19 @@ def files_to_back_up(settings: Settings, *, everything: bool = False) -> list[st
 
     What is published is left out where its vectors are on a server: a sync makes both again.
     """
-    elsewhere = vectors_on_server(settings)
+    on_server_ = vectors_on_server(settings)
     retaining = [source.name for source in settings.sources if source.retain]
-    found = []
+    names = []
     for name in atomic.files(settings.home_path):
         part = inventory.part(name)
         if part is None or part.origin in ("running", "passing") or name.endswith(("-wal", "-shm", "-journal")):
             continue
         retained = part.origin == "exports" and any(inventory.belongs_to_source(name, source) for source in retaining)
-        if name.startswith("published/") and elsewhere:
+        if name.startswith("published/") and on_server_:
             continue
         if everything or retained or part.origin == "owner":
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def vectors_on_server(settings: Settings) -> bool:
@@ -65,25 +65,25 @@ def vectors_on_server(settings: Settings) -> bool:
     return any(generation_damage.on_server(home, number) for number in generations.numbers(home))
 
 
-def backup(settings: Settings, place: Path, *, everything: bool = False, wait: float = 0) -> dict[str, Any]:
+def backup(settings: Settings, folder: Path, *, everything: bool = False, wait: float = 0) -> dict[str, Any]:
     """Writes a backup into a new or empty folder and returns its manifest; waits for another writer to end."""
     home, keys = settings.home_path, settings.keys_path
-    if place.is_relative_to(home):
-        raise BackupError(f"{place} lies within {home}; name a folder elsewhere")
-    if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise BackupError(f"{place} is not empty; name a new folder (nothing was changed)")
-    with ExitStack() as held:
+    if folder.is_relative_to(home):
+        raise BackupError(f"{folder} lies within {home}; name a folder elsewhere")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BackupError(f"{folder} is not empty; name a new folder (nothing was changed)")
+    with ExitStack() as stack:
         if home.exists():
-            held.enter_context(lock.writing(home, "relrag backup", wait))
-        make_private(place)
-        place.chmod(0o700)
-        _copy(settings.folder / CONFIG_NAME, place / CONFIG_NAME)
+            stack.enter_context(lock.writing(home, "relrag backup", wait))
+        make_private(folder)
+        folder.chmod(0o700)
+        _copy(settings.folder / CONFIG_NAME, folder / CONFIG_NAME)
         if keys.exists():
-            _copy(keys, place / keys.name)
+            _copy(keys, folder / keys.name)
         for name in files_to_back_up(settings, everything=everything):
-            _copy(home / name, place / "home" / name)
+            _copy(home / name, folder / "home" / name)
     files = {
-        name: {"sha256": file_hash(place / name), "bytes": (place / name).stat().st_size} for name in _files(place)
+        name: {"sha256": file_hash(folder / name), "bytes": (folder / name).stat().st_size} for name in _files(folder)
     }
     manifest = {
         "schema_version": SCHEMA_VERSION,
@@ -93,79 +93,79 @@ def backup(settings: Settings, place: Path, *, everything: bool = False, wait: f
         "keys": keys.name if keys.exists() else None,
         "files": files,
     }
-    write_text(place / _MANIFEST, sealed_json.seal(manifest))
+    write_text(folder / _MANIFEST, sealed_json.seal(manifest))
     return manifest
 
 
-def check(place: Path, keys: Path | None = None) -> dict[str, Any]:
+def check(folder: Path, keys: Path | None = None) -> dict[str, Any]:
     """The manifest of a backup whose files are all as they were written; `keys` is where they lie now, if elsewhere.
 
     Raises BackupError, which names the files that are not.
     """
     try:
-        manifest = sealed_json.read(place / _MANIFEST)
+        manifest = sealed_json.read(folder / _MANIFEST)
     except (FileNotFoundError, NotADirectoryError):
-        raise BackupError(f"{place} is not a backup, or not a finished one: it has no {_MANIFEST}") from None
+        raise BackupError(f"{folder} is not a backup, or not a finished one: it has no {_MANIFEST}") from None
     except sealed_json.UnusableFile as unusable:
-        raise BackupError(f"{place / _MANIFEST} {unusable.found}; use another backup") from None
-    where = {name: place / name for name in manifest["files"]}
+        raise BackupError(f"{folder / _MANIFEST} {unusable.found}; use another backup") from None
+    where = {name: folder / name for name in manifest["files"]}
     if manifest["keys"] and keys:
         where[manifest["keys"]] = keys
-    wrong = [str(path) for name, path in where.items() if not _matches_manifest(path, manifest["files"][name])]
-    if wrong == [str(place / (manifest["keys"] or ""))] and not (place / manifest["keys"]).exists():
-        raise BackupError(f"the keys are not in {place}: name the file that they were moved to with --keys")
-    if wrong:
-        more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
-        raise BackupError(f"not as it was backed up: {', '.join(wrong[:5])}{more} (nothing was changed)")
+    damaged = [str(path) for name, path in where.items() if not _matches_manifest(path, manifest["files"][name])]
+    if damaged == [str(folder / (manifest["keys"] or ""))] and not (folder / manifest["keys"]).exists():
+        raise BackupError(f"the keys are not in {folder}: name the file that they were moved to with --keys")
+    if damaged:
+        more = f" and {len(damaged) - 5} more" if len(damaged) > 5 else ""
+        raise BackupError(f"not as it was backed up: {', '.join(damaged[:5])}{more} (nothing was changed)")
     return manifest
 
 
 def restore(
-    place: Path, folder: Path, *, keys: Path | None = None, force: bool = False
+    backup_folder: Path, folder: Path, *, keys: Path | None = None, force: bool = False
 ) -> tuple[dict[str, Any], list[Path]]:
     """Puts a backup back, relrag.toml into `folder`; returns its manifest, and what was written of keys, home, toml.
 
     Every hash is checked before anything is written, and those of the home again on its copy. With `force` what is
     there is replaced, a home as a whole; what the backup does not hold of it, a sync makes again.
     """
-    manifest = check(place, keys)
-    settings = settings_module.load(place / CONFIG_NAME).model_copy(update={"folder": folder})
+    manifest = check(backup_folder, keys)
+    settings = settings_module.load(backup_folder / CONFIG_NAME).model_copy(update={"folder": folder})
     config, home = folder / CONFIG_NAME, settings.home_path
-    within = {
+    home_files = {
         name.removeprefix("home/"): entry for name, entry in manifest["files"].items() if name.startswith("home/")
     }
-    written = [config, *([home] if within else [])]
+    written = [config, *([home] if home_files else [])]
     if manifest["keys"]:
-        source = keys or place / manifest["keys"]
+        source = keys or backup_folder / manifest["keys"]
         if not settings.keys_path.exists() or file_hash(settings.keys_path) != file_hash(source):
             written.insert(0, settings.keys_path)
-    there = [path for path in written if path.exists()]
-    if there and not force:
-        raise BackupError(f"{there[0]} is already there; --force replaces it (nothing was changed)")
-    with ExitStack() as held:
+    existing = [path for path in written if path.exists()]
+    if existing and not force:
+        raise BackupError(f"{existing[0]} is already there; --force replaces it (nothing was changed)")
+    with ExitStack() as stack:
         if home.exists():
-            held.enter_context(lock.writing(home, "relrag restore"))
-        staged = _stage(place, home, within) if within else None
+            stack.enter_context(lock.writing(home, "relrag restore"))
+        staged = _stage(backup_folder, home, home_files) if home_files else None
         if settings.keys_path in written:
-            with replace_file(settings.keys_path) as beside:
-                _copy(source, beside)
+            with replace_file(settings.keys_path) as temporary:
+                _copy(source, temporary)
         if staged:
             _swap_in(staged, home)
         make_private(folder)
-        with access.default_permissions(), replace_file(config, private=False) as beside:
-            shutil.copyfile(place / CONFIG_NAME, beside)
+        with access.default_permissions(), replace_file(config, private=False) as temporary:
+            shutil.copyfile(backup_folder / CONFIG_NAME, temporary)
     return manifest, written
 
 
-def _stage(place: Path, home: Path, files: dict[str, Any]) -> Path:
+def _stage(backup_folder: Path, home: Path, files: dict[str, Any]) -> Path:
     """The home that was backed up, checked, beside the place that it will take."""
     staged = home.with_name(f".{home.name}.restoring")
     shutil.rmtree(staged, ignore_errors=True)
     for name, entry in files.items():
-        _copy(place / "home" / name, staged / name)
+        _copy(backup_folder / "home" / name, staged / name)
         if not _matches_manifest(staged / name, entry):
             shutil.rmtree(staged)
-            raise BackupError(f"{place / 'home' / name} changed while it was copied (nothing was changed)")
+            raise BackupError(f"{backup_folder / 'home' / name} changed while it was copied (nothing was changed)")
     if private_manifest.NAME not in files:
         private_manifest.reset(staged)
     return staged
@@ -194,8 +194,8 @@ def _copy(source: Path, target: Path) -> None:
     sync_file(target)
 
 
-def _files(place: Path) -> list[str]:
-    return [name for name in atomic.files(place) if name != _MANIFEST]
+def _files(folder: Path) -> list[str]:
+    return [name for name in atomic.files(folder) if name != _MANIFEST]
 
 
 def _matches_manifest(path: Path, entry: dict[str, Any]) -> bool:

@@ -7,7 +7,7 @@ where it lies, and named.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +44,8 @@ def repair(workspace: Workspace, findings: Sequence[Finding]) -> Iterator[str]:
             raise LakeError(f"{home / finding.path} {finding.problem}; install that version, nothing was changed")
     # manifests first: nothing can be taken out of a damaged one
     damaged = sorted(
-        (one.path for one in findings if not one.server_is_down), key=lambda path: not path.endswith("MANIFEST.json")
+        (finding_.path for finding_ in findings if not finding_.server_is_down),
+        key=lambda path: not path.endswith("MANIFEST.json"),
     )
     if private_manifest.NAME in damaged:  # first, since whatever is written below is noted there
         private_manifest.reset(home)
@@ -81,8 +82,8 @@ def _single(home: Path, path: str) -> Iterator[str]:
     elif part and part.origin == "history":
         for name in (path, f"{path}-wal", f"{path}-shm"):
             (home / name).unlink(missing_ok=True)
-        made = "the next ones are kept again" if path == evaluation_history.NAME else "Dagster makes it anew"
-        yield f"{path}: removed, {made}; it held no data of the archive"
+        consequence = "the next ones are kept again" if path == evaluation_history.NAME else "Dagster makes it anew"
+        yield f"{path}: removed, {consequence}; it held no data of the archive"
 
 
 def _lake(home: Path, path: str) -> str:
@@ -128,59 +129,70 @@ def _private(workspace: Workspace, source: Source, damaged: list[str]) -> Iterat
     home, name = workspace.home, source.name
     within = f"private/records/{name}"
     sorts = ("units", "failures", "threads")
-    kept = [path for path in (f"private/{sort}/{name}.parquet" for sort in sorts) if path in damaged]
+    state_files = [path for path in (f"private/{sort}/{name}.parquet" for sort in sorts) if path in damaged]
     records = [Path(path).stem for path in damaged if path.startswith(f"{within}/")]
     unread = [path for path in damaged if path.startswith(f"private/raw/{name}/") and inventory.part(path)]
-    if not kept and not records and not unread:
+    if not state_files and not records and not unread:
         return
-    if f"private/failures/{name}.parquet" in kept:  # they are told again by the units, which cannot be listed without
+    if (
+        f"private/failures/{name}.parquet" in state_files
+    ):  # they are told again by the units, which cannot be listed without
         unit_state.save_failures(home, name, [])
     try:
-        there = scan_source(workspace, source, {}).units.keys()
+        present = scan_source(workspace, source, {}).units.keys()
     except SourceNotFound as missing:
         yield f"{name}: nothing private can be made again: {missing}"
         return
-    known = _needs_rebuild(home, name) if f"private/units/{name}.parquet" in kept else unit_state.load(home, name)
+    known = (
+        _needs_rebuild(home, name) if f"private/units/{name}.parquet" in state_files else unit_state.load(home, name)
+    )
     months = {month for month in records if month != "MANIFEST"}
-    lost = months & {month.month for path in known.keys() - there for month in known[path].months}
+    lost = months & {month.month for path in known.keys() - present for month in known[path].months}
     if source.retain and lost:
         yield from _retain(home, name, sorted(lost))
         months -= lost
     elif "MANIFEST" in records:
         lake.recover_unlisted(home, name, [])
-    of_unit = {path: quarantine.unit_of(path, known, workspace.keys) for path in unread}
-    again = {path for path, state in known.items() if kept or months & {month.month for month in state.months}}
-    again |= there & set(filter(None, of_unit.values()))
-    marked = {path: replace(known[path], reader=unit_state.UNFINISHED) for path in again}
+    unit_by_path = {path: quarantine.unit_of(path, known, workspace.keys) for path in unread}
+    units_to_read = {
+        path for path, state in known.items() if state_files or months & {month.month for month in state.months}
+    }
+    units_to_read |= present & set(filter(None, unit_by_path.values()))
+    marked = {path: replace(known[path], reader=unit_state.UNFINISHED) for path in units_to_read}
     lake.drop(home, "private_records", name, sorted(months))
-    if f"private/threads/{name}.parquet" in kept:
+    if f"private/threads/{name}.parquet" in state_files:
         (home / f"private/threads/{name}.parquet").unlink(missing_ok=True)
     unit_state.save(home, name, {**known, **marked})
-    for path in [*(f"{within}/{month}.parquet" for month in sorted(months)), *kept]:
-        yield f"{path}: to be made again; files of {name} to be read: {len(again & there)} at least"
-    for path, unit in of_unit.items():
-        gone = "left, it is of a file that is gone; restore it from a backup, or delete it to do without it"
-        yield f"{path}: {'to be kept again when its file is read' if unit in there else gone}"
+    for path in [*(f"{within}/{month}.parquet" for month in sorted(months)), *state_files]:
+        yield f"{path}: to be made again; files of {name} to be read: {len(units_to_read & present)} at least"
+    yield from _describe_unread(unit_by_path, present)
+
+
+def _describe_unread(unit_by_path: Mapping[str, str | None], present: Set[str]) -> Iterator[str]:
+    """A line for each stored item that could not be read, by whether the file that it is from still exists."""
+    for path, unit in unit_by_path.items():
+        remainder = "left, it is of a file that is gone; restore it from a backup, or delete it to do without it"
+        yield f"{path}: {'to be kept again when its file is read' if unit in present else remainder}"
 
 
 def _retain(home: Path, source: str, months: list[str]) -> Iterator[str]:
     """Months that hold retained records of files that are gone: taken as they are if nothing says they are damaged."""
     adopted = lake.recover_unlisted(home, source, months)
     for month in months:
-        said = "left, it was made of files that are gone; restore it from a backup, or delete it to do without them"
+        action = "left, it was made of files that are gone; restore it from a backup, or delete it to do without them"
         if month in adopted:
-            said = "taken as it is: its manifest was lost, and it holds records of files that are gone"
-        yield f"private/records/{source}/{month}.parquet: {said}"
+            action = "taken as it is: its manifest was lost, and it holds records of files that are gone"
+        yield f"private/records/{source}/{month}.parquet: {action}"
 
 
 def _needs_rebuild(home: Path, source: str) -> dict[str, UnitState]:
-    """The units that the private records name, so that one whose file is gone is still known."""
-    found: dict[str, list[UnitMonth]] = {}
+    """The units named in private records, so that a unit whose file is gone is still known."""
+    months_by_unit: dict[str, list[UnitMonth]] = {}
     for file in sorted(lake.folder(home, "private_records", source).glob("*.parquet")):
         try:
             rows = lake.read(home, "private_records", source, file.stem)
         except LakeError:
             continue
         for unit in rows["unit"].value_counts().to_pylist():
-            found.setdefault(unit["values"], []).append(UnitMonth(file.stem, unit["counts"], ""))
-    return {path: UnitState(path, 0, 0, "", unit_state.UNFINISHED, months) for path, months in found.items()}
+            months_by_unit.setdefault(unit["values"], []).append(UnitMonth(file.stem, unit["counts"], ""))
+    return {path: UnitState(path, 0, 0, "", unit_state.UNFINISHED, months) for path, months in months_by_unit.items()}

@@ -58,15 +58,15 @@ class Finding(NamedTuple):
 
 def verify_home(home: Path) -> list[Finding]:
     """Everything that is wrong, in the order of paths. Nobody may be writing meanwhile."""
-    found = {path: Finding(path, said) for path, said in (*_damage(home), *_unexpected_files(home))}
-    return [found[path] for path in sorted(found)]
+    findings = {path: Finding(path, problem) for path, problem in (*_damage(home), *_unexpected_files(home))}
+    return [findings[path] for path in sorted(findings)]
 
 
 def _damage(home: Path) -> Iterator[tuple[str, str]]:
     for source in sorted(lake.sources(home)):
         for table in lake.MONTHLY:
             yield from lake_damage.damage(home, table, source)
-        for name in (f"private/{kept}/{source}.parquet" for kept in ("units", "failures")):
+        for name in (f"private/{table}/{source}.parquet" for table in ("units", "failures")):
             if not (home / name).exists() and (home / "private" / "records" / source / "MANIFEST.json").exists():
                 yield name, "is missing"
     yield from archive_tables.damage(home)

@@ -32,7 +32,7 @@ class Estimate:
 _SECONDS_A_FILE, _SECONDS_A_RECORD, _SECONDS_A_MEGABYTE = 0.005, 0.000_15, 1.0
 _BYTES_A_RECORD, _BYTES_A_BYTE = 2_400, 5.5
 """bytes of private records, lake and two generations for each record, and for each byte of its text"""
-_ONE_EACH = (".eml", ".msg")
+_ONE_EACH = (".eml", ".emlx", ".msg")
 _NO_LINES = (*_ONE_EACH, ".zip")
 _SAMPLED_FILES, _SAMPLED_BYTES = 8, 2**17
 _BYTES_A_PASSAGE, _MESSAGES_A_PASSAGE, _BYTES_A_NUMBER = 500, 6, 19
@@ -44,6 +44,7 @@ _TEXT_SHARE = {
     ".htm": 0.6,
     ".mbox": 0.3,
     ".eml": 0.3,
+    ".emlx": 0.3,
     ".msg": 0.3,
 }
 _TEXT_SHARE.update(dict.fromkeys(AUDIO, 0.0))
@@ -57,6 +58,10 @@ def estimate(files: int, records: int, text: float) -> Estimate:
     """
     seconds = files * _SECONDS_A_FILE + records * _SECONDS_A_RECORD + text / 1e6 * _SECONDS_A_MEGABYTE
     return Estimate(seconds, int(records * _BYTES_A_RECORD + text * _BYTES_A_BYTE))
+
+
+SECONDS_A_MONTH = 0.34
+"""of each month of a source: its tables in each stage, Dagster's events, the checks"""
 
 
 def record_count(kind: str, files: Iterable[tuple[Path, int]]) -> int:

@@ -23,5 +23,5 @@ def is_dagster_yaml(text: str) -> bool:
     """Whether a text is the configuration of some home: one that was moved still names its former folder."""
     folder = _FOLDER.match(text)
     template = text.replace(folder[1], "{folder}") if folder else text
-    written = {one.read_text() for one in _TEMPLATES.values()}
+    written = {template_file.read_text() for template_file in _TEMPLATES.values()}
     return template in written or hashlib.sha256(template.encode()).hexdigest() in _EARLIER

@@ -15,18 +15,18 @@ def check() -> None:
     if importlib.util.find_spec("dagster_postgres") is None:
         raise SettingsError('dagster_storage is "postgres", which needs dagster-postgres; install relrag[postgres]')
     example = "postgresql+psycopg2://user:password@host:5432/database"
-    given = os.environ.get(_POSTGRES_URL, "")
+    url = os.environ.get(_POSTGRES_URL, "")
     # without the driver in its name, SQLAlchemy takes another one
-    if not given.startswith("postgresql+psycopg2://"):
-        said = "is not set" if not given else "does not begin with postgresql+psycopg2://"
-        raise SettingsError(f'dagster_storage is "postgres", but {_POSTGRES_URL} {said}; write it as {example}')
+    if not url.startswith("postgresql+psycopg2://"):
+        problem = "is not set" if not url else "does not begin with postgresql+psycopg2://"
+        raise SettingsError(f'dagster_storage is "postgres", but {_POSTGRES_URL} {problem}; write it as {example}')
     try:
-        engine = sqlalchemy.create_engine(given, poolclass=sqlalchemy.pool.NullPool)
+        engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.pool.NullPool)
         with engine.connect():
             return
     except (sqlalchemy.exc.ArgumentError, ValueError):
         raise SettingsError(f"{_POSTGRES_URL} cannot be read; write it as {example}") from None
     except sqlalchemy.exc.SQLAlchemyError as error:
         where = f"{engine.url.host}:{engine.url.port or 5432}, database {engine.url.database}"
-        said = type(error).__name__
-    raise SettingsError(f"PostgreSQL at {where} cannot be used ({said}); check that it runs, and {_POSTGRES_URL}")
+        fault = type(error).__name__
+    raise SettingsError(f"PostgreSQL at {where} cannot be used ({fault}); check that it runs, and {_POSTGRES_URL}")

@@ -99,12 +99,12 @@ def _drop_unfinished(path: Path) -> None:
         return
     try:
         with closing(sqlite3.connect(path)) as connection:
-            made = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
+            is_complete = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
     except sqlite3.Error:  # damaged or in use; `relrag doctor` says what to do about it
         return
-    if not made:
-        for left in path.parent.glob(f"{path.name}*"):
-            left.unlink(missing_ok=True)
+    if not is_complete:
+        for leftover in path.parent.glob(f"{path.name}*"):
+            leftover.unlink(missing_ok=True)
 
 
 def _relax_sqlite_sync(connection: Any, _: object) -> None:
@@ -123,10 +123,10 @@ def instance_folder(home: Path, storage: str = "sqlite") -> Path:
     """DAGSTER_HOME of the archive, with its dagster.yaml."""
     folder = home / "dagster"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    wanted = dagster_yaml(home, storage)
-    place = folder / "dagster.yaml"
-    if not place.exists() or place.read_text() != wanted:  # also after the home has been moved
-        write_text(place, wanted)
+    content = dagster_yaml(home, storage)
+    file = folder / "dagster.yaml"
+    if not file.exists() or file.read_text() != content:  # also after the home has been moved
+        write_text(file, content)
     return folder
 
 
@@ -142,7 +142,7 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
         for stage in todo.unfinished:  # it is made again, and what is made of it
             tables = whole_archive.stage_named(stage, workspace.settings).tables
             archive_tables.drop(workspace.home, tables)
-        sources = [one.source for one in todo.exports]
+        sources = [export.source for export in todo.exports]
         if full:
             sources = [source.name for source in workspace.settings.sources]
             for source in sources:
@@ -150,8 +150,8 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
             archive_tables.drop_damaged(workspace.home)
             graph_indexes.drop_damaged(workspace.home)
         if sources:
-            asked = {"config": {"full": full, "accept_deletions": accept_deletions}}
-            config = {"ops": {f"{source}__export": asked for source in sources}}
+            op_config = {"config": {"full": full, "accept_deletions": accept_deletions}}
+            config = {"ops": {f"{source}__export": op_config for source in sources}}
             session.materialize("sync", [dg.AssetKey([source, "export"]) for source in sources], config=config)
         return _follow_up(workspace, session)
 
@@ -173,9 +173,9 @@ def backfill_legacy(workspace: Workspace, sources: list[str], limit: int | None)
         orphaned_runs.end_orphaned_runs(shared, workspace.home)
         session = _Session(workspace, shared)
         for source in sources:
-            asked = {"ops": {f"{source}__{BACKFILL}": {"config": {"limit": limit or 0}}}}
+            run_config_ = {"ops": {f"{source}__{BACKFILL}": {"config": {"limit": limit or 0}}}}
             tags = partition_range(CHANNELS[0], CHANNELS[-1])
-            session.materialize("legacy_backfill", [dg.AssetKey([source, BACKFILL])], tags, asked)
+            session.materialize("legacy_backfill", [dg.AssetKey([source, BACKFILL])], tags, run_config_)
         written = [source for source in sources if session.outcome.points_written(source)]
         if written:  # what was written changed their files
             session.materialize("sync", [dg.AssetKey([source, "export"]) for source in written])
@@ -212,15 +212,15 @@ def _make_graphs(workspace: Workspace, session: "_Session") -> None:
         return
     todo = plans.build_plan(workspace)
     tables = graph_index_plan.tables(workspace.settings.graphrag)
-    for one in [] if todo.lake_is_stale or todo.outdated else todo.graphs:
-        session.materialize("graphrag", [key(one.collection, table.name) for table in tables])
+    for graph in [] if todo.lake_is_stale or todo.outdated else todo.graphs:
+        session.materialize("graphrag", [key(graph.collection, table.name) for table in tables])
 
 
 def _report_lexical_generation(workspace: Workspace) -> None:
     """Tells whoever waits that the archive can be asked already."""
     if number := generations.current_number(workspace.home):
-        said = f"Generation {number} can be searched by words; its passages are being embedded"
-        workspace.report(f"{said} (Ctrl-C stops that; the next sync goes on)", 0, 0)
+        message = f"Generation {number} can be searched by words; its passages are being embedded"
+        workspace.report(f"{message} (Ctrl-C stops that; the next sync goes on)", 0, 0)
 
 
 def _make_stale(session: "_Session", planned: Callable[[], Plan]) -> None:
@@ -236,7 +236,7 @@ def _is_long_embedding(workspace: Workspace) -> bool:
     """Whether a first generation has to wait long for its vectors: then one that is searched by words goes ahead."""
     if generations.current_number(workspace.home) is not None or embedders.model(workspace.settings) is None:
         return False
-    manifests = [lake.manifest(workspace.home, "private_records", one.name) for one in workspace.settings.sources]
+    manifests = [lake.manifest(workspace.home, "private_records", source.name) for source in workspace.settings.sources]
     return sum(entry.rows for entries in manifests for entry in entries.values()) > _EMBEDDED_AT_ONCE
 
 
@@ -257,25 +257,25 @@ class _Session:
     ) -> None:
         """Runs the job of that name on these of its assets, as a run of the code location that the UI shows."""
         job = self._defs.resolve_job_def(name)
-        told = run_tags.describe_run(self._workspace, keys, tags or {}, run_tags.COMMAND_LINE)
+        tags_ = run_tags.describe_run(self._workspace, keys, tags or {}, run_tags.COMMAND_LINE)
         run = self._instance.create_run_for_job(
             job,
             run_config={**_QUIET, **(config or {})},
-            tags={**told, run_tags.USER: run_tags.COMMAND_LINE, orphaned_runs.PROCESS: str(os.getpid())},
+            tags={**tags_, run_tags.USER: run_tags.COMMAND_LINE, orphaned_runs.PROCESS: str(os.getpid())},
             asset_selection=set(keys),
             remote_job_origin=LOCATION.get_job_origin(name),
         )
         result = execute_run(InMemoryJob(job), run, self._instance)
         self.outcome.runs += 1
         failures = result.get_step_failure_events()
-        errors = [one.step_failure_data.error for one in failures]
+        errors = [event.step_failure_data.error for event in failures]
         if any(error and error.cls_name in _INTERRUPTIONS for error in errors):
             # Dagster makes a failure of Ctrl-C and SIGTERM, and returns: what follows would be made of half a run
             raise KeyboardInterrupt
         for event in failures:
             self.outcome.errors.append(f"{event.step_key}: {self._describe_failure(event)}")
-        for made in result.get_asset_materialization_events():
-            written = made.step_materialization_data.materialization
+        for event in result.get_asset_materialization_events():
+            written = event.step_materialization_data.materialization
             counts: dict[str, Any] = {name: value.value for name, value in written.metadata.items()}
             self.outcome.counts[written.asset_key.to_user_string()] = counts
         for check in result.get_asset_check_evaluations():
@@ -285,15 +285,15 @@ class _Session:
 
     def _describe_failure(self, event: dg.DagsterEvent) -> str:
         """What is said of a failed step; of a fault of relrag also where its report lies and what to do."""
-        said = event.step_failure_data.user_failure_data
-        if said is None:
+        failure = event.step_failure_data.user_failure_data
+        if failure is None:
             error = event.step_failure_data.error
             return str(error and error.cls_name)
-        report = said.metadata.get(REPORT)
+        report = failure.metadata.get(REPORT)
         if report is None:
-            return str(said.description)
+            return str(failure.description)
         path = fault_report.write(self._workspace.home, str(report.value), str(event.step_key))
-        return f"{said.description}; {fault_report.advice(path)}"
+        return f"{failure.description}; {fault_report.advice(path)}"
 
 
 def end_orphans(workspace: Workspace) -> None:

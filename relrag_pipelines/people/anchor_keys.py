@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from relrag_pipelines.identity.journal_statements import (
+    PERSON,
     Allocation,
     Merge,
     RelationshipNote,
@@ -23,7 +24,6 @@ from relrag_pipelines.identity.journal_statements import (
 from relrag_pipelines.identity.participants import names_in
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.entry_kinds import CallWord, GraphRAGIndex
-from relrag_pipelines.people.stage import PERSON
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import ManualLink
 from relrag_pipelines.stores import lake

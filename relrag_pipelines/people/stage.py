@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from relrag_pipelines.identity import lookup, people_tables
 from relrag_pipelines.identity.entries import Claim, NamingEntry, from_counts
-from relrag_pipelines.identity.journal_statements import Entry, Statement, holding, number_statements
+from relrag_pipelines.identity.journal_statements import PERSON, Entry, Statement, holding, number_statements
 from relrag_pipelines.identity.name_forms import given_forms, person_names
 from relrag_pipelines.identity.resolve import Resolution, resolve
 from relrag_pipelines.journal import journal
@@ -51,8 +51,6 @@ _PEOPLE_OF_MONTHS = """
         AND who.pinned_person_id = coalesce(pinned, -1)
     GROUP BY lake_month
 """
-PERSON = "person"
-"""the kind under which names are hashed in anchors"""
 _OWNER = "owner"
 """the entry of an owner whom the archive does not name"""
 

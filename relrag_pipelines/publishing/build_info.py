@@ -14,19 +14,19 @@ from relrag_pipelines.stores import generations
 NAME = "months.json"
 
 
-def write(place: Path, about: Mapping[str, Any]) -> None:
+def write(folder: Path, about: Mapping[str, Any]) -> None:
     """Writes it into the folder of a generation."""
-    failpoint("publish.about", place / NAME)
-    (place / NAME).write_bytes(orjson.dumps(about, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2))
+    failpoint("publish.about", folder / NAME)
+    (folder / NAME).write_bytes(orjson.dumps(about, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2))
 
 
-def read(place: Path) -> dict[str, Any]:
-    """What stands in that folder; empty where it is of an older version, or damaged: everything is built anew then."""
+def read(folder: Path) -> dict[str, Any]:
+    """The information in a generation's folder; empty for an older version or a damaged file, which is rebuilt."""
     try:
-        found: dict[str, Any] = orjson.loads((place / NAME).read_bytes())
+        info: dict[str, Any] = orjson.loads((folder / NAME).read_bytes())
     except (FileNotFoundError, orjson.JSONDecodeError):
         return {}
-    return found
+    return info
 
 
 def of_current(home: Path) -> dict[str, Any]:

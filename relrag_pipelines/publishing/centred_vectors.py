@@ -47,9 +47,9 @@ def centre_batches(
     """The batches with their columns of vectors, each of this length, as they are compared."""
     for batch in batches:
         for name in ("vector", "span_vectors") if means else ():
-            place = batch.schema.get_field_index(name)
-            if place >= 0:
-                batch = batch.set_column(place, name, _centre(batch.column(place), means, dimension))
+            index = batch.schema.get_field_index(name)
+            if index >= 0:
+                batch = batch.set_column(index, name, _centre(batch.column(index), means, dimension))
         yield batch
 
 

@@ -41,10 +41,10 @@ def require_vector_space(settings: Settings) -> None:
     """
     if settings.qdrant_url:
         return
-    wanted = _VECTORS_LEAST + _rebuilt_bytes(settings)
+    required = _VECTORS_LEAST + _rebuilt_bytes(settings)
     free = environment.free_bytes(settings.home_path)
-    if free < wanted:
-        raise DiskFull(f"{FULL}: the vectors of the new generation may take {wanted / 1e6:,.0f} MB")
+    if free < required:
+        raise DiskFull(f"{FULL}: the vectors of the new generation may take {required / 1e6:,.0f} MB")
 
 
 def _rebuilt_bytes(settings: Settings) -> int:
@@ -66,8 +66,8 @@ def _rebuilt_bytes(settings: Settings) -> int:
             + _TEMPORARY_RATIO * size
         )
         for table in catalog_build.LAKE:
-            held = lake.manifest(settings.home_path, table, source.name).values()
-            total += _CATALOG * sum(month.bytes for month in held)
+            entries = lake.manifest(settings.home_path, table, source.name).values()
+            total += _CATALOG * sum(month.bytes for month in entries)
     return total
 
 
@@ -77,14 +77,14 @@ def required_bytes(settings: Settings) -> int:
     with suppress(lake.LakeError, NotADirectoryError):  # what is wrong there is told where it is used
         total += _rebuilt_bytes(settings)
     for source in settings.sources:
-        known = unit_state.load(settings.home_path, source.name)
+        stored = unit_state.load(settings.home_path, source.name)
         try:
-            taken = ownership.claimed_elsewhere(settings, source)
-            scan = scan_units(settings.source_path(source), KINDS[source.kind], source, known, "", taken=taken)
+            is_claimed = ownership.claimed_elsewhere(settings, source)
+            scan = scan_units(settings.source_path(source), KINDS[source.kind], source, stored, "", taken=is_claimed)
         except SourceNotFound:
             continue
         sizes: dict[str, int] = {}
-        new = [unit for path, unit in scan.units.items() if path not in known]
+        new = [unit for path, unit in scan.units.items() if path not in stored]
         for unit in new:
             suffix = unit.file.suffix.lower()
             sizes[suffix] = sizes.get(suffix, 0) + unit.size

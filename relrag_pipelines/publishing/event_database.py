@@ -29,8 +29,8 @@ def tables(since: Mapping[str, int]) -> Iterator[tuple[str, Iterator[dict[str, A
             query = sqlalchemy.select(table)
             if name in since:
                 query = query.where(table.c.id > since[name])
-            found = connection.execution_options(yield_per=_AT_ONCE).execute(query).mappings()
-            yield name, ({column: _plain(value) for column, value in row.items()} for row in found)
+            rows_ = connection.execution_options(yield_per=_AT_ONCE).execute(query).mappings()
+            yield name, ({column: _plain(value) for column, value in row.items()} for row in rows_)
 
 
 def last_row(table: str) -> int:

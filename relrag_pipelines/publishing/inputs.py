@@ -22,50 +22,50 @@ from relrag_pipelines.workspace import Workspace
 
 
 def month_files(
-    workspace: Workspace, place: Path, months: Set[str], embedded: bool, known: KnownValues
+    workspace: Workspace, folder: Path, months: Set[str], embedded: bool, known_values: KnownValues
 ) -> dict[str, list[tuple[str, list[Path]]]]:
     """The files of these months (<source>/<YYYY-MM>), and all failures; dense vectors only where all are there.
 
-    `known` are values that were replaced, which no failure names.
+    `known_values` are values that were replaced, which no failure names.
     """
     parts: dict[str, list[tuple[str, list[Path]]]] = {table: [] for table in plans.PUBLISHED_TABLES}
     for source in workspace.settings.sources:
-        for table, found in parts.items():
+        for table, files_by_source in parts.items():
             files = [
                 path
                 for month, path in lake.month_files(workspace.home, table, source.name).items()
                 if (embedded or table != "embeddings") and (table == "failures" or f"{source.name}/{month}" in months)
             ]
-            found.append((source.name, files))
-        failed = _redacted_failures(workspace, source, known)
-        path = place / f"failures-{source.name}.parquet"
+            files_by_source.append((source.name, files))
+        failed = _redacted_failures(workspace, source, known_values)
+        path = folder / f"failures-{source.name}.parquet"
         failpoint("publish.failures", path)
         pq.write_table(to_table(failed, Failure) if failed else arrow_schema(Failure).empty_table(), path)
         parts["failures"][-1][1].append(path)
     return parts
 
 
-def _redacted_failures(workspace: Workspace, source: Source, known: KnownValues) -> list[Failure]:
+def _redacted_failures(workspace: Workspace, source: Source, known_values: KnownValues) -> list[Failure]:
     """What could not be read in a source, its paths redacted."""
     channel, redactor = workspace.channel(source), workspace.redactor
-    hidden = known.restrict(redactor.hidden_entities(channel))
+    hidden = known_values.restrict(redactor.hidden_entities(channel))
 
     def redact(text: str) -> str:
         text = redactor.redact(text, channel)
         return f"h{workspace.keys.id_hash(text)}" if hidden.entities_in(text) else text
 
     return [
-        replace(one, location=redact(one.location), message=redact(one.message), unit=redact(one.unit))
-        for one in unit_state.load_failures(workspace.home, source.name)
+        replace(failure, location=redact(failure.location), message=redact(failure.message), unit=redact(failure.unit))
+        for failure in unit_state.load_failures(workspace.home, source.name)
     ]
 
 
 def beside_months(workspace: Workspace) -> dict[str, Any]:
     """What the catalog takes beside the months; the owner's own words redacted as those of any document."""
-    said = [replace(word, provenance=_provenance(workspace, word)) for word in manual_links.load(workspace.home)]
+    links_ = [replace(word, provenance=_provenance(workspace, word)) for word in manual_links.load(workspace.home)]
     whole = {table: archive_tables.path(workspace.home, table) for table in (*catalog.WHOLE, *catalog_build.PEOPLE)}
-    there = {table: path for table, path in whole.items() if path.exists()}
-    return {"said": said, "link_max_records": workspace.settings.link_max_records, "whole": there}
+    existing = {table: path for table, path in whole.items() if path.exists()}
+    return {"manual_links": links_, "link_max_records": workspace.settings.link_max_records, "whole": existing}
 
 
 def _provenance(workspace: Workspace, word: ManualLink) -> str:

@@ -133,7 +133,7 @@ def _build_full(workspace: Workspace, about: dict[str, Any], known: KnownValues)
             points.append(vectors.build(place / VECTORS, batches, workspace.each, *shape, target))
             return
         with workspace.dedicated_worker() as (beside, others):
-            points.append(vectors.build(place / VECTORS, batches, others.each, *shape, beside=beside))
+            points.append(vectors.build(place / VECTORS, batches, others.each, *shape, executor=beside))
 
     parts = inputs.month_files(workspace, place, set(about["months"]), bool(about["embedder"]), known)
     counts = catalog_build.build(

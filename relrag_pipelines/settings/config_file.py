@@ -35,6 +35,7 @@ ENVIRONMENT_ONLY = {
     "QDRANT_SOURCE_API_KEY": "key of the server that `url` of a source of kind legacy names",
     "DAGSTER_POSTGRES_URL": "where dagster_storage postgres keeps runs and events, "
     "as postgresql+psycopg2://user:password@host:5432/database",
+    "RELRAG_LANGUAGES": "folders of further languages, separated as in PATH; see CONTRIBUTING.md",
     "RELRAG_NOW": "fixes the clock (ISO 8601), for tests and the demo",
     "QDRANT_URL": "a Qdrant server that some tests and measurements use; they do without where it is not set",
     "RELRAG_SHARED_DATA": "folder of real exports that some tests read; they are skipped without it",

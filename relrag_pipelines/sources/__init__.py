@@ -1,10 +1,10 @@
-"""What every connector is given. The table of kinds is in kinds.py.
+"""The interface between connectors and the rest of the pipeline. The table of kinds is in kinds.py.
 
-A connector is one module of this folder with one function, `read(unit, reading)`, a generator of records and
-failures. It streams: it never holds more than one item. It yields a Failure for what it cannot read and goes on; it
-raises only on faults of its own. Beside it stands `recognise(file)`, which `relrag init` asks. A kind whose units are
-not simply the files with its suffixes also has a lister, `units(place)`: see unit.py. To add a kind: the module, a row
-in KINDS, a test, a sample. No module outside of this folder knows a kind or a type of record by name.
+A connector is a module of this folder with a function `read(unit, reading)`, a generator of records and failures. It
+streams: it never holds more than one record. It yields a Failure for what it cannot read and continues; it raises only
+on faults of its own. `recognise(file)` in the same module serves `relrag init`. A kind whose units are not simply the
+files with its suffixes also has a lister, `units(scope)`: see unit.py. To add a kind: the module, a row in KINDS, a
+test, a sample. No module outside this folder names a kind or a type of record.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from relrag_pipelines.sources.unit import (
     Lister,
     Listing,
     ListingError,
-    ListingPlace,
+    ListingScope,
     Unit,
     UnitRef,
     path_of,
@@ -51,7 +51,7 @@ __all__ = [
     "Lister",
     "Listing",
     "ListingError",
-    "ListingPlace",
+    "ListingScope",
     "ReadContext",
     "Reader",
     "RecordType",
@@ -64,10 +64,10 @@ __all__ = [
 ]  # fmt: skip
 
 LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
-"""fault words of what is left out on purpose: counted, but no reason to say that something went wrong"""
+"""fault words of files left out on purpose: counted, but not reported as faults"""
 
 UNREADABLE = "unreadable"
-"""fault word of a whole unit that the system did not give, so that it is tried again with every sync"""
+"""fault word of a unit that the system could not read, so that every sync tries it again"""
 
 
 @dataclass(frozen=True)
@@ -76,18 +76,18 @@ class CallApproval:
 
     approved: bool = False
     swapped: bool = False
-    """the two speakers stand for each other"""
+    """the labels of the two speakers are exchanged"""
 
 
 @dataclass(frozen=True)
 class ReadContext:
-    """What a connector is told besides the unit: its source's options, limits, and the keyed hash for ids."""
+    """Context of a unit for its connector: the options of its source, limits, and the keyed hash for ids."""
 
     source: str
     timezone: str
     """IANA name of the zone that local times are in"""
     hash: Callable[[str], str]
-    """keyed hash of a text, 16 hex digits: the only hash that may stand in an id"""
+    """keyed hash of a text, 16 hex digits: the only hash that ids may contain"""
     date_order: str = "auto"
     owner: str = ""
     """the archive's owner, as transcripts name them"""
@@ -95,31 +95,31 @@ class ReadContext:
     """patterns of the source's file names"""
     approval_required: bool = False
     approvals: Callable[[], Mapping[str, CallApproval]] = dict
-    """what the owner has said of each call, by asset_id"""
+    """the owner's decision about each call, by asset_id"""
     transcription_model: str = ""
-    """folder of a model that makes transcripts; empty for none"""
+    """folder of a transcription model; empty for none"""
     transcription_max_seconds: int = 60
     """processor time for each second of a recording"""
     transcription_max_bytes: int = 8 * 2**30
     transcripts: Path | None = None
-    """where transcripts that were made are kept"""
+    """folder where transcripts made by the model are stored"""
     archive_max_ratio: int = 100
     archive_max_bytes: int = 20 * 2**30
     unit_max_bytes: int = 2 * 2**30
     parser_max_seconds: int = Limits().seconds
     parser_max_bytes: int = Limits().max_bytes
     follow_links: bool = False
-    """what links lead to is read wherever it lies"""
+    """links are followed, even out of the source"""
     url: str = ""
-    """of the server that holds the source, where it is no folder"""
+    """address of the server that holds the source, if it isn't a folder"""
     collection: str = ""
-    """what of that server is read"""
+    """name of the collection on that server"""
     server_collection: Callable[[], LegacyCollection] | None = None
-    """opens that"""
+    """opens that collection"""
     units: Callable[[], Iterable[Unit]] = tuple
-    """the units of the source as they lie there now"""
-    keep: Callable[[str, str, bytes], None] = lambda unit, place, data: None
-    """keeps in private/ the bytes of an item that could not be read to its end: the unit's path, the place in it"""
+    """the current units of the source"""
+    keep: Callable[[str, str, bytes], None] = lambda unit, location, data: None
+    """stores in private/ the bytes of an item that could not be read completely: the unit's path, its location there"""
 
     @property
     def limits(self) -> Limits:
@@ -127,24 +127,24 @@ class ReadContext:
         return Limits(self.parser_max_seconds, self.parser_max_bytes)
 
     def transcription_limits(self, length: float) -> Limits:
-        """Limits for transcribing a recording of that many seconds, once the model has been loaded."""
+        """Limits for transcribing a recording of `length` seconds, once the model is loaded."""
         seconds = self.parser_max_seconds + math.ceil(self.transcription_max_seconds * length)
         return Limits(seconds, self.transcription_max_bytes, "transcription")
 
 
 @dataclass(frozen=True)
 class CoveredInterval:
-    """What a unit speaks of, where that is less than all: what it held before of another time is not deleted.
+    """The part of a thread that a unit covers: earlier records outside it are not deleted.
 
-    A connector yields one for a thread of which the unit may hold only a part, or one without a thread for the unit
-    as a whole. Undated records, and threads that no coverage names, are covered.
+    A connector yields one for each thread of which the unit may hold only a part, or one without a thread for the unit
+    as a whole. Undated records, and threads without an interval, are covered.
     """
 
     thread_id: str | None = None
     since: int | None = None
     """first second that is covered, UTC; None: from the beginning"""
     until: int | None = None
-    """second behind the last one, UTC; None: to the end"""
+    """second after the last covered one, UTC; None: to the end"""
 
 
 Reader = Callable[[Unit, ReadContext], Iterator[Record | Failure | CoveredInterval]]

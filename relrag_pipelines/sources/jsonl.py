@@ -56,7 +56,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class _BadLineError(Exception):
-    """A line that is not a record. It has a fault word, what was found and what to do."""
+    """A line that is not a record. `fault` is the fault word; the message says what is wrong and what to do."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
@@ -64,7 +64,7 @@ class _BadLineError(Exception):
 
 
 _CUT_OFF = ("not_json", "charset")
-"""faults of a last line that may be the first half of one"""
+"""faults of a last line that may be truncated"""
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
@@ -75,24 +75,31 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | Covere
             yield Failure("", "charset", "the file is UTF-16; save it as UTF-8", whole_unit=True)
             return
         for number, line in _lines(file):
-            faults: list[tuple[str, str]] = []
-            try:
-                item = _parse(line)
-                if "covers" in item and "id" not in item:
-                    yield _coverage(item["covers"], number, reading)
-                    continue
-                record = _record(item, unit, reading, faults)
-                if record.source_id in seen:
-                    raise _BadLineError("duplicate_id", "an earlier line has the same id and counts; give each its own")
-            except _BadLineError as error:
-                cut_off = error.fault in _CUT_OFF and line is not None and not line.endswith(b"\n")
-                why = "; the file may be cut off there, so nothing that is gone is deleted" if cut_off else ""
-                yield Failure(f"line {number}", error.fault, f"{error}{why}", whole_unit=cut_off)
-                continue
-            seen.add(record.source_id)
-            for fault, message in faults:
-                yield Failure(f"line {number}", fault, message)
-            yield record
+            yield from _read_line(line, number, unit, reading, seen)
+
+
+def _read_line(
+    line: bytes | None, number: int, unit: Unit, reading: ReadContext, seen: set[str]
+) -> Iterator[Record | Failure | CoveredInterval]:
+    """The record or interval of a line, after the failures of its fields; its id is added to `seen`."""
+    faults: list[tuple[str, str]] = []
+    try:
+        fields = _parse(line)
+        if "covers" in fields and "id" not in fields:
+            yield _coverage(fields["covers"], number, reading)
+            return
+        record = _record(fields, unit, reading, faults)
+        if record.source_id in seen:
+            raise _BadLineError("duplicate_id", "an earlier line has the same id and counts; give each its own")
+    except _BadLineError as error:
+        cut_off = error.fault in _CUT_OFF and line is not None and not line.endswith(b"\n")
+        why = "; the file may be cut off there, so nothing that is gone is deleted" if cut_off else ""
+        yield Failure(f"line {number}", error.fault, f"{error}{why}", whole_unit=cut_off)
+        return
+    seen.add(record.source_id)
+    for fault, message in faults:
+        yield Failure(f"line {number}", fault, message)
+    yield record
 
 
 def recognise(file: Path) -> bool:
@@ -139,7 +146,7 @@ def _parse(line: bytes | None) -> Json:
 
 
 def _parse_with_halves(line: bytes) -> Any:
-    """JSON in which halves of surrogate pairs stand, as programs write them that cut text by UTF-16 units."""
+    """Parses JSON with halves of surrogate pairs, as written by programs that cut text between UTF-16 units."""
     try:
         text = line.decode()
         if "\\u" in text:
@@ -159,22 +166,9 @@ def _record(item: Json, unit: Unit, reading: ReadContext, faults: list[tuple[str
     except WrongValueError as wrong:
         raise _BadLineError(wrong.fault, f"id: {wrong}") from None
     fields, extra = _fields(item, faults)
-    if "title" in fields:
-        title = fields.pop("title")
-        if fields.setdefault("subject", title) != title:
-            extra["title"] = title
-    if "from" in fields:
-        fields["from_"] = fields.pop("from")
-    if any(not page.start <= page.end <= len(fields.get("text", "")) for page in fields.get("pages", ())):
-        faults.append(("wrong_type", "pages: found offsets outside the text, wanted start <= end <= its length"))
-        del fields["pages"]
-        extra["pages"] = item["pages"]
+    _rename_fields(fields, extra)
+    _check_pages(item, fields, extra, faults)
     fields["ts"], fields["date_quality"] = _when(fields.pop("timestamp", None), fields.get("ts"), reading.timezone)
-    if "rag_source_type" in fields:
-        fields["rag_source_type"] = fields["rag_source_type"].strip().lower()
-    older = fields.pop("parent_source_id", None)
-    if older is not None:
-        fields.setdefault("parent_asset_id", older)
     if "parent_asset_id" in fields:
         fields["parent_asset_id"] = _parent(fields["parent_asset_id"], reading)
     if "numbers" not in fields:
@@ -183,8 +177,32 @@ def _record(item: Json, unit: Unit, reading: ReadContext, faults: list[tuple[str
     return Record(name, asset_id=f"jsonl:{reading.source}:{name}", locations=[f"{unit.path}#{name}"], **fields)
 
 
+def _rename_fields(fields: dict[str, Any], extra: Json) -> None:
+    """Replaces alternative and older names of fields by those of Record; a title beside a subject goes to `extra`."""
+    if "title" in fields:
+        title = fields.pop("title")
+        if fields.setdefault("subject", title) != title:
+            extra["title"] = title
+    if "from" in fields:
+        fields["from_"] = fields.pop("from")
+    if "rag_source_type" in fields:
+        fields["rag_source_type"] = fields["rag_source_type"].strip().lower()
+    parent_source_id = fields.pop("parent_source_id", None)
+    if parent_source_id is not None:
+        fields.setdefault("parent_asset_id", parent_source_id)
+
+
+def _check_pages(item: Json, fields: dict[str, Any], extra: Json, faults: list[tuple[str, str]]) -> None:
+    """Moves pages that reach beyond the text to `extra`, with a fault."""
+    if all(page.start <= page.end <= len(fields.get("text", "")) for page in fields.get("pages", ())):
+        return
+    faults.append(("wrong_type", "pages: found offsets outside the text, wanted start <= end <= its length"))
+    del fields["pages"]
+    extra["pages"] = item["pages"]
+
+
 def _coverage(covers: Any, number: int, reading: ReadContext) -> CoveredInterval | Failure:
-    """What the file says that it speaks of. Where that cannot be read, nothing that is gone from it is deleted."""
+    """The interval that the file covers. If it cannot be read, no records missing from the file are deleted."""
     faults: list[tuple[str, str]] = []
     if type(covers) is dict and covers and covers.keys() <= {"from", "to"}:
         try:
@@ -193,8 +211,8 @@ def _coverage(covers: Any, number: int, reading: ReadContext) -> CoveredInterval
             faults.append((wrong.fault, str(wrong)))
         else:
             return CoveredInterval(None, since and since[0], until and until[0] + (1 if until[1] == "exact" else _DAY))
-    found = faults[0][1] if faults else "wanted an object with from, to or both"
-    why = f"covers: {found}; until that is mended nothing that is gone from the file is deleted"
+    fault = faults[0][1] if faults else "wanted an object with from, to or both"
+    why = f"covers: {fault}; until that is mended nothing that is gone from the file is deleted"
     return Failure(f"line {number}", "covers", why, whole_unit=True)
 
 
@@ -223,7 +241,7 @@ def _fields(item: Json, faults: list[tuple[str, str]]) -> tuple[dict[str, Any], 
 
 
 def _when(timestamp: tuple[datetime, bool] | None, ts: int | None, timezone: str) -> tuple[int | None, str]:
-    """Seconds since 1970, and date_quality. A day stands for its midnight in UTC, so that it stays in its month."""
+    """Seconds since 1970, and date_quality. A day is its midnight in UTC, so that it stays in its month."""
     if timestamp is None:
         return ts, "none" if ts is None else "exact"
     moment, has_time = timestamp
@@ -232,13 +250,13 @@ def _when(timestamp: tuple[datetime, bool] | None, ts: int | None, timezone: str
     return math.floor(moment.timestamp()), "exact" if has_time else "day"
 
 
-def _parent(given: str, reading: ReadContext) -> str:
-    kind, colon, _ = given.partition(":")
-    return given if colon and kind in KINDS else f"jsonl:{reading.source}:{given}"
+def _parent(parent_id: str, reading: ReadContext) -> str:
+    kind, colon, _ = parent_id.partition(":")
+    return parent_id if colon and kind in KINDS else f"jsonl:{reading.source}:{parent_id}"
 
 
 def _check_depth(extra: Json) -> Json:
-    """The same, if it can be written again. Raises _BadLineError: JSON may be read deeper than it can be written."""
+    """Returns `extra`. Raises _BadLineError if it is nested too deep to be written, though it was read."""
     if extra:
         try:
             orjson.dumps([[[[extra]]]])

@@ -23,9 +23,9 @@ class RecordType:
 
     name: str
     noun: str = ""
-    """what one is called in an answer"""
+    """what an answer calls such a record"""
     plural: str = ""
-    """what several are called, where not with an s behind"""
+    """plural of `noun`, where that isn't the noun with an s"""
     en: str = ""
     """words that a question in English may use for it"""
     he: str = ""
@@ -33,41 +33,41 @@ class RecordType:
     cs: str = ""
     """such words in Czech"""
     tells: str = ""
-    """words for what it tells without saying so, in any language: a card does not call a phone number one"""
+    """words for its contents, in any language: a contact card holds a phone number but doesn't call it one"""
     channel: str = ""
-    """redaction policy, whatever the source's settings say; empty for the policy of the source"""
+    """redaction policy of these records, whatever the source's settings are; empty: the policy of the source"""
     label: str = ""
-    """what stands as its type in the compact line, where not its name; {index} and {file} are its place and file"""
+    """the type in the compact line, if not `name`; {index} and {file} are the record's place and file"""
     about: str = ""
-    """what its compact line says, for a language model that answers from it"""
+    """explains the compact line to a language model that answers from it"""
     part_of: str = ""
-    """type of the records that it comes with; by itself it is listed only where it is asked for"""
+    """type of the record that it belongs to; alone it is listed only on request"""
     identifier: str = "name"
     """kind of identifier that the name of a sender is"""
     chat: bool = False
     """a message of a chat"""
     mail: bool = False
-    """a mail, which quotes what it answers and may be sent to many"""
+    """a mail, which quotes the mail that it replies to and may have many recipients"""
     verbatim: bool = False
-    """code: its marks are no formatting"""
+    """code: punctuation in it isn't formatting"""
     spoken: bool = False
-    """what was said aloud: a call, a meeting"""
+    """a transcript of speech: a call, a meeting"""
     card: bool = False
-    """all about one person"""
+    """a contact card: everything in it is about one person"""
     about_people: bool = False
-    """states facts and relationships of people, and is nothing that somebody wrote"""
+    """states facts and relationships of people; nobody wrote it as a message"""
     told_by_sender: bool = False
-    """an answer tells it by who wrote it or in which chat; others by what they say"""
+    """an answer introduces it by its sender or chat; other types by their text"""
     from_file: bool = False
-    """its time is that of a file, which may just have been copied"""
+    """its time is a file's modification time, which changes when the file is copied"""
     passages_are_parts: bool = False
-    """where it has several passages, their places are those of its parts"""
+    """if it has several passages, each passage is one of its parts"""
     from_all: bool = False
-    """it is from all who took part"""
+    """all participants are its senders"""
     from_address: bool = False
-    """of who wrote it, `Name <address>`, the address is shown"""
+    """the address of its sender is shown: `Name <address>`"""
     details: bool = False
-    """its `extra` has what is shown of it: hash, class, method"""
+    """displayed details (hash, class, method) are in `extra`"""
 
     @property
     def words(self) -> str:
@@ -84,67 +84,68 @@ class RecordType:
 class Kind:
     """A kind of source."""
 
+    """A kind of source, such as chats exported from WhatsApp."""
     name: str
     meaning: str
     version: int
-    """raised when the reader reads differently, so that every unit is read again"""
+    """raised when the reader's output changes, so that every unit is read again"""
     suffixes: tuple[str, ...]
     """lower-case suffixes of its units"""
     record_types: tuple[RecordType, ...]
-    """types of the records that it reads; the first is that of records that name none"""
+    """types of the records that it reads; the first is the default for records that name none"""
     channel: str = "default"
-    """redaction policy of what it reads, where the record's own type has none"""
+    """redaction policy of its records, where their type has none"""
     options: tuple[str, ...] = field(default=("timezone",))
-    """settings of a source that change what is read"""
+    """settings of a source that change the records"""
     companions: tuple[str, ...] = ()
-    """lower-case suffixes of files that belong to the unit that their name begins with"""
+    """lower-case suffixes of files that are read with the unit of the same name"""
     references_siblings: tuple[str, ...] = ()
-    """suffixes of units whose records tell of other files of their folder, so that these are read again with them"""
+    """suffixes of units whose records mention other files of their folder; a change there has them read again"""
     asks_others: str = ""
-    """fault word of a unit that was read by what other units of the source say, or waits for what they say: it is read
-    again when one of them comes, goes or changes"""
+    """fault word of a unit whose reading depends on other units of the source: it is read again when one of them is
+    added, removed or changed"""
     one_record_per_unit: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
     discovers_units: bool = False
-    """its units are listed by its module's `units`; else they are the files with its suffixes"""
+    """its units are listed by its module's `units`; otherwise they are the files with its suffixes"""
     may_be_truncated: bool = False
-    """a unit may lack the older part of a thread, so it speaks of it only from its first record to when it was made"""
+    """a unit may lack the older part of a thread, so it covers only the time from its first record to its making"""
     module: str = ""
-    """its module, where that has another name"""
+    """its module, if not `name`"""
     patterns: tuple[str, ...] = ()
     """further paths of its units, as glob patterns: files that have no suffix"""
     threads: bool = False
-    """thread_id is not in the items: it follows from what they refer to, all of the source together"""
+    """thread_id is computed from the references between all records of the source"""
     allows_duplicates: bool = False
     """a unit may hold the same item twice: one record with two locations, not a mistake"""
     appends: bool = False
     """units grow at their end; the module's `starts_item_at(file, offset)` tells whether an item begins there"""
     ids_depend_on_names: bool = False
-    """its ids change with a name that the owner may change: a chat's title, or that of the source"""
+    """its ids contain a name that the owner may change: a chat's title, or that of the source"""
     single_process_option: str = ""
-    """an option that, where set, has the reader load something large: then one process reads all units"""
+    """an option with which the reader loads a large model: then a single process reads all units"""
 
     source_name: str = ""
-    """what a source of the kind is called at first, where not as the kind"""
+    """name that a new source of the kind gets, if not `name`"""
     shared_suffixes: bool = False
-    """music, films and data of programs have its suffixes too: a file that it does not recognise tells nothing"""
+    """unrelated files (music, films, program data) share its suffixes, so an unrecognised file isn't reported"""
     repositories: Literal["", "history", "files"] = ""
-    """what it reads of git repositories, so that it is proposed where there is one"""
+    """what it reads of a git repository, so that `relrag init` proposes it for one"""
     media_names: str = ""
-    """regular expression of how files are named that its items come with"""
+    """regular expression for the names of media files that its exports contain"""
     record_mark: bytes = b""
-    """what stands before each record of a file that holds many"""
+    """bytes that begin each record of a file with many records"""
     record_bytes: int = 0
-    """text of a usual record, where no beginning tells; 0 where a file is a record"""
+    """typical bytes of text in a record without `record_mark`; 0 where a file is one record"""
     own_ids: bool = False
-    """its records have an id of their own behind the name of the source"""
+    """its records' ids are their own, prefixed with the name of the source"""
     any_type: bool = False
     """its records may be of any type"""
     facts: bool = False
-    """its records state facts under titles, so that what one names may be the title of another: records of its first
-    type, where it has several"""
+    """its records state facts under titles, and the value of one fact may be the title of another record; if it has
+    several types, this holds for the first"""
     backfills: bool = False
-    """relrag can write its fields into what is read"""
+    """relrag can write its fields back into the source"""
 
     @property
     def rag_source_type(self) -> str:
@@ -154,16 +155,16 @@ class Kind:
     @property
     def chat(self) -> bool:
         """Whether it reads chats, whose messages are indexed in windows."""
-        return any(one.chat for one in self.record_types)
+        return any(record_type.chat for record_type in self.record_types)
 
     @property
     def mail(self) -> bool:
         """Whether it reads mails."""
-        return any(one.mail for one in self.record_types)
+        return any(record_type.mail for record_type in self.record_types)
 
     def matches(self, path: str) -> bool:
         """Whether the file at that path, relative to its source, is a unit of the kind."""
-        return path.lower().endswith(self.suffixes) or any(fnmatch.fnmatch(path, one) for one in self.patterns)
+        return path.lower().endswith(self.suffixes) or any(fnmatch.fnmatch(path, pattern) for pattern in self.patterns)
 
     @property
     def read(self) -> Reader:

@@ -1,16 +1,16 @@
-"""The table of kinds. Everything that other modules know of a kind is in its row."""
+"""The table of kinds of sources. Each row declares everything that other modules need to know of its kind."""
 
 from __future__ import annotations
 
 from relrag_pipelines.sources.kind import Kind, RecordType
 
 _PARSER = ("parser_max_seconds", "parser_max_bytes")
-"""options of kinds that have a library read files: what was stopped is read again when a limit changes"""
+"""options of kinds whose files a library parses: a file whose parsing was stopped is read again when a limit changes"""
 _TRANSCRIPTION = ("transcription_model", "transcription_max_seconds", "transcription_max_bytes")
 
 AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp", ".flac", ".wma", ".mp4", ".webm")
 TRANSCRIPTS = (".vtt", ".srt", ".sbv", ".json", ".txt")
-"""suffixes; of several transcripts of one call the first of these is read"""
+"""suffixes of transcripts; if a call has several, the first in this order is read"""
 
 _MESSAGE = RecordType(
     "whatsapp",
@@ -89,7 +89,7 @@ _ATTACHMENT = RecordType(
     told_by_sender=True,
 )
 _SCAN = RecordType("paperless", "scanned document", channel="paperless")
-"""types that more than one kind reads"""
+"""types that several kinds read"""
 
 KINDS = {
     kind.name: kind
@@ -188,9 +188,9 @@ KINDS = {
         ),
         Kind(
             "gmail",
-            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml and .msg",
+            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml, .emlx and .msg",
             4,
-            (".mbox", ".eml", ".msg"),
+            (".mbox", ".eml", ".emlx", ".msg"),
             (
                 _MAIL,
                 _ATTACHMENT,
@@ -243,14 +243,14 @@ KINDS = {
     )
 }
 
-RECORD_TYPES = {one.name: one for kind in KINDS.values() for one in kind.record_types}
+RECORD_TYPES = {record_type.name: record_type for kind in KINDS.values() for record_type in kind.record_types}
 
 MAIL_REF = next(f"{kind.name}:" for kind in KINDS.values() if kind.mail)
-"""what stands before a Message-ID in the id of a mail"""
+"""prefix of a Message-ID in the id of a mail"""
 COMMIT_REF = next(f"{kind.name}:" for kind in KINDS.values() if kind.repositories == "history")
-"""what stands before the hash in the id of a commit"""
+"""prefix of the hash in the id of a commit"""
 
 
 def record_type(name: str) -> RecordType:
-    """The declaration of a type of records; for an undeclared one only its name."""
+    """The declaration of a type of records; an undeclared type has only its name."""
     return RECORD_TYPES.get(name) or RecordType(name)

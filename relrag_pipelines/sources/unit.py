@@ -1,8 +1,8 @@
-"""Units, of which a source consists: a lister names them, a connector opens them.
+"""Units, the parts of a source: a lister lists them, a connector opens them.
 
-A lister is a function `units(place)` that returns a Listing. Most units are files; one that is none, such as a
-repository or what a service lists, is a UnitRef, an id with a version. A lister may say where its next listing goes on,
-a cursor: it stands beside the state of the units, and `ListingPlace.cursor` brings it back.
+A lister is a function `units(scope)` that returns a Listing. Most units are files; one that isn't, such as a repository
+or an item of a service, is a UnitRef, an id with a version. A lister may return a cursor where its next listing
+continues: it is stored with the state of the units, and passed in `ListingScope.cursor`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from relrag_pipelines.files import regular_files
 from relrag_pipelines.records import Failure
 
 Excluded = Callable[[str], bool]
-"""whether the source's settings leave out what lies at this path, relative to the source's"""
+"""whether the source's settings exclude a path, which is relative to the source's"""
 
 
 @dataclass(frozen=True)
-class ListingPlace:
+class ListingScope:
     """The folder that a lister examines, and its rules."""
 
     root: Path
@@ -30,7 +30,7 @@ class ListingPlace:
     is_excluded: Excluded = lambda path: False
     follow_links: bool = False
     cursor: str = ""
-    """that of the last listing, all of which has been read; empty where everything is to be listed"""
+    """the previous listing's cursor, if all of that has been read; empty to list everything"""
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class UnitRef:
     """A unit that is not a file, as its lister names it."""
 
     id: str
-    """what it is called in its source; of what lies in a folder the path"""
+    """its name in its source; for a file or folder its path"""
     version: str
-    """differs when it has changed; never empty"""
+    """changes when the unit does; never empty"""
     file: Path | None = None
-    """where it lies, if not at the source's path"""
+    """its path, if not the source's"""
     resume_point: str = ""
-    """of one that has only grown since the cursor: where its connector goes on; empty where it is read whole"""
+    """where its connector continues, if it has only grown since the cursor; empty to read it completely"""
 
 
 @dataclass(frozen=True)
@@ -52,23 +52,23 @@ class Unit:
     """What a connector opens: a file or a repository, with the files that are read together with it."""
 
     path: str
-    """relative to the source's path, with forward slashes; of a unit that is no file its id"""
+    """relative to the source's path, with forward slashes; the id of a unit that isn't a file"""
     file: Path
-    """where it lies"""
+    """absolute path"""
     size: int
     """bytes, of all its files"""
     mtime_ns: int
-    """modification time, nanoseconds; where it has companions a number that changes with any of theirs"""
+    """modification time, nanoseconds; with companions, a number that changes with any file's"""
     companions: tuple[Path, ...] = ()
     """files of the same name with one of the kind's `companions`, in order"""
     version: str = ""
-    """of a unit that is no file: differs when it has changed; size and time say nothing then"""
+    """for a unit that isn't a file: changes when the unit does, unlike size and time"""
     siblings_fingerprint: str = ""
-    """of a unit that tells of files in its folder: differs when one of them came, went or changed"""
+    """for a unit that mentions files in its folder: changes when one of them is added, removed or changed"""
     resume_point: str = ""
-    """from where it is read: an offset in a file, or what its lister gave; what lies before was read and is the same"""
+    """where reading begins: an offset in a file, or its lister's value; what precedes was read and is unchanged"""
     refusals: tuple[Failure, ...] = ()
-    """of its files those that are not opened; one without a location is of the unit itself, which is not read then"""
+    """failures of its files that are not opened; one without a location is the unit's own, which is not read then"""
 
     @property
     def root(self) -> Path:
@@ -81,31 +81,31 @@ class Listing:
     """The units of a source."""
 
     units: tuple[Unit | UnitRef, ...]
-    """all there are; those that changed since the cursor where `removed` is given"""
+    """all units; only those changed since the cursor if `removed_ids` is given"""
     cursor: str = ""
-    """where the next listing goes on; no text of what is listed, which may have to be forgotten"""
+    """where the next listing continues; it contains no text of the source, which may have to be erased"""
     removed_ids: frozenset[str] | None = None
-    """ids of those that are gone since the cursor; the others are as they were"""
+    """ids of units removed since the cursor; all others are unchanged"""
 
 
-Lister = Callable[[ListingPlace], Listing]
-"""raises ListingError, and OSError where it cannot look"""
+Lister = Callable[[ListingScope], Listing]
+"""raises ListingError, and OSError if it cannot read a folder"""
 
 
 class ListingError(RelragError):
-    """Part of a source cannot be listed, so deletions in it cannot be known; the message says what to do."""
+    """Part of a source cannot be listed, so deletions in it cannot be detected; the message says what to do."""
 
     stored = "the units of the source cannot be listed; `relrag plan` says why"
 
 
 def path_of(file: Path, root: Path) -> str:
     """The path of a file or folder relative to a source; for the source itself its name."""
-    whole, folder = str(file), f"{root}/"
-    if whole.startswith(folder):  # a path's own arithmetic takes ten times as long, for each of many files
-        relative = whole[len(folder) :]
+    text, prefix = str(file), f"{root}/"
+    if text.startswith(prefix):  # pathlib takes ten times as long, for each of many files
+        relative = text[len(prefix) :]
     else:
         relative = (file.relative_to(root) if file != root else Path(root.name)).as_posix()
-    # a name that is no valid UTF-8 comes with lone surrogates, which no table can hold
+    # a name that isn't valid UTF-8 has lone surrogates, which no table can hold
     return relative.encode("utf-8", "backslashreplace").decode()
 
 
@@ -119,34 +119,39 @@ def unit_of(
 ) -> Unit:
     """The unit for a file as it is now."""
     path = path_of(file, root)
-    found: list[os.stat_result] = []
-    plain: list[Path] = []
-    refused: list[Failure] = []
-    for one in (file, *companions):
+    stats: list[os.stat_result] = []
+    readable: list[Path] = []
+    refusals: list[Failure] = []
+    for part in (file, *companions):
         try:
-            found.append(regular_files.check_file(one, root, follow_links=follow_links))
-            plain.append(one)
-        except regular_files.RefusedFile as why:
-            if one is file:  # a version, so that it is read again when something else lies there
-                return Unit(path, file, 0, 0, version=f"{why.fault} {path}", refusals=(why.failure(),))
-            refused.append(why.failure(one.name))
-        except OSError:  # a link to nowhere: a unit all the same, so that reading it says what is wrong
+            stats.append(regular_files.check_file(part, root, follow_links=follow_links))
+            readable.append(part)
+        except regular_files.RefusedFile as error:
+            if part is file:  # a version, so that it is read again once something else is at the path
+                return Unit(path, file, 0, 0, version=f"{error.fault} {path}", refusals=(error.failure(),))
+            refusals.append(error.failure(part.name))
+        except OSError:  # a broken link: still a unit, so that reading it reports the fault
             return Unit(path, file, 0, 0, companions, siblings_fingerprint=siblings_fingerprint)
-    changed = found[0].st_mtime_ns
-    if companions:  # a name tells as well: `call.txt` that becomes `call.vtt` is read differently
-        told = [*(one.name for one in companions), *(f"{one.fault} {one.location}" for one in refused)]
-        names = zlib.crc32("\0".join(told).encode("utf-8", "surrogatepass"))
-        changed = (names + sum(one.st_mtime_ns for one in found)) % 2**63
-    size = sum(one.st_size for one in found)
     return Unit(
         path,
         file,
-        size,
-        changed,
-        tuple(plain[1:]),
+        sum(stat.st_size for stat in stats),
+        _combined_mtime(stats, companions, refusals) if companions else stats[0].st_mtime_ns,
+        tuple(readable[1:]),
         siblings_fingerprint=siblings_fingerprint,
-        refusals=tuple(refused),
+        refusals=tuple(refusals),
     )
+
+
+def _combined_mtime(stats: list[os.stat_result], companions: tuple[Path, ...], refusals: list[Failure]) -> int:
+    """A number that changes with the time of any file of a unit, and with the names of its companions.
+
+    Names matter too: `call.txt` is read differently once it becomes `call.vtt`.
+    """
+    parts = [companion.name for companion in companions]
+    parts += [f"{refusal.fault} {refusal.location}" for refusal in refusals]
+    names = zlib.crc32("\0".join(parts).encode("utf-8", "surrogatepass"))
+    return (names + sum(stat.st_mtime_ns for stat in stats)) % 2**63
 
 
 def unit_of_ref(ref: UnitRef, root: Path) -> Unit:

@@ -37,12 +37,12 @@ class CostEstimate:
     def words(self) -> str:
         """The same in a sentence."""
         most = f" of texts in {', '.join(self.languages)}" if self.languages else ""
-        said = f"embed {'up to' if most else 'about'} {self.tokens:,} tokens{most} with {self.model}"
+        lead = f"embed {'up to' if most else 'about'} {self.tokens:,} tokens{most} with {self.model}"
         if not self.host:
-            return f"{said}, on this machine; nothing leaves it"
+            return f"{lead}, on this machine; nothing leaves it"
         cost = "" if self.usd is None else f", for {dollars(self.usd)}"
         kind = "redacted text" if self.redacted else "text as it stands (pii_redaction_enabled is false)"
-        return f"{said}{cost}: the {kind} of passages, and later of questions, is sent to {self.host}"
+        return f"{lead}{cost}: the {kind} of passages, and later of questions, is sent to {self.host}"
 
 
 def dollars(usd: float) -> str:
@@ -55,8 +55,8 @@ def estimate_cost(workspace: Workspace, todo: Plan) -> CostEstimate | None:
     model = embedders.model(workspace.settings)
     if model is None:
         return None
-    stale = [one for one in todo.stale if one.stage == "embeddings"]
-    missing = [text for one in stale for text in _texts_to_embed(workspace, model, one.source, one.month)]
+    stale = [part for part in todo.stale if part.stage == "embeddings"]
+    missing = [text for part in stale for text in _texts_to_embed(workspace, model, part.source, part.month)]
     length = sum(len(text.encode("utf-8", "replace")) for text in missing)
     length += round(model.embedded_share * sum(export.text_bytes for export in todo.exports))
     if not length:
@@ -72,5 +72,5 @@ def _texts_to_embed(workspace: Workspace, model: embedders.ModelInfo, source: st
     """Texts of that month that are not in the cache."""
     chunks = lake.read(workspace.home, "chunks", source, month)
     texts = embed_chunks.texts_to_embed(chunks, model, workspace.keys.content_hash).texts
-    known = vector_cache.hashes_with_vector(workspace.home, model.name, list(texts))
-    return [text for key, text in texts.items() if key not in known]
+    cached = vector_cache.hashes_with_vector(workspace.home, model.name, list(texts))
+    return [text for key, text in texts.items() if key not in cached]

@@ -62,28 +62,28 @@ def run(workspace: Workspace, collection: str) -> IndexInfo:
     redaction_check.require_checked(workspace)
     stamp = expected_fingerprint(workspace, collection, chunk_months(workspace))
     workspace.report(f"GraphRAG index {collection}", 0, 1)
-    chunks, named = _inputs(workspace, collection)
-    before = graph_indexes.current_folder(workspace.home, collection)
-    drafts = parquet.read(before, "report_drafts") if before else None
-    tables, told = _build(workspace, chunks, named, drafts)
-    if wrong := violations(tables):
-        raise GraphIndexError(f"the GraphRAG index {collection} does not fit together: {wrong[0]}")
-    told = {
+    chunks, people = _inputs(workspace, collection)
+    current_folder = graph_indexes.current_folder(workspace.home, collection)
+    drafts = parquet.read(current_folder, "report_drafts") if current_folder else None
+    tables, details = _build(workspace, chunks, people, drafts)
+    if broken := violations(tables):
+        raise GraphIndexError(f"the GraphRAG index {collection} does not fit together: {broken[0]}")
+    details = {
         "passages": len(chunks),
-        **told,
+        **details,
         **_draft_counts(tables, drafts),
         "withheld": graph_leaks.blank(tables, LeakRules(workspace)),
     }
-    told |= graph_vectors.embed(workspace, tables, f"vectors of the GraphRAG index {collection}")
-    place = graph_indexes.begin(workspace.home, collection)
-    parquet.write(tables, place)
+    details |= graph_vectors.embed(workspace, tables, f"vectors of the GraphRAG index {collection}")
+    new_folder = graph_indexes.begin(workspace.home, collection)
+    parquet.write(tables, new_folder)
     counts = {name: len(table) for name, table in tables.items()}
-    graph_indexes.finish(place, stamp, counts, told)
+    graph_indexes.finish(new_folder, stamp, counts, details)
     workspace.report(f"GraphRAG index {collection}", 1, 1)
     prune_answers(workspace.home)
-    done = graph_indexes.current_info(workspace.home, collection)
-    assert done
-    return done
+    info = graph_indexes.current_info(workspace.home, collection)
+    assert info
+    return info
 
 
 def broken_invariants(workspace: Workspace, collection: str) -> list[str]:
@@ -94,7 +94,7 @@ def broken_invariants(workspace: Workspace, collection: str) -> list[str]:
 
 
 def find_unredacted(workspace: Workspace, collection: str) -> dict[str, int]:
-    """How many texts of each table hold what the policy of each of their passages forbids; up to a thousand a table.
+    """Number of texts in each table with something that the policy of each of their passages forbids, from a sample.
 
     A text that is made of passages of several channels may hold what one of these lets through.
     """
@@ -105,21 +105,24 @@ def find_unredacted(workspace: Workspace, collection: str) -> dict[str, int]:
         generations.open_current(workspace.home) as generation,
         catalog.open(generation.path / catalog.NAME) as connection,
     ):
-        known = connection.execute("SELECT chunk_id, source, rag_source_type FROM chunks").fetchall()
-        listed = connection.execute("SELECT DISTINCT unnest(numbers) FROM records").fetchall()
-    sources = {one.name: workspace.channel(one) for one in workspace.settings.sources}
-    channels = {chunk: redact_tables.channel_of(kind, sources[source]) for chunk, source, kind in known}
+        chunk_rows = connection.execute("SELECT chunk_id, source, rag_source_type FROM chunks").fetchall()
+        number_rows = connection.execute("SELECT DISTINCT unnest(numbers) FROM records").fetchall()
+    sources = {source.name: workspace.channel(source) for source in workspace.settings.sources}
+    channels = {chunk: redact_tables.channel_of(kind, sources[source]) for chunk, source, kind in chunk_rows}
     origin = tables["text_unit_chunks"]
-    of = {unit: channels.get(chunk, "default") for unit, chunk in zip(*map(origin.get, _ORIGIN), strict=True)}
+    channel_by_unit = {
+        unit: channels.get(chunk, "default") for unit, chunk in zip(*map(origin.get, _ORIGIN), strict=True)
+    }
     # an order's number keeps its place in a record that calls it one; here it stands without that word
-    references = {number for (number,) in listed}
-    found = {}
+    references = {number for (number,) in number_rows}
+    counts = {}
     for name, texts in _texts(tables).items():
-        every = -(-len(texts) // _SCANNED) or 1
-        found[name] = sum(
-            _is_unredacted(workspace, text, {of[one] for one in units}, references) for text, units in texts[::every]
+        step = -(-len(texts) // _SCANNED) or 1
+        counts[name] = sum(
+            _is_unredacted(workspace, text, {channel_by_unit[unit] for unit in units}, references)
+            for text, units in texts[::step]
         )
-    return {name: count for name, count in found.items() if count}
+    return {name: count for name, count in counts.items() if count}
 
 
 def _is_unredacted(workspace: Workspace, text: str, channels: Set[str], references: Set[str]) -> bool:
@@ -127,41 +130,41 @@ def _is_unredacted(workspace: Workspace, text: str, channels: Set[str], referenc
     text = record_strings.COMMIT.sub("-", _CITATION.sub(" ", text))
 
     def forbids(channel: str) -> bool:
-        found = workspace.redactor.detect(text, channel)
-        return any(text[entity.start : entity.end] not in references for entity in found)
+        entities = workspace.redactor.detect(text, channel)
+        return any(text[entity.start : entity.end] not in references for entity in entities)
 
     return bool(channels) and all(forbids(channel) for channel in sorted(channels))
 
 
 def _texts(tables: Tables) -> dict[str, list[tuple[str, list[str]]]]:
-    """By table each text and the text units that it was made of; the parts of a report one by one."""
+    """The texts of each table with the text units that they are made of; the parts of a report separately."""
     communities = dict(zip(tables["communities"]["community"], tables["communities"]["text_unit_ids"], strict=True))
-    found: dict[str, list[tuple[str, list[str]]]] = {"community_reports": []}
-    for name, said in _SAID.items():
+    texts: dict[str, list[tuple[str, list[str]]]] = {"community_reports": []}
+    for name, columns_ in _SAID.items():
         if name not in tables:
             continue
         units = _UNITS.get(name, "text_unit_ids")
-        found[name] = [
+        texts[name] = [
             (row[column], [row[units]] if name in _UNITS else list(row[units]))
             for row in tables[name].to_dict("records")
-            for column in said
+            for column in columns_
         ]
     for row in tables["community_reports"].to_dict("records"):
         parts = [row["title"], row["summary"]]
         for finding in row["findings"]:
             parts += [finding["summary"], *_CITATION.split(finding["explanation"])]
-        found["community_reports"] += [(part, list(communities[row["community"]])) for part in parts]
-    return found
+        texts["community_reports"] += [(part, list(communities[row["community"]])) for part in parts]
+    return texts
 
 
 def _tables(workspace: Workspace, collection: str) -> Tables:
     from relrag_pipelines.graphrag import parquet
     from relrag_pipelines.graphrag.schema import ALL
 
-    place = graph_indexes.current_folder(workspace.home, collection)
-    if place is None:
+    index_folder = graph_indexes.current_folder(workspace.home, collection)
+    if index_folder is None:
         raise GraphIndexError(f"there is no GraphRAG index {collection}; run `relrag sync`")
-    read = {name: parquet.read(place, name) for name in ALL}
+    read = {name: parquet.read(index_folder, name) for name in ALL}
     return {name: table for name, table in read.items() if table is not None}
 
 
@@ -189,29 +192,31 @@ def _build(
 
 def _draft_counts(tables: Tables, drafts: pd.DataFrame | None) -> dict[str, int]:
     """How many reports were drafted again, and how many communities are unchanged."""
-    known = set() if drafts is None else {*drafts["fingerprint"]}
-    kept = sum(one in known for one in tables["report_drafts"]["fingerprint"])
-    return {"reports_kept": kept, "reports_drafted": len(tables["report_drafts"]) - kept}
+    earlier = set() if drafts is None else {*drafts["fingerprint"]}
+    unchanged = sum(print_ in earlier for print_ in tables["report_drafts"]["fingerprint"])
+    return {"reports_kept": unchanged, "reports_drafted": len(tables["report_drafts"]) - unchanged}
 
 
 def passages(connection: duckdb.DuckDBPyConnection, workspace: Workspace, collection: str) -> pd.DataFrame:
     """The passages of a collection, with the columns of records.Chunk, from a catalog."""
     import pandas as pd
 
-    wanted = workspace.settings.graphrag.collections[collection]
-    names = [one.name for one in workspace.settings.sources if wanted.holds(one)]
-    first, behind = _seconds(workspace, wanted)
+    collection_settings = workspace.settings.graphrag.collections[collection]
+    names = [source.name for source in workspace.settings.sources if collection_settings.holds(source)]
+    first, until = _seconds(workspace, collection_settings)
     # a time that is only that of a file says nothing of when something was said
-    known = "date_quality IS NULL OR date_quality IN ('exact', 'day', 'received', 'separator')"
-    held = ", ".join(
-        f'CASE WHEN {known} THEN "{one.name}" END AS "{one.name}"' if one.name in _TIMES else f'"{one.name}"'
-        for one in columns(Chunk)
+    has_time = "date_quality IS NULL OR date_quality IN ('exact', 'day', 'received', 'separator')"
+    selected = ", ".join(
+        f'CASE WHEN {has_time} THEN "{column.name}" END AS "{column.name}"'
+        if column.name in _TIMES
+        else f'"{column.name}"'
+        for column in columns(Chunk)
     )
     rows = connection.sql(
-        f"SELECT * FROM (SELECT {held} FROM chunks WHERE list_contains($names, source)) "  # noqa: S608
-        "WHERE ($first IS NULL OR coalesce(last_ts, ts) >= $first) AND ($behind IS NULL OR ts < $behind) "
+        f"SELECT * FROM (SELECT {selected} FROM chunks WHERE list_contains($names, source)) "  # noqa: S608
+        "WHERE ($first IS NULL OR coalesce(last_ts, ts) >= $first) AND ($until IS NULL OR ts < $until) "
         "ORDER BY asset_id, chunk_index, chunk_id",
-        params={"names": names, "first": first, "behind": behind},
+        params={"names": names, "first": first, "until": until},
     ).to_arrow_table()
     return pd.DataFrame(rows.to_pylist(), columns=rows.column_names, dtype=object)
 
@@ -232,12 +237,12 @@ def people(connection: duckdb.DuckDBPyConnection) -> pd.DataFrame | None:
     return pd.DataFrame(rows, columns=["person_id", "name"]) if rows else None
 
 
-def _seconds(workspace: Workspace, wanted: Collection) -> tuple[int | None, int | None]:
+def _seconds(workspace: Workspace, collection: Collection) -> tuple[int | None, int | None]:
     """The first second of a collection's time, and the one after its last."""
     zone = ZoneInfo(workspace.settings.timezone)
 
-    def of(day: date) -> int:
+    def midnight(day: date) -> int:
         return int(datetime.combine(day, time(), zone).timestamp())
 
-    first = of(days(wanted.since)[0]) if wanted.since else None
-    return first, of(days(wanted.until)[1]) if wanted.until else None
+    first = midnight(days(collection.since)[0]) if collection.since else None
+    return first, midnight(days(collection.until)[1]) if collection.until else None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def build_by_model(
     workspace: Workspace, chunks: pd.DataFrame, people: pd.DataFrame | None
 ) -> tuple[Tables, dict[str, Any]]:
-    """The tables of an index, and what it took: tokens before and after, what is left for the next sync.
+    """The tables of an index, and figures: tokens expected and used, passages left for the next sync.
 
     Raises ModelError where the model cannot be asked at all, for lack of a key or a package.
     """
@@ -25,25 +25,31 @@ def build_by_model(
     from relrag_pipelines.graphrag.llm import extraction, model_writer
     from relrag_pipelines.language_models import model, reading
 
-    asked = workspace.settings.graphrag
-    client = model.load(asked.service, asked.model or model.USUAL[asked.service], asked.url)
+    options = workspace.settings.graphrag
+    client = model.load(options.service, options.model or model.USUAL[options.service], options.url)
     home, file = workspace.home, model_answers.GRAPHRAG
-    known, keep = model_answers.load(home, file), partial(model_answers.keep, home, file)
+    answers, keep = model_answers.load(home, file), partial(model_answers.keep, home, file)
     texts = chunks["text"].tolist()
-    ahead = reading.estimate(texts, extraction.question(asked.gleanings, claims=asked.claims), client.name, known)
-    found = extraction.extract(
-        texts, client, known, budget=asked.token_budget, gleanings=asked.gleanings, claims=asked.claims, keep=keep
+    ahead = reading.estimate(texts, extraction.question(options.gleanings, claims=options.claims), client.name, answers)
+    result = extraction.extract(
+        texts,
+        client,
+        answers,
+        budget=options.token_budget,
+        gleanings=options.gleanings,
+        claims=options.claims,
+        keep=keep,
     )
-    writer = model_writer.ModelWriter(client, known, asked.token_budget - found.tokens, keep)
-    if found.reason:  # a service that fails is not asked for more
-        writer.reason = found.reason
-    tables = build(chunks, people, None, extractions=found.answers, writer=writer, claims=asked.claims)
+    writer = model_writer.ModelWriter(client, answers, options.token_budget - result.tokens, keep)
+    if result.reason:  # a service that fails is not asked for more
+        writer.reason = result.reason
+    tables = build(chunks, people, None, extractions=result.answers, writer=writer, claims=options.claims)
     return tables, {
         "model": client.name,
         "tokens_expected": ahead,
-        "tokens": found.tokens + writer.tokens,
+        "tokens": result.tokens + writer.tokens,
         "written": writer.asked - writer.failed,
-        "failed": len(found.failures) + writer.failed,
-        "pending": len(found.pending) + writer.pending,
-        "stopped": found.reason or writer.reason,
+        "failed": len(result.failures) + writer.failed,
+        "pending": len(result.pending) + writer.pending,
+        "stopped": result.reason or writer.reason,
     }

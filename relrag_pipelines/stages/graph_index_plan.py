@@ -19,7 +19,7 @@ from relrag_pipelines.stores.graph_indexes import IndexInfo
 from relrag_pipelines.stores.lake import InputFingerprint, Manifest
 from relrag_pipelines.workspace import Workspace
 
-VERSION = 4
+VERSION = 5
 """raised when equal passages give another index"""
 
 
@@ -37,7 +37,7 @@ class GraphTable:
         """Names and types."""
         from relrag_pipelines.graphrag.schema import ALL
 
-        return [(one.name, str(one.type)) for one in ALL[self.name]]
+        return [(field_.name, str(field_.type)) for field_ in ALL[self.name]]
 
 
 TABLES = (
@@ -51,9 +51,9 @@ TABLES = (
 COVARIATES = GraphTable("covariates", ("text_units", "entities"), "What passages claim of entities.")
 
 
-def tables(asked: GraphRAG) -> tuple[GraphTable, ...]:
+def tables(settings: GraphRAG) -> tuple[GraphTable, ...]:
     """The tables that an index has by its settings."""
-    return (*TABLES, COVARIATES) if asked.method == "llm" and asked.claims else TABLES
+    return (*TABLES, COVARIATES) if settings.method == "llm" and settings.claims else TABLES
 
 
 PEOPLE = ("persons", "person_aliases")
@@ -73,51 +73,73 @@ class StaleGraph:
 def expected_fingerprint(workspace: Workspace, collection: str, months: Mapping[str, Manifest]) -> InputFingerprint:
     """The stamp of an index that is up to date; `months` are those of the passages by source."""
     settings = workspace.settings
-    wanted = settings.graphrag.collections[collection]
-    passages = [[one.name, month_outputs(months[one.name])] for one in settings.sources if wanted.holds(one)]
-    people = [held.output for one in PEOPLE if one in archive_tables.NAMES for held in [_entry(workspace, one)] if held]
-    asked = {"method": settings.graphrag.method, "since": wanted.since, "until": wanted.until}
+    collection_settings = settings.graphrag.collections[collection]
+    passages = [
+        [source.name, month_outputs(months[source.name])]
+        for source in settings.sources
+        if collection_settings.holds(source)
+    ]
+    people = [
+        entry_.output
+        for table in PEOPLE
+        if table in archive_tables.NAMES
+        for entry_ in [_entry(workspace, table)]
+        if entry_
+    ]
+    decisive = {
+        "method": settings.graphrag.method,
+        "since": collection_settings.since,
+        "until": collection_settings.until,
+    }
     if model := embedders.model(settings):
-        asked["embedder"] = model.name
-    if wanted.since or wanted.until:
-        asked["timezone"] = settings.timezone
+        decisive["embedder"] = model.name
+    if collection_settings.since or collection_settings.until:
+        decisive["timezone"] = settings.timezone
     if settings.graphrag.method == "llm":
-        asked |= {name: getattr(settings.graphrag, name) for name in ("service", "model", "url", "gleanings", "claims")}
-    return InputFingerprint(fingerprint([passages, people]), VERSION, settings_fingerprint(asked))
+        decisive |= {
+            name: getattr(settings.graphrag, name) for name in ("service", "model", "url", "gleanings", "claims")
+        }
+    return InputFingerprint(fingerprint([passages, people]), VERSION, settings_fingerprint(decisive))
 
 
 def stale(workspace: Workspace, months: Mapping[str, Manifest], changing: Iterable[str] = ()) -> list[StaleGraph]:
     """Every stale index, by name; `changing` are the sources whose passages will be made again."""
-    found, changed = [], {*changing}
+    stale_graphs, changed = [], {*changing}
     for name, collection in workspace.settings.graphrag.own_collections.items():
-        known = graph_indexes.current_info(workspace.home, name)
-        above = any(collection.holds(one) and one.name in changed for one in workspace.settings.sources)
-        reason = "its passages change" if above else _reason(known, expected_fingerprint(workspace, name, months))
+        current = graph_indexes.current_info(workspace.home, name)
+        is_affected = any(
+            collection.holds(source_) and source_.name in changed for source_ in workspace.settings.sources
+        )
+        reason = (
+            "its passages change" if is_affected else _reason(current, expected_fingerprint(workspace, name, months))
+        )
         if reason:
-            found.append(StaleGraph(name, reason))
-        elif known and known.pending:
-            found.append(StaleGraph(name, f"{known.pending} passages wait for the language model", resumed=True))
-    return found
+            stale_graphs.append(StaleGraph(name, reason))
+        elif current and current.pending:
+            stale_graphs.append(
+                StaleGraph(name, f"{current.pending} passages wait for the language model", resumed=True)
+            )
+    return stale_graphs
 
 
 def _entry(workspace: Workspace, table: str) -> lake.ManifestEntry | None:
     return archive_tables.entry(workspace.home, table)
 
 
-def _reason(known: IndexInfo | None, wanted: InputFingerprint) -> str:
-    if known is None:
+def _reason(current: IndexInfo | None, expected: InputFingerprint) -> str:
+    if current is None:
         return "new"
-    if known.stamp.version != wanted.version:
-        return f"made by version {known.stamp.version}, now {wanted.version}"
-    if known.stamp.settings != wanted.settings:
-        return describe_changes(changed_settings(known.stamp.settings, wanted.settings))
-    return "its passages have changed" if known.stamp.input != wanted.input else ""
+    if current.stamp.version != expected.version:
+        return f"made by version {current.stamp.version}, now {expected.version}"
+    if current.stamp.settings != expected.settings:
+        return describe_changes(changed_settings(current.stamp.settings, expected.settings))
+    return "its passages have changed" if current.stamp.input != expected.input else ""
 
 
 def chunk_months(workspace: Workspace) -> dict[str, Manifest]:
     """The months of passages of each source."""
     first = workspace.settings.first_month
     return {
-        one.name: with_partition(lake.manifest(workspace.home, "chunks", one.name), first)
-        for one in workspace.settings.sources
+        source.name: with_partition(lake.manifest(workspace.home, "chunks", source.name), first)
+        for source in workspace.settings.sources
     }

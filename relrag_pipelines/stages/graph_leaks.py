@@ -27,8 +27,8 @@ def blank(tables: Tables, rules: LeakRules) -> int:
         if isinstance(value, str):
             return blanks.get(value, value)
         if isinstance(value, dict):
-            return {name: clean(one) for name, one in value.items()}
-        return [clean(one) for one in value] if isinstance(value, list | tuple) else value
+            return {name: clean(element) for name, element in value.items()}
+        return [clean(element) for element in value] if isinstance(value, list | tuple) else value
 
     for name, table in tables.items():
         for row in rules.leaks(to_arrow(name, table)):

@@ -29,22 +29,24 @@ def embed(workspace: Workspace, tables: Tables, report: str) -> dict[str, int]:
     model = embedders.model(workspace.settings)
     if model is None:
         return {}
-    said = ((record, to_entity_type(text)) for record, text in embedded_texts(tables))
-    kept = [(record, text) for record, text in said if supports_language(model, text, None)]
-    hashes = [workspace.keys.content_hash(text.encode("utf-8", "surrogatepass")) for _, text in kept]
-    texts = dict(zip(hashes, (text for _, text in kept), strict=True))
-    vectors, told = _vectors(workspace, model, texts, report)
-    tables["record_texts"] = frame("record_texts", {"record_id": [one for one, _ in kept], "text_hash": hashes})
+    record_texts = ((record, to_entity_type(text)) for record, text in embedded_texts(tables))
+    supported = [(record, text) for record, text in record_texts if supports_language(model, text, None)]
+    hashes = [workspace.keys.content_hash(text.encode("utf-8", "surrogatepass")) for _, text in supported]
+    texts = dict(zip(hashes, (text for _, text in supported), strict=True))
+    vectors, counts = _vectors(workspace, model, texts, report)
+    tables["record_texts"] = frame(
+        "record_texts", {"record_id": [record for record, _ in supported], "text_hash": hashes}
+    )
     ordered = sorted(texts)
     tables["text_vectors"] = frame(
         "text_vectors",
         {
             "text_hash": ordered,
             "model": [model.name] * len(ordered),
-            "vector": [vectors[one] for one in ordered],
+            "vector": [vectors[key] for key in ordered],
         },
     )
-    return told
+    return counts
 
 
 def _vectors(
@@ -56,30 +58,34 @@ def _vectors(
         missing = sorted(texts.keys() - vectors.keys(), key=lambda key: (len(texts[key]), key))
         for start in range(0, len(missing), model.batch_texts):
             batch = missing[start : start + model.batch_texts]
-            made, counted = workspace.embedder.documents([texts[key] for key in batch])
-            vector_cache.keep(cache, model.name, batch, made)
-            vectors |= zip(batch, made, strict=True)
-            tokens += counted
+            new_vectors, token_count = workspace.embedder.documents([texts[key] for key in batch])
+            vector_cache.keep(cache, model.name, batch, new_vectors)
+            vectors |= zip(batch, new_vectors, strict=True)
+            tokens += token_count
             workspace.report(report, start + len(batch), len(missing))
     return vectors, {"embedded": len(missing), "embedding_tokens": tokens}
 
 
 def hashes_to_keep(home: Path) -> Iterator[str]:
-    """The hashes of texts of indexes that are made of nothing but passages and people that the lake still has."""
-    from relrag_pipelines.graphrag import parquet
+    """The hashes of texts of indexes that depend only on passages and people that the lake still has."""
+    folders = [
+        folder for name in graph_indexes.collections(home) if (folder := graph_indexes.current_folder(home, name))
+    ]
+    if not folders:
+        return
+    from relrag_pipelines.graphrag import parquet  # with pandas, which a forget mostly does without
 
-    places = [place for one in graph_indexes.collections(home) if (place := graph_indexes.current_folder(home, one))]
-    hashes = [parquet.read(place, "record_texts") for place in places]
-    if all(one is None or one.empty for one in hashes):
+    hashes = [parquet.read(folder, "record_texts") for folder in folders]
+    if all(table is None or table.empty for table in hashes):
         return
     months = (home / "lake" / "chunks").glob("*/*.parquet")
-    held = {text.as_py() for month in months for text in parquet_file.read(month, ["text"])[0]}
+    passage_texts = {text.as_py() for month in months for text in parquet_file.read(month, ["text"])[0]}
     names = {*_names(home)}
-    for place, known in zip(places, hashes, strict=True):
-        lasting = {*_lasting(place, held, names)}
-        if known is not None:
-            rows = zip(known["record_id"], known["text_hash"], strict=True)
-            yield from (one for record, one in rows if record in lasting)
+    for folder, table in zip(folders, hashes, strict=True):
+        lasting = {*_lasting(folder, passage_texts, names)}
+        if table is not None:
+            rows = zip(table["record_id"], table["text_hash"], strict=True)
+            yield from (text_hash for record, text_hash in rows if record in lasting)
 
 
 def _names(home: Path) -> Iterator[str]:
@@ -89,20 +95,20 @@ def _names(home: Path) -> Iterator[str]:
             yield from archive_tables.read(home, table)[column].to_pylist()
 
 
-def _lasting(place: Path, held: Set[str], names: Set[str]) -> Iterator[str]:
-    """The ids of records of an index whose text units are all held; a person's title has to be among the names, too."""
+def _lasting(folder: Path, passage_texts: Set[str], names: Set[str]) -> Iterator[str]:
+    """The ids of records of an index whose text units all exist; a person's title must also be among the names."""
     from relrag_pipelines.graphrag import parquet
     from relrag_pipelines.graphrag.mention_graph import COOCCURRENCE
 
-    read = [parquet.read(place, one) for one in ("text_units", "entity_people", "entities", "relationships")]
-    units, people, entities, links = (one for one in read if one is not None)
-    there = {unit for unit, text in zip(units["id"], units["text"], strict=True) if text in held}
+    read = [parquet.read(folder, name) for name in ("text_units", "entity_people", "entities", "relationships")]
+    units, people, entities, links = (table for table in read if table is not None)
+    present = {unit for unit, text in zip(units["id"], units["text"], strict=True) if text in passage_texts}
     titles = dict(zip(entities["id"], entities["title"], strict=True))
-    lost = {titles[one] for one in people["entity_id"]} - names
-    for record, title, of in zip(entities["id"], entities["title"], entities["text_unit_ids"], strict=True):
-        if title not in lost and there.issuperset(of):
+    lost = {titles[entity_id] for entity_id in people["entity_id"]} - names
+    for record, title, units_ in zip(entities["id"], entities["title"], entities["text_unit_ids"], strict=True):
+        if title not in lost and present.issuperset(units_):
             yield record
-    told = (links[name] for name in ("id", "source", "target", "description", "text_unit_ids"))
-    for record, source, target, description, of in zip(*told, strict=True):
-        if there.issuperset(of) and not (description.endswith(COOCCURRENCE) and {source, target} & lost):
+    columns = (links[name] for name in ("id", "source", "target", "description", "text_unit_ids"))
+    for record, source, target, description, units_ in zip(*columns, strict=True):
+        if present.issuperset(units_) and not (description.endswith(COOCCURRENCE) and {source, target} & lost):
             yield record

@@ -28,7 +28,7 @@ class LeakRules:
         """Only the values of these pseudonyms, where they are given. Raises VaultError where they cannot be read."""
         self._workspace = workspace
         settings = workspace.settings
-        self._sources = {one.name: one for one in settings.sources}
+        self._sources = {source.name: source for source in settings.sources}
         self._hidden = functools.cache(workspace.redactor.hidden_entities)
         self.known = NO_VALUES
         if settings.pii_redaction_enabled:
@@ -60,26 +60,31 @@ class LeakRules:
         return bool(self._restrict(self._hidden_in_all(frozenset(self._sources))).values_in(text))
 
     def _of_each_source(self, rows: pa.Table, thorough: bool) -> EntitiesByRow:
-        found: EntitiesByRow = {}
+        leaks: EntitiesByRow = {}
         for source in pc.unique(rows["source"]).to_pylist():
-            places = pc.indices_nonzero(pc.equal(rows["source"], source)).to_pylist()
-            some = rows.take(pa.array(places, pa.int64()))
+            rows_of_source = pc.indices_nonzero(pc.equal(rows["source"], source)).to_pylist()
+            part = rows.take(pa.array(rows_of_source, pa.int64()))
             if source not in self._sources:
-                some = some.drop_columns("rag_source_type")
-            found |= {places[number]: held for number, held in self.leaks(some, source, thorough=thorough).items()}
-        return found
+                part = part.drop_columns("rag_source_type")
+            leaks |= {
+                rows_of_source[number]: entities_
+                for number, entities_ in self.leaks(part, source, thorough=thorough).items()
+            }
+        return leaks
 
     def _of_several(self, rows: pa.Table, sources: Iterable[str], thorough: bool) -> EntitiesByRow:
         everywhere = self._hidden_in_all(frozenset(sources))
-        found = _entities(rows, self._restrict(everywhere))
+        leaks = _entities(rows, self._restrict(everywhere))
         if thorough:
-            for number, held in known_columns.rows_that_hold(rows, self.known):
+            for number, values in known_columns.rows_that_hold(rows, self.known):
                 apart = {
-                    one.entity for one in held if one.entity not in everywhere and one.canonical not in self._shown
+                    value.entity
+                    for value in values
+                    if value.entity not in everywhere and value.canonical not in self._shown
                 }
                 if apart:
-                    found[number] = found.get(number, set()) | apart
-        return found
+                    leaks[number] = leaks.get(number, set()) | apart
+        return leaks
 
     @functools.cache  # noqa: B019  as long as the rules
     def _hidden_in_all(self, sources: frozenset[str]) -> frozenset[str]:
@@ -110,11 +115,11 @@ class LeakRules:
                 rows = lake.read(self._workspace.home, "records", name, month)
                 for kind in pc.unique(rows["rag_source_type"]).to_pylist():
                     hidden = self._hidden(redact_tables.channel_of(kind, self._workspace.channel(source)))
-                    some = rows.filter(pc.equal(rows["rag_source_type"], kind))
-                    for _, held in known_columns.rows_that_hold(some, self._restrict(entities - hidden)):
-                        shown.update(one.canonical for one in held)
+                    part = rows.filter(pc.equal(rows["rag_source_type"], kind))
+                    for _, values in known_columns.rows_that_hold(part, self._restrict(entities - hidden)):
+                        shown.update(value.canonical for value in values)
         return frozenset(shown)
 
 
 def _entities(rows: pa.Table, known: KnownValues) -> EntitiesByRow:
-    return {number: {one.entity for one in held} for number, held in known_columns.rows_that_hold(rows, known)}
+    return {number: {value.entity for value in values} for number, values in known_columns.rows_that_hold(rows, known)}

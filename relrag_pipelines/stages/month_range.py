@@ -9,13 +9,13 @@ Entry = TypeVar("Entry")
 
 
 def contiguous(months: Mapping[str, set[str]]) -> list[tuple[str, str, set[str]]]:
-    found: list[tuple[str, str, set[str]]] = []
+    ranges: list[tuple[str, str, set[str]]] = []
     for month in sorted(months):
-        if found and found[-1][2] == months[month] and next_month(found[-1][1]) == month:
-            found[-1] = (found[-1][0], month, months[month])
+        if ranges and ranges[-1][2] == months[month] and next_month(ranges[-1][1]) == month:
+            ranges[-1] = (ranges[-1][0], month, months[month])
         else:
-            found.append((month, month, months[month]))
-    return found
+            ranges.append((month, month, months[month]))
+    return ranges
 
 
 def next_month(month: str) -> str:

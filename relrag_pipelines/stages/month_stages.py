@@ -103,13 +103,13 @@ def _chunks(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Sta
     from relrag_pipelines import chunking
 
     settings = workspace.settings
-    made = chunking.chunk(
+    chunks = chunking.chunk(
         tables[0],
         kind=source.kind,
         chunk_tokens=settings.chunk_tokens,
         overlap_sentences=settings.chunk_overlap_sentences,
     )
-    return StageOutput(made)
+    return StageOutput(chunks)
 
 
 def _embeddings(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
@@ -123,8 +123,8 @@ def _embeddings(workspace: Workspace, source: Source, tables: list[pa.Table]) ->
         workspace.report(f"{source.name}: passages of a month embedded", done, total)
 
     keyed, home = workspace.keys.content_hash, workspace.home
-    made, tally = embed_chunks.embed(tables[0], model, lambda: workspace.embedder, keyed, home, report)
-    return StageOutput(made, counts=asdict(tally))
+    embedded, tally = embed_chunks.embed(tables[0], model, lambda: workspace.embedder, keyed, home, report)
+    return StageOutput(embedded, counts=asdict(tally))
 
 
 def _model_name(workspace: Workspace) -> str:
@@ -202,26 +202,26 @@ def expected_fingerprint(workspace: Workspace, source: Source, stage: Stage, inp
 def run(
     workspace: Workspace, source: Source, stage: Stage, months: list[str]
 ) -> tuple[lake.Manifest, Mapping[str, float]]:
-    """Rebuilds the given months of a stage; returns their manifest entries and the total cost."""
-    home, what = workspace.home, f"{source.name}: {stage.name}"
+    """Rebuilds months of a stage; returns their manifest entries and the total counts."""
+    home, label = workspace.home, f"{source.name}: {stage.name}"
     if stage.table == "records" and workspace.settings.pii_redaction_enabled:
         audit_mark.mark_unaudited(home, source.name)
     upstream = [lake.manifest(home, table, source.name) for table in stage.inputs]
     counts: dict[str, float] = {}
-    there = [month for month in months if all(month in known for known in upstream)]
+    present = [month for month in months if all(month in manifest for manifest in upstream)]
     make = functools.partial(_make, workspace, source.name, stage.name)
 
     def given_up(month: str) -> StageOutput:
         # a month is of many units: to leave it out would take them all from what is published
-        raise WorkerKilled(f"{what} of {month}: {ENDED_TWICE}; {MAKE_ROOM}")
+        raise WorkerKilled(f"{label} of {month}: {ENDED_TWICE}; {MAKE_ROOM}")
 
     # an embedder keeps all processors busy by itself, and what it embedded is written at once
-    outputs = map(make, there) if stage.name == "embeddings" else workspace.each(make, there, given_up)
+    outputs = map(make, present) if stage.name == "embeddings" else workspace.each(make, present, given_up)
 
     def month_tables() -> Iterator[tuple[pa.Table, InputFingerprint | None]]:
         for done, month in enumerate(months):
-            workspace.report(what, done, len(months))
-            if any(month not in known for known in upstream):
+            workspace.report(label, done, len(months))
+            if any(month not in manifest for manifest in upstream):
                 _keep_failures(workspace, source, stage, month, [], None)
                 _keep_sealed(workspace, source, stage, month, {})
                 yield pa.table({}), None
@@ -229,20 +229,20 @@ def run(
             output = next(outputs)
             for name, count in output.counts.items():
                 counts[name] = counts.get(name, 0) + count
-            stamp = expected_fingerprint(workspace, source, stage, [known[month].output for known in upstream])
+            stamp = expected_fingerprint(workspace, source, stage, [manifest[month].output for manifest in upstream])
             _keep_failures(workspace, source, stage, month, output.failures, stamp)
             _keep_sealed(workspace, source, stage, month, output.sealed_originals)
             yield output.table, stamp
 
     entries = lake.write(home, stage.table, source.name, months, month_tables())
-    workspace.report(what, len(months), len(months))
+    workspace.report(label, len(months), len(months))
     return entries, counts
 
 
 def _make(workspace: Workspace, source_name: str, stage_name: str, month: str) -> StageOutput:
     """The stage's output for that month; only reads, so any process may call it."""
     source = workspace.settings.source(source_name)
-    (stage,) = (one for one in STAGES if one.name == stage_name)
+    (stage,) = (declared for declared in STAGES if declared.name == stage_name)
     with fault_report.during(f"{stage.name} of {source.name}, {month}"):
         tables = [lake.read(workspace.home, table, source.name, month) for table in stage.inputs]
         return stage.make(workspace, source, tables)
@@ -262,8 +262,8 @@ def _keep_failures(
     failures: list[Failure],
     stamp: InputFingerprint | None,
 ) -> None:
-    """Stores what the stage left out of a month, before the month itself counts as done."""
-    known = lake.manifest(workspace.home, "failures", source.name)
-    if stage.table == "records" and (failures or month in known):
+    """Stores the failures of a stage in a month, before the month itself counts as done."""
+    stored_failures = lake.manifest(workspace.home, "failures", source.name)
+    if stage.table == "records" and (failures or month in stored_failures):
         rows = to_table(failures, Failure) if failures else arrow_schema(Failure).empty_table()
         lake.write(workspace.home, "failures", source.name, [month], [(rows, stamp if failures else None)])

@@ -50,13 +50,13 @@ PUBLISHED_TABLES = ("records", "identifiers", "chunks", "embeddings", "asset_ass
 
 
 def inspect_source(workspace: Workspace, source: Source) -> SourceState:
-    """Looks at the files and the manifests of a source; opens no unit."""
+    """Reads the listing and the manifests of a source; opens no unit."""
     scan, problem = None, ""
-    known = unit_state.load(workspace.home, source.name)
+    stored = unit_state.load(workspace.home, source.name)
     try:
         scan = SourceScan({}, (), ())
         if source.name not in rule_file.load(workspace.home).sources():
-            scan = scan_source(workspace, source, known)
+            scan = scan_source(workspace, source, stored)
     except SourceNotFound as missing:
         problem = str(missing)
     tables = ("private_records", *dict.fromkeys(stage.table for stage in STAGES), "failures")
@@ -68,7 +68,7 @@ def inspect_source(workspace: Workspace, source: Source) -> SourceState:
         {table: with_partition(lake.manifest(workspace.home, table, source.name), first) for table in tables},
         {stage.name: settings_fingerprint(stage.settings(workspace, source)) for stage in STAGES},
         source.retain,
-        any(state.reader == unit_state.UNFINISHED for state in known.values()),
+        any(state.reader == unit_state.UNFINISHED for state in stored.values()),
     )
 
 
@@ -87,68 +87,82 @@ def plan(
     surveys: Iterable[SourceState],
     known_units: Mapping[str, set[str]],
     published: str | None,
-    wanted: str,
+    current_hash: str,
     archive: ArchiveState | None = None,
     graphs: Iterable[StaleGraph] = (),
     *,
     search_again: bool = False,
 ) -> Plan:
-    """What has to be done: a pure function of the current state.
+    """The work that is due: a pure function of the current state.
 
-    known_units are the paths read before, by source; published is the inputs' hash of the current generation (None
-    when there is none), wanted the one that the lake gives now; graphs are the GraphRAG indexes that are stale.
-    search_again: the last search for replaced values, which is part of publishing, was cut short.
+    known_units are the paths read before, by source. published is the inputs' hash of the current generation (None if
+    there is none), current_hash the one that the lake gives now. graphs are the stale GraphRAG indexes. search_again:
+    the last search for replaced values, which is part of publishing, was interrupted.
     """
     surveys = list(surveys)
-    exports = []
-    for one in surveys:
-        if one.scan and (one.scan.changed_units or one.scan.missing_units):
-            new = sum(path not in known_units.get(one.source, set()) for path in one.scan.changed_units)
-            size = sum(one.scan.units[path].size for path in one.scan.changed_units)
-            text = sum(text_bytes({Path(path).suffix: one.scan.units[path].size}) for path in one.scan.changed_units)
-            counts = new, len(one.scan.changed_units) - new, 0 if one.retain else len(one.scan.missing_units)
-            why = Counter(one.scan.reasons.values())
-            why["gone, its records stay"] = len(one.scan.missing_units) if one.retain else 0
-            exports.append(StaleUnits(one.source, *counts, size, int(text), dict(sorted((+why).items()))))
+    exports = [
+        _stale_units(survey, known_units.get(survey.source, set())) for survey in surveys if _has_changes(survey)
+    ]
     stale = stale_months(surveys)
     tables = stale_stages(archive or ArchiveState(), surveys, stale)
+    outdated = published != current_hash or search_again
     reason = ""
     if published is None:
         reason = "nothing is published yet"
     elif exports or stale or tables:
         reason = "what it is made from changes"
-    elif published != wanted:
+    elif published != current_hash:
         reason = "what it was made from has changed"
     elif search_again:
         reason = "values that were replaced have to be looked for again"
-    outdated = published != wanted or search_again
-    made = {one.stage for one in tables}
-    left = {} if archive is None else {stage: why for stage, why in archive.unfinished.items() if stage not in made}
-    return Plan(exports, stale, reason, _problems(surveys), outdated, tables, list(graphs), left)
+    stale_names = {stage.stage for stage in tables}
+    unfinished = {} if archive is None else archive.unfinished
+    remaining = {stage: why for stage, why in unfinished.items() if stage not in stale_names}
+    return Plan(exports, stale, reason, _problems(surveys), outdated, tables, list(graphs), remaining)
+
+
+def _has_changes(survey: SourceState) -> bool:
+    return survey.scan is not None and bool(survey.scan.changed_units or survey.scan.missing_units)
+
+
+def _stale_units(survey: SourceState, known_units: set[str]) -> StaleUnits:
+    """The changed and missing units of a source, with their number, size and reasons."""
+    scan = survey.scan
+    assert scan
+    changed = scan.changed_units
+    new = sum(path not in known_units for path in changed)
+    size = sum(scan.units[path].size for path in changed)
+    text = sum(text_bytes({Path(path).suffix: scan.units[path].size}) for path in changed)
+    counts = new, len(changed) - new, 0 if survey.retain else len(scan.missing_units)
+    why = Counter(scan.reasons.values())
+    why["gone, its records stay"] = len(scan.missing_units) if survey.retain else 0
+    return StaleUnits(survey.source, *counts, size, int(text), dict(sorted((+why).items())))
 
 
 def _problems(surveys: Iterable[SourceState]) -> list[str]:
     """What prevents a sync, each problem once with the names of its sources."""
     names: dict[str, list[str]] = {}
-    for one in surveys:
-        if one.problem:
-            names.setdefault(one.problem, []).append(one.source)
+    for survey in surveys:
+        if survey.problem:
+            names.setdefault(survey.problem, []).append(survey.source)
     return [f"{', '.join(sources)}: {problem}" for problem, sources in names.items()]
 
 
 def build_plan(workspace: Workspace) -> Plan:
     """The plan for an archive as it is now."""
     surveys = [inspect_source(workspace, source) for source in workspace.settings.sources]
-    known = {one.source: set(one.scan.known_units) for one in surveys if one.scan}
-    published, wanted = (
+    known_units = {survey.source: set(survey.scan.known_units) for survey in surveys if survey.scan}
+    published, current_hash = (
         generations.current_manifest(workspace.home).get("inputs"),
         expected_inputs_hash(workspace, surveys),
     )
-    changing = {one.source for one in stale_months(surveys) if one.stage == "chunks"}
-    graphs = graph_index_plan.stale(workspace, {one.source: one.manifests["chunks"] for one in surveys}, changing)
-    again = workspace.settings.pii_redaction_enabled and searched_values.is_unfinished(workspace.home)
+    changing = {month.source for month in stale_months(surveys) if month.stage == "chunks"}
+    graphs = graph_index_plan.stale(
+        workspace, {survey.source: survey.manifests["chunks"] for survey in surveys}, changing
+    )
+    search_again = workspace.settings.pii_redaction_enabled and searched_values.is_unfinished(workspace.home)
     archive = inspect_archive(workspace)
-    return plan(surveys, known, published, wanted, archive, graphs, search_again=again)
+    return plan(surveys, known_units, published, current_hash, archive, graphs, search_again=search_again)
 
 
 def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:
@@ -163,46 +177,49 @@ def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:
 def embedding_model(workspace: Workspace, surveys: Iterable[SourceState]) -> embedders.ModelInfo | None:
     """The model of the lake's vectors; None where there are none, or not yet all."""
     model, surveys = embedders.model(workspace.settings), list(surveys)
-    if model is None or not any(entry.rows for one in surveys for entry in one.manifests["embeddings"].values()):
+    if model is None or not any(entry.rows for survey in surveys for entry in survey.manifests["embeddings"].values()):
         return None
-    return None if any(one.stage == "embeddings" for one in stale_months(surveys)) else model
+    return None if any(month.stage == "embeddings" for month in stale_months(surveys)) else model
 
 
 def stale_months(surveys: Iterable[SourceState]) -> list[StaleMonth]:
     """Every month of every stage that is not up to date with the private records and settings, in order."""
-    return sorted(entry for one in surveys if not one.was_interrupted for entry in _stale_months_of(one))
+    return sorted(entry for survey in surveys if not survey.was_interrupted for entry in _stale_months_of(survey))
 
 
 def stale_stages(
     archive: ArchiveState, surveys: Iterable[SourceState], stale: Iterable[StaleMonth]
 ) -> list[StaleStage]:
-    """Every stage over the whole archive that is not up to date with the months and its settings, in order.
+    """Every stage over the whole archive that isn't up to date with the months and its settings, in order.
 
-    What is made of a stale month, or of a table that is made again, is made again with it.
+    A stage is stale too if one of its inputs is.
     """
-    changing = {stage.table for stage in STAGES if stage.name in {one.stage for one in stale}}
-    months, made_from = {one.source: one.manifests for one in surveys}, whole_archive.monthly_inputs(archive.stages)
+    changing = {stage.table for stage in STAGES if stage.name in {month.stage for month in stale}}
+    months, made_from = (
+        {survey.source: survey.manifests for survey in surveys},
+        whole_archive.monthly_inputs(archive.stages),
+    )
     remade: set[str] = set()
-    found = []
+    stale_list = []
     for stage in archive.stages:
         above = [table for table in stage.inputs if table in changing | remade]
         own = _stage_difference(archive, stage, months)
         if reason := f"{plan_model.rows_of(above[0])} change" if above and own != plan_model.NEW else own:
             waits = bool(made_from[stage.name] & changing)
-            found.append(StaleStage(stage.name, reason, stage.tables, tuple(sorted(made_from[stage.name])), waits))
+            stale_list.append(StaleStage(stage.name, reason, stage.tables, tuple(sorted(made_from[stage.name])), waits))
             remade |= {*stage.tables}
-    return found
+    return stale_list
 
 
 def _stage_difference(archive: ArchiveState, stage: ArchiveStage, months: MonthlyManifests) -> str:
     """Why the tables of a stage differ from what their inputs give, which are up to date; empty where they do not."""
     settings = archive.settings[stage.name]
-    wanted = whole_archive.expected_fingerprint(stage, months, archive.entries, settings)
+    expected = whole_archive.expected_fingerprint(stage, months, archive.entries, settings)
     for entry in (archive.entries[table] for table in stage.tables):
         if entry is None:
             return plan_model.NEW
-        if entry.stamp != wanted:
-            return _difference(entry, wanted, f"what {stage.name} is made from changed")
+        if entry.stamp != expected:
+            return _difference(entry, expected, f"what {stage.name} is made from changed")
     return ""
 
 
@@ -226,16 +243,16 @@ def expected_inputs_hash(workspace: Workspace, surveys: Iterable[SourceState]) -
 
 def month_inputs(workspace: Workspace, surveys: Iterable[SourceState]) -> dict[str, str]:
     """Hash of each month that has rows and of its people, by <source>/<YYYY-MM>; failures apart."""
-    found: dict[str, list[list[str]]] = {}
+    outputs_by_month: dict[str, list[list[str]]] = {}
     people = dict[str, str]()
     if archive_tables.entry(workspace.home, "person_months"):
         months = archive_tables.read(workspace.home, "person_months")
         people = dict(zip(months["lake_month"].to_pylist(), months["people"].to_pylist(), strict=True))
-    for one in surveys:
+    for survey in surveys:
         for table in PUBLISHED_TABLES[:-1]:
-            for month, output in month_outputs(one.manifests[table]):
-                found.setdefault(f"{one.source}/{month}", []).append([table, output])
-    return {month: fingerprint([*outputs, people.get(month)]) for month, outputs in sorted(found.items())}
+            for month, output in month_outputs(survey.manifests[table]):
+                outputs_by_month.setdefault(f"{survey.source}/{month}", []).append([table, output])
+    return {month: fingerprint([*outputs, people.get(month)]) for month, outputs in sorted(outputs_by_month.items())}
 
 
 def publish_settings(workspace: Workspace) -> str:
@@ -250,19 +267,19 @@ def publish_settings(workspace: Workspace) -> str:
     return fingerprint([*made_by, names, relations, *server, *forgotten])
 
 
-def _stale_months_of(one: SourceState) -> list[StaleMonth]:
-    found: list[StaleMonth] = []
+def _stale_months_of(survey: SourceState) -> list[StaleMonth]:
+    stale_list: list[StaleMonth] = []
     remade: set[tuple[str, str]] = set()
     for stage in STAGES:
-        upstream, entries = [one.manifests[table] for table in stage.inputs], one.manifests[stage.table]
+        upstream, entries = [survey.manifests[table] for table in stage.inputs], survey.manifests[stage.table]
         months = sorted(
             {month for table in (*upstream, entries) for month in table} | _months_to_rebuild(remade, stage)
         )
         for month in months:
-            if reason := _stale_reason(one, stage, month, upstream, entries, remade):
-                found.append(StaleMonth(one.source, month, stage.name, reason))
+            if reason := _stale_reason(survey, stage, month, upstream, entries, remade):
+                stale_list.append(StaleMonth(survey.source, month, stage.name, reason))
                 remade.add((stage.table, month))
-    return found
+    return stale_list
 
 
 def _months_to_rebuild(remade: set[tuple[str, str]], stage: Stage) -> set[str]:
@@ -270,7 +287,7 @@ def _months_to_rebuild(remade: set[tuple[str, str]], stage: Stage) -> set[str]:
 
 
 def _stale_reason(
-    one: SourceState,
+    survey: SourceState,
     stage: Stage,
     month: str,
     upstream: list[Manifest],
@@ -281,20 +298,20 @@ def _stale_reason(
     above = [table for table in stage.inputs if (table, month) in remade]
     if above:
         return above[0] + FOLLOWS
-    if any(month not in known for known in upstream):
+    if any(month not in manifest for manifest in upstream):
         return "its records are gone" if entry else ""
     if entry is None:
         return plan_model.NEW
-    inputs = fingerprint([known[month].output for known in upstream])
-    wanted = InputFingerprint(inputs, stage.version, one.settings[stage.name])
-    return _difference(entry, wanted, f"{plan_model.rows_of(stage.inputs[0])} changed")
+    inputs = fingerprint([manifest[month].output for manifest in upstream])
+    expected = InputFingerprint(inputs, stage.version, survey.settings[stage.name])
+    return _difference(entry, expected, f"{plan_model.rows_of(stage.inputs[0])} changed")
 
 
-def _difference(entry: ManifestEntry, wanted: InputFingerprint, inputs: str) -> str:
+def _difference(entry: ManifestEntry, expected: InputFingerprint, inputs: str) -> str:
     """Why something has to be made again; `inputs` says that they differ. Empty if it is up to date."""
-    if entry.version != wanted.version:
-        return f"made by version {entry.version} of the stage, now {wanted.version}"
-    if entry.settings != wanted.settings:
-        names = changed_settings(entry.settings, wanted.settings)
+    if entry.version != expected.version:
+        return f"made by version {entry.version} of the stage, now {expected.version}"
+    if entry.settings != expected.settings:
+        names = changed_settings(entry.settings, expected.settings)
         return "what is found as personal data changed" if RECOGNISERS in names else describe_changes(names)
-    return inputs if entry.input != wanted.input else ""
+    return inputs if entry.input != expected.input else ""

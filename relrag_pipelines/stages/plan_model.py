@@ -144,16 +144,16 @@ class Plan:
 
     def drop_stage(self, stage: str) -> Plan:
         """The plan without the months of one stage and all that depends on them."""
-        (table,) = (one.table for one in STAGES if one.name == stage)
+        (table,) = (stage_.table for stage_ in STAGES if stage_.name == stage)
         return replace(
             self,
-            stale=[one for one in self.stale if one.stage != stage],
-            archive=[one for one in self.archive if table not in one.made_from],
+            stale=[month for month in self.stale if month.stage != stage],
+            archive=[stage_ for stage_ in self.archive if table not in stage_.made_from],
         )
 
     def archive_assets(self) -> list[str]:
         """The tables of the whole archive that can be made now."""
-        return [table for one in self.archive if not one.waits for table in one.tables]
+        return [table for stage in self.archive if not stage.waits for table in stage.tables]
 
     @property
     def large(self) -> bool:
@@ -167,8 +167,8 @@ class Plan:
         range share it.
         """
         stages_of: dict[str, dict[str, set[str]]] = {}
-        for one in self.stale:
-            stages_of.setdefault(one.source, {}).setdefault(one.month, set()).add(one.stage)
+        for month in self.stale:
+            stages_of.setdefault(month.source, {}).setdefault(month.month, set()).add(month.stage)
         ranges: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for source, months in stages_of.items():
             for first, last, stages in contiguous(months):

@@ -43,30 +43,30 @@ class ReadingCost:
         cost = "" if self.usd is None else f", for {dollars(self.usd)}"
         left = "" if self.tokens <= self.token_budget else f"; a sync spends at most {self.token_budget:,}"
         kind = "redacted text" if self.redacted else "text as it stands (pii_redaction_enabled is false)"
-        said = f"ask {self.model} for facts about people, about {self.tokens:,} tokens{cost}{left}"
-        return f"{said}: the {kind} of passages is sent to {self.host}"
+        lead = f"ask {self.model} for facts about people, about {self.tokens:,} tokens{cost}{left}"
+        return f"{lead}: the {kind} of passages is sent to {self.host}"
 
 
 def estimate_cost(workspace: Workspace, todo: Plan) -> ReadingCost | None:
-    """What the plan will ask; None where no model is asked for, or nothing is new."""
-    asked = workspace.settings.people
-    stale = STAGE in {one.stage for one in todo.archive} or STAGE in todo.unfinished
-    if asked.method != "llm" or not (stale or todo.exports):
+    """The cost of the questions that the plan asks; None if no model is configured, or nothing is new."""
+    settings = workspace.settings.people
+    stale = STAGE in {stage.stage for stage in todo.archive} or STAGE in todo.unfinished
+    if settings.method != "llm" or not (stale or todo.exports):
         return None
-    name = asked.model or model.USUAL[asked.service]
-    known = model_answers.load(workspace.home, model_answers.PEOPLE)
-    new = reading.unread(_texts(workspace), question(), name, known)
-    told, length = count_tokens(INSTRUCTIONS), sum(map(count_tokens, new))
-    to_come = sum(export.text_bytes for export in todo.exports) // BYTES_A_TOKEN
-    passages = len(new) + -(-to_come // workspace.settings.chunk_tokens)
+    name = settings.model or model.USUAL[settings.service]
+    answers = model_answers.load(workspace.home, model_answers.PEOPLE)
+    new = reading.unread(_texts(workspace), question(), name, answers)
+    instruction_tokens, length = count_tokens(INSTRUCTIONS), sum(map(count_tokens, new))
+    coming = sum(export.text_bytes for export in todo.exports) // BYTES_A_TOKEN
+    passages = len(new) + -(-coming // workspace.settings.chunk_tokens)
     if not passages:
         return None
-    read, written = passages * told + length + to_come, length + to_come
-    price = None if asked.url else model.PRICES.get(name)
+    read, written = passages * instruction_tokens + length + coming, length + coming
+    price = None if settings.url else model.PRICES.get(name)
     usd = None if price is None else (read * price[0] + written * price[1]) / 1e6
     redacted = workspace.settings.pii_redaction_enabled
-    host = model.host_of(asked.service, asked.url)
-    return ReadingCost(name, len(new), read + written, usd, host, asked.token_budget, redacted)
+    host = model.host_of(settings.service, settings.url)
+    return ReadingCost(name, len(new), read + written, usd, host, settings.token_budget, redacted)
 
 
 def _texts(workspace: Workspace) -> list[str]:
@@ -81,4 +81,4 @@ def _texts(workspace: Workspace) -> list[str]:
             if not files:
                 return []
             connection.register(table, datasets.dataset(files, arrow_schema(TABLES[table].row), "parquet"))
-        return [one.text for one in passage_statements.read_passages(connection)]
+        return [passage.text for passage in passage_statements.read_passages(connection)]

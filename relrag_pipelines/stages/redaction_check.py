@@ -38,24 +38,24 @@ class RedactionIncomplete(SafeError):
 
 
 def require_checked(workspace: Workspace) -> None:
-    """Checks what was redacted and not checked since; RedactionIncomplete where personal data is found in it.
+    """Checks what was redacted but not checked; RedactionIncomplete if personal data is found in it.
 
-    A kill came between the two, or somebody materialised what follows and not the check.
+    That happens after a kill between the two, or if somebody materialised what follows but not the check.
     """
     for source in workspace.settings.sources:
-        if audit_mark.is_unaudited(workspace.home, source.name) and (found := check_redaction(workspace, source)):
-            raise RedactionIncomplete(f"{source.name}: {describe_unredacted(found)}")
+        if audit_mark.is_unaudited(workspace.home, source.name) and (unredacted := check_redaction(workspace, source)):
+            raise RedactionIncomplete(f"{source.name}: {describe_unredacted(unredacted)}")
 
 
 def check_redaction(workspace: Workspace, source: Source) -> dict[str, int]:
-    """What `find_unredacted` finds; the months that it names are removed.
+    """The result of `find_unredacted`; the months in it are removed.
 
     Nothing can be made from them until they are redacted again.
     """
-    found = find_unredacted(workspace, source)
-    lake.drop(workspace.home, "records", source.name, sorted(found))
+    unredacted = find_unredacted(workspace, source)
+    lake.drop(workspace.home, "records", source.name, sorted(unredacted))
     audit_mark.mark_audited(workspace.home, source.name)
-    return found
+    return unredacted
 
 
 def describe_unredacted(unredacted: Mapping[str, int]) -> str:
@@ -68,34 +68,34 @@ def describe_unredacted(unredacted: Mapping[str, int]) -> str:
 
 
 def find_unredacted(workspace: Workspace, source: Source, most: int = 1000) -> dict[str, int]:
-    """Strings of redacted records that hold what the policy forbids: how many, by month that holds any.
+    """Number of strings in redacted records that contain what the policy forbids, by month with any.
 
-    Looks at `most` records at most, spread over each month, of those months that were written last.
+    Examines at most `most` records, spread over each month, from the months written last.
     """
     from relrag_pipelines.pii import json_values, record_strings, redact_tables, redacted_numbers
 
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     if not workspace.settings.pii_redaction_enabled:
-        return found
-    home, left = workspace.home, most
+        return counts
+    home, remaining = workspace.home, most
     months = lake.month_files(home, "records", source.name)
     written = {month: path.stat().st_mtime_ns for month, path in months.items()}
     for month in sorted(months, key=lambda month: (written[month], month), reverse=True):
         rows = lake.read(home, "records", source.name, month)
-        few = min(left, most // _MONTHS_CHECKED)
+        few = min(remaining, most // _MONTHS_CHECKED)
         rows = rows.take(pa.array(range(0, rows.num_rows, -(-rows.num_rows // few) or 1), pa.int64()))
         for row in rows.to_pylist():
             channel = redact_tables.channel_of(row["rag_source_type"], workspace.channel(source))
             row["extra"] = list(json_values.visible_strings(redact_tables.strip_keyed_refs(row["extra"])))
             row["numbers"] = sorted(redacted_numbers.stand_alone(row["numbers"], row["text"], row["subject"]))
             texts = _strings([value for name, value in row.items() if name not in _IDS])
-            found[month] += sum(
+            counts[month] += sum(
                 bool(workspace.redactor.detect(record_strings.COMMIT.sub("-", text), channel)) for text in texts
             )
-        left -= rows.num_rows
-        if left <= 0:
+        remaining -= rows.num_rows
+        if remaining <= 0:
             break
-    return +found
+    return +counts
 
 
 def _strings(value: Any) -> Iterator[str]:

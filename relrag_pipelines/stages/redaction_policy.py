@@ -21,7 +21,7 @@ def possible_channels(workspace: Workspace, source: Source) -> set[str]:
     """The channels that records of the source may have."""
     kind = KINDS[source.kind]
     types = RECORD_TYPES.values() if kind.any_type else kind.record_types
-    return {workspace.channel(source), *(one.channel for one in types if one.channel)}
+    return {workspace.channel(source), *(type_.channel for type_ in types if type_.channel)}
 
 
 def _policies(workspace: Workspace, source: Source) -> Mapping[str, Any]:

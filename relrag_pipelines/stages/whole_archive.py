@@ -70,21 +70,21 @@ class ArchiveStage:
 
 
 def check_declarations(*stages: ArchiveStage) -> tuple[ArchiveStage, ...]:
-    """The stages, if each reads what is there by then and every table of the whole archive is made by one of them.
+    """The stages, if each reads only existing tables and every table of the whole archive is made by one of them.
 
     Raises StageError, which names the row.
     """
-    known, made = {*lake.DERIVED}, list[str]()
+    available, written_tables = {*lake.DERIVED}, list[str]()
     for stage in stages:
-        if lacking := [table for table in stage.inputs if table not in known]:
-            there = ", ".join(sorted(known))
-            raise StageError(f'stage "{stage.name}" reads {", ".join(lacking)}; tables that are made by then: {there}')
-        if wrong := [table for table in stage.tables if table not in archive_tables.NAMES or table in made]:
-            place = f"records.py has to place it in lake/{wrong[0]}/{archive_tables.FILE}, and one stage writes it"
-            raise StageError(f'stage "{stage.name}" writes {wrong[0]}; {place}')
-        known |= {*stage.tables}
-        made += stage.tables
-    if unmade := sorted({*archive_tables.NAMES} - {*made}):
+        if lacking := [table for table in stage.inputs if table not in available]:
+            listed = ", ".join(sorted(available))
+            raise StageError(f'stage "{stage.name}" reads {", ".join(lacking)}; tables that are made by then: {listed}')
+        if wrong := [table for table in stage.tables if table not in archive_tables.NAMES or table in written_tables]:
+            rule = f"records.py has to place it in lake/{wrong[0]}/{archive_tables.FILE}, and one stage writes it"
+            raise StageError(f'stage "{stage.name}" writes {wrong[0]}; {rule}')
+        available |= {*stage.tables}
+        written_tables += stage.tables
+    if unmade := sorted({*archive_tables.NAMES} - {*written_tables}):
         raise StageError(f"no stage writes {', '.join(unmade)}; add a row to stages/whole_archive.py")
     return stages
 
@@ -114,10 +114,10 @@ def _passage_statements(workspace: Workspace, inputs: Mapping[str, Dataset]) -> 
 
 
 def _passage_settings(workspace: Workspace) -> Mapping[str, Any]:
-    asked = workspace.settings.people
-    if asked.method != "llm":
-        return {"method": asked.method}
-    return {"timezone": workspace.settings.timezone} | asked.model_dump(exclude={"token_budget"})
+    people = workspace.settings.people
+    if people.method != "llm":
+        return {"method": people.method}
+    return {"timezone": workspace.settings.timezone} | people.model_dump(exclude={"token_budget"})
 
 
 def _unread_passages(workspace: Workspace) -> str:
@@ -174,37 +174,36 @@ STAGES: tuple[ArchiveStage, ...] = check_declarations(
 
 def stages(settings: Settings) -> tuple[ArchiveStage, ...]:
     """The stages as an archive with these settings has them: one that is off reads nothing."""
-    return tuple(one if one.is_on(settings) else replace(one, inputs=()) for one in STAGES)
+    return tuple(stage if stage.is_on(settings) else replace(stage, inputs=()) for stage in STAGES)
 
 
 def stage_named(name: str, settings: Settings) -> ArchiveStage:
     """The stage of that name, as an archive with these settings has it."""
-    (found,) = (stage for stage in stages(settings) if stage.name == name)
-    return found
+    return next(stage for stage in stages(settings) if stage.name == name)
 
 
 def monthly_inputs(stages: tuple[ArchiveStage, ...]) -> dict[str, set[str]]:
     """The tables of months that each stage is made from, directly or through stages above it, by the stage's name."""
-    behind: dict[str, set[str]] = {table: {table} for table in lake.DERIVED}
-    found = {}
+    month_tables: dict[str, set[str]] = {table: {table} for table in lake.DERIVED}
+    inputs_by_stage = {}
     for stage in stages:
-        found[stage.name] = set[str]().union(*(behind[table] for table in stage.inputs))
-        behind |= dict.fromkeys(stage.tables, found[stage.name])
-    return found
+        inputs_by_stage[stage.name] = set[str]().union(*(month_tables[table] for table in stage.inputs))
+        month_tables |= dict.fromkeys(stage.tables, inputs_by_stage[stage.name])
+    return inputs_by_stage
 
 
 def expected_fingerprint(
     stage: ArchiveStage, months: MonthlyManifests, entries: Mapping[str, ManifestEntry | None], settings: str
 ) -> InputFingerprint:
     """The stamp that the stage's tables have when they are up to date with these inputs and settings."""
-    held: list[Any] = []
+    inputs: list[Any] = []
     for table in stage.inputs:
         if table in entries:
             upstream = entries[table]
-            held.append([table, upstream.output if upstream else ""])
+            inputs.append([table, upstream.output if upstream else ""])
         else:
-            held.append([table, [[source, month_outputs(tables[table])] for source, tables in months.items()]])
-    return InputFingerprint(fingerprint(held), stage.version, settings)
+            inputs.append([table, [[source, month_outputs(tables[table])] for source, tables in months.items()]])
+    return InputFingerprint(fingerprint(inputs), stage.version, settings)
 
 
 def month_outputs(months: Manifest) -> list[list[str]]:
@@ -232,8 +231,8 @@ def run(workspace: Workspace, stage: ArchiveStage) -> tuple[dict[str, ManifestEn
     stamp = expected_fingerprint(stage, months, entries, settings_fingerprint(stage.settings(workspace)))
     output = stage.make(workspace, {table: _dataset(workspace, table, months) for table in stage.inputs})
     if {*output.tables} != {*stage.tables}:
-        told = f"made {', '.join(sorted(output.tables)) or 'nothing'}, and declares {', '.join(stage.tables)}"
-        raise StageError(f'stage "{stage.name}" {told}')
+        message = f"made {', '.join(sorted(output.tables)) or 'nothing'}, and declares {', '.join(stage.tables)}"
+        raise StageError(f'stage "{stage.name}" {message}')
     written = archive_tables.write(workspace.home, output.tables, stamp)
     workspace.report(stage.name, 1, 1)
     return written, output.counts

@@ -26,9 +26,9 @@ def load(home: Path) -> tuple[str, ...]:
 
 
 def load_evidence(home: Path) -> Evidence:
-    """What was counted; nothing where it was not counted yet, or the file is damaged: it is counted again then."""
-    found: Evidence = _body(home)["months"]
-    return dict(found)
+    """The stored counts; empty if there are none or the file is damaged, in which case they are counted again."""
+    months: Evidence = _body(home)["months"]
+    return dict(months)
 
 
 def save(home: Path, regions: Sequence[str], evidence: Evidence) -> None:

@@ -35,17 +35,17 @@ def path(home: Path, table: str) -> Path:
 
 
 def entry(home: Path, table: str) -> ManifestEntry | None:
-    """What the manifest says of a table; None where it was not made, or in another shape than today's.
+    """The manifest's entry of a table; None if the table doesn't exist, or has an older schema.
 
     Raises LakeError where a newer relrag wrote it, or where the manifest is damaged.
     """
-    place = path(home, table).with_name(MANIFEST)
+    manifest_path = path(home, table).with_name(MANIFEST)
     try:
-        stored = sealed_json.read(place)
+        stored = sealed_json.read(manifest_path)
     except FileNotFoundError:
         return None
     except sealed_json.UnusableFile as unusable:
-        raise LakeError(f"{place} {unusable}") from None
+        raise LakeError(f"{manifest_path} {unusable}") from None
     return None if stored["schema_version"] < TABLES[table].since else ManifestEntry(**stored["file"])
 
 
@@ -57,16 +57,16 @@ def read(home: Path, table: str) -> pa.Table:
         raise LakeError(f"{table} cannot be read; `relrag verify --repair` makes it again") from None
 
 
-def write(home: Path, made: Mapping[str, pa.Table], stamp: InputFingerprint) -> dict[str, ManifestEntry]:
-    """Puts the tables that one stage made in place and returns their entries; one without rows has a file too.
+def write(home: Path, tables: Mapping[str, pa.Table], stamp: InputFingerprint) -> dict[str, ManifestEntry]:
+    """Stores the tables that one stage produced and returns their entries; a table without rows has a file too.
 
-    All entries go before the first file is replaced: after a kill none describes a file that is not its own.
+    All entries are removed before the first file is replaced, so that after a kill no entry describes another file.
     """
-    for table in made:
+    for table in tables:
         _remove(path(home, table).with_name(MANIFEST))
-    entries = {table: lake.write_rows(path(home, table), TABLES[table], rows, stamp) for table, rows in made.items()}
-    for table, held in entries.items():
-        body = {"schema_version": SCHEMA_VERSION, "file": asdict(held)}
+    entries = {table: lake.write_rows(path(home, table), TABLES[table], rows, stamp) for table, rows in tables.items()}
+    for table, entry_ in entries.items():
+        body = {"schema_version": SCHEMA_VERSION, "file": asdict(entry_)}
         write_text(path(home, table).with_name(MANIFEST), sealed_json.seal(body))
     return entries
 

@@ -122,8 +122,8 @@ def tables(
     with connect() as connection:  # of its own: who reads it may stop at any row, in any thread
         connection.execute(f"ATTACH {quote(path)} AS whole (READ_ONLY)")
         columns = "duckdb_columns() WHERE database_name = 'whole' AND NOT internal"
-        found = connection.execute(f"SELECT DISTINCT table_name FROM {columns} ORDER BY ALL").fetchall()  # noqa: S608
-        for (name,) in found:
+        names = connection.execute(f"SELECT DISTINCT table_name FROM {columns} ORDER BY ALL").fetchall()  # noqa: S608
+        for (name,) in names:
             if not (name in WHOLE and name in without):
                 yield name, connection.sql(_rows_apart(name, without)).to_arrow_reader(size)
 
@@ -197,22 +197,22 @@ def attach(
     not its cursors'.
     """
     connection.execute(f"ATTACH {quote(path)} AS {name} (READ_ONLY)")
-    below = path.with_name(BASE)
+    base_path = path.with_name(BASE)
     hidden = "''"
-    if below.exists():
-        connection.execute(f"ATTACH {quote(below)} AS {base} (READ_ONLY)")
+    if base_path.exists():
+        connection.execute(f"ATTACH {quote(base_path)} AS {base} (READ_ONLY)")
         months = connection.execute(f"SELECT lake_month FROM {name}.replaced ORDER BY ALL").fetchall()  # noqa: S608
         # written out: a filter on a list is cheaper in every query than a join with a table
         hidden = ", ".join(quote(month) for (month,) in months) or "''"
     views = []
     for table in temporary or STORED:
         columns = "* EXCLUDE (lake_month)" if not prefix and _LAKE_MONTH in EXTRA_COLUMNS.get(table, ()) else "*"
-        top = f"SELECT {columns} FROM {name}.{table}"  # noqa: S608
-        if below.exists() and table in LAYERED:
-            top += f" UNION ALL SELECT {columns} FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
-        elif below.exists() and table == "terms":
-            top = f"SELECT * FROM {base}.terms"  # noqa: S608
-        views.append(f"CREATE {'TEMP ' if temporary else ''}VIEW {prefix}{table} AS {top}")
+        select = f"SELECT {columns} FROM {name}.{table}"  # noqa: S608
+        if base_path.exists() and table in LAYERED:
+            select += f" UNION ALL SELECT {columns} FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
+        elif base_path.exists() and table == "terms":
+            select = f"SELECT * FROM {base}.terms"  # noqa: S608
+        views.append(f"CREATE {'TEMP ' if temporary else ''}VIEW {prefix}{table} AS {select}")
     connection.execute(";".join(views))
 
 

@@ -75,7 +75,7 @@ def build(
     previous: Path | None = None,
     replaced: Sequence[str] | None = None,
     index: IndexCallback | None = None,
-    said: Sequence[ManualLink] = (),
+    manual_links: Sequence[ManualLink] = (),
     link_max_records: int = links.MAX_RECORDS,
     whole: Mapping[str, Path] = MappingProxyType({}),
     refuse_removal: bool = False,
@@ -85,9 +85,9 @@ def build(
     `previous` is the catalog that was published before: an edge that it has keeps its `created_at`; others get `at`.
     With `replaced`, the months (<source>/<YYYY-MM>) that differ from the base beside `path`, it lies on top of that,
     and the parts hold these months only. `index` is called once the passages are there, while the rest is made.
-    `said` is what the owner said of edges, the same as in the base; what more than `link_max_records` records share
-    relates none of them. `whole` are the files of tables of the whole archive, by table, and of those in PEOPLE; one
-    without a file is empty.
+    `manual_links` are the owner's decisions about edges, the same as in the base; a key that more than
+    `link_max_records` records share relates none of them. `whole` has the files of tables of the whole archive and of
+    those in PEOPLE, by table; one without a file is empty.
 
     Raises SharedRecordsError where it cannot lie on its base, RemovedRecordsError, with `refuse_removal`, where that
     holds what is gone, and duckdb.Error where a parquet file cannot be read; nothing is left at `path` then.
@@ -102,7 +102,7 @@ def build(
             connection.execute(f"ATTACH {quote(path)} AS catalog (RECOVERY_MODE no_wal_writes); USE catalog")
             connection.execute(f"SET checkpoint_threshold = '{_CHECKPOINT_SIZE}'")
             _prepare(connection, path, parts, at, previous, replaced, whole)
-            _prepare_links(connection, said, link_max_records)
+            _prepare_links(connection, manual_links, link_max_records)
             if replaced is not None:
                 connection.execute(sql.RECORDS)
                 connection.execute(sql.FAILURES)
@@ -110,8 +110,8 @@ def build(
                     raise RemovedRecordsError
             embedded = parts.get("embeddings", ())
             changes = _differences(connection, embedded) if replaced is not None else _all(connection, embedded, spill)
-            with ThreadPoolExecutor(1) as beside:
-                finished = beside.submit(_finish, connection, path, replaced is not None)
+            with ThreadPoolExecutor(1) as executor:
+                finished = executor.submit(_finish, connection, path, replaced is not None)
                 if index:
                     index(*changes)
                 return finished.result()
@@ -138,8 +138,8 @@ def _prepare(
     rows = [ReplacedMonth(month) for month in sorted([*replaced, links.CROSS_SOURCE] if replaced is not None else ())]
     connection.from_arrow(to_table(rows, ReplacedMonth)).insert_into("replaced")
     _attach_base(connection, path.with_name(BASE) if replaced is not None else None)
-    held = count(connection, "SELECT (SELECT count(*) FROM lake_records) + (SELECT count(*) FROM kept_records)")
-    connection.execute(f"SET memory_limit = '{max(_MEMORY, _MEMORY_A_RECORD * held)}B'")
+    record_count = count(connection, "SELECT (SELECT count(*) FROM lake_records) + (SELECT count(*) FROM kept_records)")
+    connection.execute(f"SET memory_limit = '{max(_MEMORY, _MEMORY_A_RECORD * record_count)}B'")
     _attach_published(connection, previous)
     connection.execute("SET VARIABLE published_at = $at", {"at": at.astimezone(UTC).replace(tzinfo=None)})
     connection.execute(sql.LOST)
@@ -162,47 +162,51 @@ def _count_removed(connection: duckdb.DuckDBPyConnection) -> int:
     return count(connection, sql.REMOVED.format(records=records)) + count(connection, sql.REMOVED_FAILURES)
 
 
-def _prepare_links(connection: duckdb.DuckDBPyConnection, said: Sequence[ManualLink], link_max_records: int) -> None:
-    """What the edges take beside the lake."""
-    connection.register("owner_links", to_table(list(said), ManualLink))
-    reasons = [{"kind": kind, "confidence": sure, "provenance": why} for kind, (sure, why) in links.REASONS.items()]
+def _prepare_links(
+    connection: duckdb.DuckDBPyConnection, manual_links: Sequence[ManualLink], link_max_records: int
+) -> None:
+    """Registers the tables and settings that edges are made from besides the lake."""
+    connection.register("owner_links", to_table(list(manual_links), ManualLink))
+    reasons = [
+        {"kind": kind, "confidence": confidence, "provenance": why} for kind, (confidence, why) in links.REASONS.items()
+    ]
     connection.register("reasons", pa.Table.from_pylist(reasons))
     connection.execute("SET VARIABLE link_max_records = $most", {"most": link_max_records})
 
 
 def _finish(connection: duckdb.DuckDBPyConnection, path: Path, on_top: bool) -> dict[str, int]:
-    """Makes all the other tables, the indexes, and the file as it stays; the number of rows by table."""
+    """Makes the remaining tables and the indexes, checkpoints the file, and returns the number of rows by table."""
     # the vectors are made meanwhile, which takes longer, and by one processor at a time
     connection.execute("SET threads = greatest(1, current_setting('threads') - 1)")
     # without Python's lock, and in one go, so that it need not wait for it in between
     connection.execute(";".join(_remaining_statements(on_top)))
     if not on_top:
         term_counts.write(connection)
-    held = _counts(connection, on_top)
+    counts = _counts(connection, on_top)
     for other in ("base", "previous", "previous_base"):
         connection.execute(f"DETACH DATABASE IF EXISTS {other}")
     failpoint("catalog.commit", path)
     connection.execute("CHECKPOINT")
-    return held
+    return counts
 
 
 def _counts(connection: duckdb.DuckDBPyConnection, on_top: bool) -> dict[str, int]:
-    """Rows by table, with those that are kept of the base."""
-    places = {name: (name, f"kept_{name}") if name in LAYERED else (name,) for name in HELD}
+    """Number of rows by table, including those kept from the base."""
+    tables_by_name = {name: (name, f"kept_{name}") if name in LAYERED else (name,) for name in HELD}
     if on_top:
-        places["terms"] = ("base.terms",)
-    sums = (" + ".join(f"(SELECT count(*) FROM {one})" for one in found) for found in places.values())  # noqa: S608
+        tables_by_name["terms"] = ("base.terms",)
+    sums = (" + ".join(f"(SELECT count(*) FROM {table})" for table in names) for names in tables_by_name.values())  # noqa: S608
     (row,) = connection.execute(f"SELECT {', '.join(sums)}").fetchall()
-    return dict(zip(places, row, strict=True))
+    return dict(zip(tables_by_name, row, strict=True))
 
 
 def _remaining_statements(on_top: bool) -> list[str]:
     """The statements that make all the other tables."""
     indexes = [statement for name in STORED if name != _HANDLES for statement in _indexes(name)]
-    kept = [sql.KEPT_REFS] if on_top else []
+    base_refs = [sql.KEPT_REFS] if on_top else []
     related = [links.SHARED_KEYS, links.RELATED, *([links.ONLY_DIFFERENT] if on_top else [])]
     records = [] if on_top else [sql.RECORDS, sql.FAILURES]
-    return [*records, sql.REFS, *kept, sql.CLAIMS, *related, sql.EDGES, sql.PENDING, *indexes]
+    return [*records, sql.REFS, *base_refs, sql.CLAIMS, *related, sql.EDGES, sql.PENDING, *indexes]
 
 
 def _indexes(table: str) -> list[str]:
@@ -215,12 +219,12 @@ def _all(connection: duckdb.DuckDBPyConnection, embedded: Files, spill: Path) ->
     A reader of the catalog itself would keep its snapshot, and with it everything that is made meanwhile in memory.
     """
     query = _attach_vectors(connection, embedded) or sql.ALL_CHUNKS
-    place = spill / "passages.arrow"
-    failpoint("catalog.passages", place)
-    with connection.sql(query).to_arrow_reader(BATCH) as found, pa.ipc.new_stream(str(place), found.schema) as aside:
-        for batch in found:
-            aside.write_batch(batch)
-    return iter(pa.ipc.open_stream(pa.memory_map(str(place)))), []
+    file = spill / "passages.arrow"
+    failpoint("catalog.passages", file)
+    with connection.sql(query).to_arrow_reader(BATCH) as reader, pa.ipc.new_stream(str(file), reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+    return iter(pa.ipc.open_stream(pa.memory_map(str(file)))), []
 
 
 def _differences(connection: duckdb.DuckDBPyConnection, embedded: Files) -> _Changes:
@@ -245,28 +249,29 @@ def _attach_lake(connection: duckdb.DuckDBPyConnection, parts: MonthFiles) -> No
     """A view `lake_<table>` of each table's parquet files; `part` numbers them by source, then month."""
     order = list(dict.fromkeys(name for table in LAKE for name, _ in parts.get(table, ())))
     files = [
-        (table, order.index(name), file) for table in LAKE for name, found in parts.get(table, ()) for file in found
+        (table, order.index(name), file) for table in LAKE for name, files_ in parts.get(table, ()) for file in files_
     ]
     months = sorted({(source, file.stem) for _, source, file in files})
     number = {month: part for part, month in enumerate(months)}
     for table in LAKE:
-        of_table = [(str(file), (source, file.stem)) for name, source, file in files if name == table]
+        table_files = [(str(file), (source, file.stem)) for name, source, file in files if name == table]
         view = f"lake_{table}"
-        if not of_table:
-            added = [pa.field("part", pa.int64()), pa.field("lake_month", pa.string())]
-            connection.register(view, pa.schema([*arrow_schema(TABLES[table].row), *added]).empty_table())
+        if not table_files:
+            extra_fields = [pa.field("part", pa.int64()), pa.field("lake_month", pa.string())]
+            connection.register(view, pa.schema([*arrow_schema(TABLES[table].row), *extra_fields]).empty_table())
             continue
-        paths = [path for path, _ in of_table]
-        named = {
+        paths = [path for path, _ in table_files]
+        columns = {
             "filename": paths,
-            "part": [number[month] for _, month in of_table],
-            "lake_month": [f"{order[source]}/{month}" for _, (source, month) in of_table],
+            "part": [number[month] for _, month in table_files],
+            "lake_month": [f"{order[source]}/{month}" for _, (source, month) in table_files],
         }
-        connection.register(f"parts_{table}", pa.table(named))
-        read = f"read_parquet([{', '.join(map(quote, paths))}], filename = true)"
+        connection.register(f"parts_{table}", pa.table(columns))
+        source_sql = f"read_parquet([{', '.join(map(quote, paths))}], filename = true)"
         # as one statement: what is put together of relations is planned at each step
         connection.execute(
-            f"CREATE TEMP VIEW {view} AS SELECT * EXCLUDE (filename) FROM {read} JOIN parts_{table} USING (filename)"  # noqa: S608
+            f"CREATE TEMP VIEW {view} AS SELECT * EXCLUDE (filename) "  # noqa: S608
+            f"FROM {source_sql} JOIN parts_{table} USING (filename)"
         )
 
 
@@ -284,8 +289,8 @@ def _attach_base(connection: duckdb.DuckDBPyConnection, base: Path | None) -> No
     if base:
         connection.execute(f"ATTACH {quote(base)} AS base (READ_ONLY)")
     for table in (*LAYERED, "pending_edges", _HANDLES):
-        kept = f"base.{table} WHERE lake_month NOT IN (FROM replaced)" if base else f"{table} LIMIT 0"
-        connection.execute(f"CREATE TEMP VIEW kept_{table} AS SELECT * FROM {kept}")  # noqa: S608
+        source_sql = f"base.{table} WHERE lake_month NOT IN (FROM replaced)" if base else f"{table} LIMIT 0"
+        connection.execute(f"CREATE TEMP VIEW kept_{table} AS SELECT * FROM {source_sql}")  # noqa: S608
 
 
 def _attach_published(connection: duckdb.DuckDBPyConnection, previous: Path | None) -> None:

@@ -38,7 +38,7 @@ _EDGES = """
 
 def limit(connection: duckdb.DuckDBPyConnection, clients: Sequence[str]) -> None:
     """Limits a catalog that `catalog.open` gave; its cursors are limited with it. Words are counted again."""
-    listed = "[" + ", ".join(catalog.quote(one) for one in clients) + "]::VARCHAR[]"
+    listed = "[" + ", ".join(catalog.quote(client) for client in clients) + "]::VARCHAR[]"
     shown = {"records": _RECORDS, "chunks": _CHUNKS, "asset_asset_edges": _EDGES}
     for table in catalog.STORED:
         connection.execute(f"ALTER VIEW {table} RENAME TO {_ALL.format(table=table)}")

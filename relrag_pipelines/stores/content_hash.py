@@ -10,9 +10,9 @@ from relrag_pipelines.sources.mail_ids import plain_id
 
 
 def content_hash(record: Record, keys: Keys) -> tuple[str, int]:
-    """The hash of all that a record says, and how many bytes that is.
+    """The hash of a record's content, and its size in bytes.
 
-    What a mail is called follows from the other mails of its source, so only its plain id counts.
+    A mail's id depends on the other mails of its source, so only its plain id counts.
     """
     plain = replace(
         record,
@@ -22,5 +22,5 @@ def content_hash(record: Record, keys: Keys) -> tuple[str, int]:
         parent_ref=record.parent_ref and plain_id(record.parent_ref),
         parent_asset_id=record.parent_asset_id and plain_id(record.parent_asset_id),
     )
-    said = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)
-    return keys.content_hash(said), len(said)
+    serialised = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)
+    return keys.content_hash(serialised), len(serialised)

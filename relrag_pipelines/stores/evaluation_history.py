@@ -39,29 +39,33 @@ class Evaluation:
 
     @property
     def headline(self) -> tuple[str, float]:
-        """The figure that is compared, with its name."""
-        name = next(one for one in HEADLINES if one in self.figures)
+        """The name and value of the figure that is compared."""
+        name = next(headline for headline in HEADLINES if headline in self.figures)
         return name, self.figures[name]
 
 
 def load(home: Path) -> list[Evaluation]:
-    """All that are kept, in the order in which they were made; none where the file is damaged."""
+    """All stored evaluations, oldest first; none if the file is damaged."""
     try:
-        return [Evaluation(**one) for one in sealed_json.read(home / NAME)["evaluations"]]
+        return [Evaluation(**row) for row in sealed_json.read(home / NAME)["evaluations"]]
     except (FileNotFoundError, sealed_json.DamagedFile):
         return []
 
 
-def keep(home: Path, made: Evaluation) -> None:
-    """Adds one, in place of an earlier one of that generation and set. The caller holds the writer's lock."""
-    same = (made.generation, made.questions)
-    others = [one for one in load(home) if (one.generation, one.questions) != same]
-    rows = [asdict(one) for one in [*others, made][-_KEPT:]]
+def keep(home: Path, evaluation: Evaluation) -> None:
+    """Stores an evaluation, replacing one of the same generation and questions. The caller holds the writer's lock."""
+    same = (evaluation.generation, evaluation.questions)
+    others = [evaluation_ for evaluation_ in load(home) if (evaluation_.generation, evaluation_.questions) != same]
+    rows = [asdict(evaluation_) for evaluation_ in [*others, evaluation][-_KEPT:]]
     write_text(home / NAME, sealed_json.seal({"schema_version": SCHEMA_VERSION, "evaluations": rows}))
 
 
-def previous_evaluation(home: Path, made: Evaluation) -> Evaluation | None:
-    """That of the generation before, of the same questions by the same figure; None where there is none."""
-    same = [one for one in load(home) if (one.questions, one.headline[0]) == (made.questions, made.headline[0])]
-    earlier = [one for one in same if one.generation < made.generation]
-    return max(earlier, key=lambda one: one.generation, default=None)
+def previous_evaluation(home: Path, evaluation: Evaluation) -> Evaluation | None:
+    """The latest evaluation of an earlier generation with the same questions and headline; None without one."""
+    same = [
+        other
+        for other in load(home)
+        if (other.questions, other.headline[0]) == (evaluation.questions, evaluation.headline[0])
+    ]
+    earlier = [other for other in same if other.generation < evaluation.generation]
+    return max(earlier, key=lambda other: other.generation, default=None)

@@ -26,10 +26,10 @@ def settings_fingerprint(settings: Mapping[str, Any]) -> str:
 
 def changed_settings(before: str, now: str) -> list[str]:
     """Names of the settings in which two of these differ; none where one of them is of another form."""
-    if not all(":" in part for one in (before, now) for part in one.split(",")):
+    if not all(":" in part for text in (before, now) for part in text.split(",")):
         return []
-    told = [dict(part.split(":", 1) for part in one.split(",")) for one in (before, now)]
-    return [name for name in {**told[0], **told[1]} if told[0].get(name) != told[1].get(name)]
+    settings = [dict(part.split(":", 1) for part in text.split(",")) for text in (before, now)]
+    return [name for name in {**settings[0], **settings[1]} if settings[0].get(name) != settings[1].get(name)]
 
 
 def describe_changes(names: list[str]) -> str:

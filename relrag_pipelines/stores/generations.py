@@ -89,8 +89,8 @@ def finish(
     generation has as well, which are not read again.
     """
     path = build_folder(home)
-    known = carried or {}
-    new = [name for name in list_files(path) if name not in known]
+    carried_entries = carried or {}
+    new = [name for name in list_files(path) if name not in carried_entries]
     for name in new:
         sync_file(path / name)
     entries = dict(zip(new, file_entries([path / name for name in new]), strict=True))
@@ -102,19 +102,19 @@ def finish(
         **about,
         "oldest_kept": number if forget else current_manifest(home).get("oldest_kept", 0),
         "rewritten": manifest_values(path),
-        "carried": sorted(known),
-        "files": dict(sorted({**known, **entries}.items())),
+        "carried": sorted(carried_entries),
+        "files": dict(sorted({**carried_entries, **entries}.items())),
     }
     write_text(path / "MANIFEST.json", sealed_json.seal(manifest))
     failpoint("generation.lock", path / LOCK)
     (path / LOCK).touch(mode=0o600)
     sync_folder(path)
-    place = home / "published" / str(number)
-    failpoint("generation.rename", place)
-    path.replace(place)
-    sync_folder(place.parent)
+    destination = home / "published" / str(number)
+    failpoint("generation.rename", destination)
+    path.replace(destination)
+    sync_folder(destination.parent)
     set_current(home, number)
-    return Generation(number, place, manifest)
+    return Generation(number, destination, manifest)
 
 
 def current_number(home: Path) -> int | None:
@@ -162,25 +162,27 @@ def open_current(home: Path) -> Iterator[Generation]:
                 continue
             manifest = _manifest(path)
             if manifest["schema_version"] < OLDEST:
-                said = f"was published by an older relrag (schema {manifest['schema_version']})"
-                raise GenerationError(f"generation {number} {said}; `relrag sync` makes a new one of what is stored")
+                description = f"was published by an older relrag (schema {manifest['schema_version']})"
+                raise GenerationError(
+                    f"generation {number} {description}; `relrag sync` makes a new one of what is stored"
+                )
             yield Generation(number, path, manifest)
             return
 
 
 def sweep(home: Path, keep: int) -> list[int]:
-    """Removes generations that are no longer to be kept, except those that are being read; returns what was removed.
+    """Removes generations that are no longer kept, except those being read; returns the numbers of the removed ones.
 
-    Kept are the newest `keep`, but none older than the current one's MANIFEST allows: what it deleted must not stay
-    readable in an older one. One that is being built, or was sealed and never became current, goes too. Every sync
-    sweeps, so that one that was being read, or a kill, is made good.
+    The newest `keep` are kept, but none older than the current one's MANIFEST allows: what it deleted must not stay
+    readable in an older one. One that is being built, or was sealed and never became current, is removed too. Every
+    sync sweeps, which makes up for generations that were being read and for kills.
     """
     current = current_number(home) or 0
     oldest = int(current_manifest(home).get("oldest_kept", 0))
-    kept = [number for number in sorted(numbers(home), reverse=True) if oldest <= number <= current][:keep]
+    retained = [number for number in sorted(numbers(home), reverse=True) if oldest <= number <= current][:keep]
     clean_up(home)
     removed = []
-    for number in sorted(set(numbers(home)) - {current, *kept}):
+    for number in sorted(set(numbers(home)) - {current, *retained}):
         if _retire(home / "published" / str(number)):
             removed.append(number)
     _remove_retired(home)
@@ -208,11 +210,11 @@ def layouts(home: Path, number: int) -> Path:
 
 
 def _remove_retired(home: Path) -> None:
-    kept = numbers(home)
-    retired_generations.remove(home, kept)
+    retained = numbers(home)
+    retired_generations.remove(home, retained)
     shutil.rmtree(home / "graph-layouts", ignore_errors=True)  # where they lay before they went with a generation
     for folder in (home / "published" / "layouts").glob("*"):
-        if folder.name not in map(str, kept):
+        if folder.name not in map(str, retained):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -258,14 +260,14 @@ def list_files(path: Path) -> list[str]:
 
 def manifest_values(path: Path) -> dict[str, str]:
     """Hashes of what the files say that readers write again; empty for one that cannot be read."""
-    found = {}
+    hashes = {}
     for name in filter(_is_rewritten, atomic.files(path)):
         try:
-            said = json.dumps(json.loads((path / name).read_bytes()), sort_keys=True)
+            canonical = json.dumps(json.loads((path / name).read_bytes()), sort_keys=True)
         except ValueError:
-            said = ""
-        found[name] = said and hashlib.sha256(said.encode()).hexdigest()
-    return found
+            canonical = ""
+        hashes[name] = canonical and hashlib.sha256(canonical.encode()).hexdigest()
+    return hashes
 
 
 def _is_rewritten(name: str) -> bool:

@@ -48,9 +48,9 @@ def folder(home: Path, collection: str) -> Path:
 
 
 def collections(home: Path) -> list[str]:
-    """The collections of which something lies there."""
-    place = home / FOLDER
-    return sorted(one.name for one in place.iterdir() if one.is_dir()) if place.is_dir() else []
+    """The collections that have a folder."""
+    root = home / FOLDER
+    return sorted(path.name for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
 
 
 def current_folder(home: Path, collection: str) -> Path | None:
@@ -63,37 +63,37 @@ def current_folder(home: Path, collection: str) -> Path | None:
 
 
 def current_info(home: Path, collection: str) -> IndexInfo | None:
-    """What is known of the current index; None where none was made. LakeError where its manifest is damaged."""
-    place = current_folder(home, collection)
-    if place is None:
+    """The description of the current index; None if there is none. LakeError if its manifest is damaged."""
+    index_folder = current_folder(home, collection)
+    if index_folder is None:
         return None
     try:
-        body = sealed_json.read(place / MANIFEST)
+        body = sealed_json.read(index_folder / MANIFEST)
     except FileNotFoundError:
         return None
     except sealed_json.UnusableFile as unusable:
-        raise LakeError(f"{place / MANIFEST} {unusable}") from None
+        raise LakeError(f"{index_folder / MANIFEST} {unusable}") from None
     stamp = InputFingerprint(**body["stamp"])
-    return IndexInfo(int(place.name), stamp, body["counts"], body["told"], body["files"])
+    return IndexInfo(int(index_folder.name), stamp, body["counts"], body["told"], body["files"])
 
 
 def begin(home: Path, collection: str) -> Path:
     """An empty folder for the next index."""
-    before = current_folder(home, collection)
-    place = folder(home, collection) / str(int(before.name) + 1 if before else 1)
-    shutil.rmtree(place, ignore_errors=True)
-    make_private(place)
-    return place
+    current = current_folder(home, collection)
+    new_folder = folder(home, collection) / str(int(current.name) + 1 if current else 1)
+    shutil.rmtree(new_folder, ignore_errors=True)
+    make_private(new_folder)
+    return new_folder
 
 
-def finish(place: Path, stamp: InputFingerprint, counts: Mapping[str, int], told: Mapping[str, Any]) -> None:
-    """Makes what was written into a folder that `begin` gave the current index, and removes the one before."""
-    files = {path.name: file_hash(path) for path in sorted(place.glob("*.parquet"))}
-    body = {"stamp": asdict(stamp), "counts": dict(counts), "told": dict(told), "files": files}
-    write_text(place / MANIFEST, sealed_json.seal({"schema_version": SCHEMA_VERSION, **body}))
-    sync_folder(place)
-    write_text(place.parent / CURRENT, f"{place.name}\n")
-    _sweep(place.parent)
+def finish(index_folder: Path, stamp: InputFingerprint, counts: Mapping[str, int], details: Mapping[str, Any]) -> None:
+    """Makes the contents of a folder from `begin` the current index, and removes the previous one."""
+    files = {path.name: file_hash(path) for path in sorted(index_folder.glob("*.parquet"))}
+    body = {"stamp": asdict(stamp), "counts": dict(counts), "told": dict(details), "files": files}
+    write_text(index_folder / MANIFEST, sealed_json.seal({"schema_version": SCHEMA_VERSION, **body}))
+    sync_folder(index_folder)
+    write_text(index_folder.parent / CURRENT, f"{index_folder.name}\n")
+    _sweep(index_folder.parent)
 
 
 def drop(home: Path, keep: Collection[str] = ()) -> None:
@@ -118,30 +118,30 @@ def drop_damaged(home: Path) -> None:
 
 
 def damage(home: Path) -> Iterator[tuple[str, str]]:
-    """(path within the home, what is wrong with it) of every file that is not as it was written."""
+    """(path within the home, fault) of every file that differs from its written state."""
     for name in collections(home):
-        place = current_folder(home, name)
-        if place is None:
+        index_folder = current_folder(home, name)
+        if index_folder is None:
             continue
-        within = f"{FOLDER}/{name}/{place.name}"
+        within = f"{FOLDER}/{name}/{index_folder.name}"
         try:
-            files = sealed_json.read(place / MANIFEST)["files"]
+            files = sealed_json.read(index_folder / MANIFEST)["files"]
         except FileNotFoundError:
             yield f"{within}/{MANIFEST}", "is missing"
             continue
         except sealed_json.UnusableFile as unusable:
             yield f"{within}/{MANIFEST}", unusable.found
             continue
-        for file, known in files.items():
-            if not (place / file).exists():
+        for file, digest in files.items():
+            if not (index_folder / file).exists():
                 yield f"{within}/{file}", "is missing"
-            elif file_hash(place / file) != known:
+            elif file_hash(index_folder / file) != digest:
                 yield f"{within}/{file}", "differs from its manifest"
 
 
-def _sweep(place: Path) -> None:
+def _sweep(collection_folder: Path) -> None:
     """Removes all indexes of a collection but the current one."""
-    number = current_folder(place.parent.parent, place.name)
-    for one in place.iterdir():
-        if one.is_dir() and one != number:
-            shutil.rmtree(one)
+    current = current_folder(collection_folder.parent.parent, collection_folder.name)
+    for path in collection_folder.iterdir():
+        if path.is_dir() and path != current:
+            shutil.rmtree(path)

@@ -111,8 +111,8 @@ PARTS = (
 
 
 def part(name: str) -> InventoryPart | None:
-    """What a file of that path within its home is; None where nothing of the kind belongs there."""
-    return next((one for one in PARTS if re.fullmatch(one.pattern, name)), None)
+    """The declaration of a file by its path within its home; None if no such file belongs there."""
+    return next((declared for declared in PARTS if re.fullmatch(declared.pattern, name)), None)
 
 
 def belongs_to_source(name: str, source: str) -> bool:

@@ -32,7 +32,7 @@ def load(home: Path) -> set[str]:
 
 
 def save(home: Path, hashes: Iterable[str]) -> None:
-    """Stores the failures that are known now, if they are others than before."""
-    known = set(hashes)
-    if known != load(home):
-        write_text(home / NAME, sealed_json.seal({"schema_version": SCHEMA_VERSION, "failures": sorted(known)}))
+    """Stores the keys of the current failures, if they changed."""
+    current = set(hashes)
+    if current != load(home):
+        write_text(home / NAME, sealed_json.seal({"schema_version": SCHEMA_VERSION, "failures": sorted(current)}))

@@ -151,49 +151,53 @@ def _read_rows(path: Path, table: str, columns: Sequence[str] | None) -> pa.Tabl
 
 
 def write(
-    home: Path, table: str, source: str, months: Sequence[str], made: Iterable[tuple[pa.Table, InputFingerprint | None]]
+    home: Path,
+    table: str,
+    source: str,
+    months: Sequence[str],
+    tables: Iterable[tuple[pa.Table, InputFingerprint | None]],
 ) -> Manifest:
-    """Puts what is made of the given months in place, then their entries into the manifest; returns these.
+    """Stores the tables of the given months, then their entries in the manifest; returns the entries.
 
-    Rows are sorted here. A month without rows has an entry and no file; one without a stamp is removed. The entries
-    go before the first file is replaced: after a kill no entry describes a file that is not the one it was made for.
+    Rows are sorted here. A month without rows has an entry and no file; one without a stamp is removed. The entries are
+    removed before the first file is replaced, so that after a kill no entry describes another file.
     """
     entries = manifest(home, table, source)
-    kept = {month: entry for month, entry in entries.items() if month not in set(months)}
-    if kept != entries:
-        write_manifest(home, table, source, kept)
+    other_entries = {month: entry for month, entry in entries.items() if month not in set(months)}
+    if other_entries != entries:
+        write_manifest(home, table, source, other_entries)
     written: Manifest = {}
-    for month, (rows, stamp) in zip(months, made, strict=True):
+    for month, (rows, stamp) in zip(months, tables, strict=True):
         if stamp is None:
             failpoint("lake.unlink", month_path(home, table, source, month))
             month_path(home, table, source, month).unlink(missing_ok=True)
         else:
             written[month] = _write(home, table, source, month, rows, stamp)
-    write_manifest(home, table, source, {**kept, **written})
+    write_manifest(home, table, source, {**other_entries, **written})
     return written
 
 
 def sweep(home: Path) -> None:
-    """Removes what a killed writer left: files written beside, what an export put away, derived months without entry.
+    """Removes what a killed writer left: temporary files, files moved aside by an export, derived months without entry.
 
-    Such a month is made again, or its records are gone and nothing else would ever remove it. A private one gets an
-    entry: its rows are needed until its units have been read again, and where the manifest alone was lost nothing would
-    ever read them again. Only who holds the writer's lock may sweep.
+    Such a month is made again, or its records are gone and nothing else would remove it. A private one gets an entry:
+    its rows are needed until its units have been read again, and if only the manifest was lost, nothing would read them
+    again. The caller holds the writer's lock.
     """
-    for left in [
+    for leftover in [
         *(home / "private").rglob(".*.tmp"),
         *(home / "lake").rglob(".*.tmp"),
         *(home / "dagster").glob(".*.tmp"),
     ]:
-        left.unlink()
+        leftover.unlink()
     shutil.rmtree(home / "private" / "spill", ignore_errors=True)
     for source in sources(home):
         if unlisted := unlisted_months(home, source):
             recover_unlisted(home, source, sorted(unlisted))
         for table in DERIVED:
-            known = manifest(home, table, source)
+            entries = manifest(home, table, source)
             for path in folder(home, table, source).glob("*.parquet"):
-                if path.stem not in known:
+                if path.stem not in entries:
                     failpoint("lake.unlink", path)
                     path.unlink()
 
@@ -207,22 +211,22 @@ def recover_unlisted(home: Path, source: str, months: Sequence[str]) -> list[str
         entries = manifest(home, "private_records", source)
     except LakeError:
         entries = {}
-    found: Manifest = {}
+    recovered: Manifest = {}
     for month in sorted(set(months) - entries.keys()):
         try:
             rows = read(home, "private_records", source, month).num_rows
         except LakeError:
             continue
         path = month_path(home, "private_records", source, month)
-        found[month] = ManifestEntry("", 0, "", file_hash(path), rows, path.stat().st_size)
-    write_manifest(home, "private_records", source, {**entries, **found})
-    return sorted(found)
+        recovered[month] = ManifestEntry("", 0, "", file_hash(path), rows, path.stat().st_size)
+    write_manifest(home, "private_records", source, {**entries, **recovered})
+    return sorted(recovered)
 
 
 def private_ids(home: Path, source: str, month: str, unit: str) -> pa.ChunkedArray:
-    """asset_ids of what a month holds of a unit; LakeError where it cannot be read."""
-    held = read(home, "private_records", source, month, ["asset_id", "unit"], damaged=True)
-    return held["asset_id"].filter(pc.equal(held["unit"], unit))
+    """asset_ids of the records of a unit in a month; LakeError if it cannot be read."""
+    records = read(home, "private_records", source, month, ["asset_id", "unit"], damaged=True)
+    return records["asset_id"].filter(pc.equal(records["unit"], unit))
 
 
 def unlisted_months(home: Path, source: str) -> set[str]:
@@ -265,9 +269,9 @@ def remove(home: Path, source: str) -> None:
         failpoint("lake.remove", home / "private" / folder_of / source)
         shutil.rmtree(home / "private" / folder_of / source, ignore_errors=True)
     # by its units it is known, so they go last
-    kept = [f"private/{name}/{source}.parquet" for name in ("failures", "threads", "units")]
-    private_manifest.unexpect(home, kept)
-    for name in kept:
+    files = [f"private/{name}/{source}.parquet" for name in ("failures", "threads", "units")]
+    private_manifest.unexpect(home, files)
+    for name in files:
         failpoint("lake.remove", home / name)
         (home / name).unlink(missing_ok=True)
 
@@ -293,7 +297,7 @@ def write_rows(path: Path, declared: Table, rows: pa.Table, stamp: InputFingerpr
     """Puts a parquet file in place, sorted by key, and returns its entry; ValueError for rows not as declared."""
     # cast, not validate: only a cast refuses a null in a column that must not be empty
     ordered = rows.sort_by([(name, "ascending") for name in declared.key]).cast(arrow_schema(declared.row))
-    with replace_file(path) as beside:
-        pq.write_table(ordered, beside, compression="zstd", row_group_size=_ROW_GROUP, store_schema=False)
-        output, size = file_hash(beside), beside.stat().st_size
+    with replace_file(path) as temporary:
+        pq.write_table(ordered, temporary, compression="zstd", row_group_size=_ROW_GROUP, store_schema=False)
+        output, size = file_hash(temporary), temporary.stat().st_size
     return ManifestEntry(stamp.input, stamp.version, stamp.settings, output, ordered.num_rows, size)

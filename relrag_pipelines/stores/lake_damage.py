@@ -19,27 +19,27 @@ def drop_damaged(home: Path, source: str) -> None:
 
 
 def verify(home: Path, source: str) -> list[str]:
-    """What differs between the month files of a source and their manifests, a line each; empty when all is true."""
-    return [f"{name} {found}" for table in MONTHLY for name, found in damage(home, table, source)]
+    """Differences between the month files of a source and their manifests, one line each; empty if all are intact."""
+    return [f"{name} {fault}" for table in MONTHLY for name, fault in damage(home, table, source)]
 
 
 def damage(home: Path, table: str, source: str) -> list[tuple[str, str]]:
-    """(path within the home, what is wrong with it) of every file of a table and source that is not as written."""
-    place = folder(home, table, source)
-    within = place.relative_to(home).as_posix()
-    there = {path.stem for path in place.glob("*.parquet")}
-    unchecked = [(f"{within}/{month}.parquet", sealed_json.NO_MANIFEST) for month in sorted(there)]
+    """(path within the home, fault) of every file of a table and source that differs from its written state."""
+    table_folder = folder(home, table, source)
+    within = table_folder.relative_to(home).as_posix()
+    months = {path.stem for path in table_folder.glob("*.parquet")}
+    unchecked = [(f"{within}/{month}.parquet", sealed_json.NO_MANIFEST) for month in sorted(months)]
     try:
-        stored = sealed_json.read(place / "MANIFEST.json")
+        stored = sealed_json.read(table_folder / "MANIFEST.json")
     except FileNotFoundError:
-        return [(f"{within}/MANIFEST.json", "is missing"), *unchecked] if there else []
+        return [(f"{within}/MANIFEST.json", "is missing"), *unchecked] if months else []
     except sealed_json.UnusableFile as unusable:
         return [(f"{within}/MANIFEST.json", unusable.found), *unchecked]
     entries = {month: ManifestEntry(**entry) for month, entry in stored["months"].items()}
-    found = [
-        (month, _damage(home, table, source, month, entries.get(month))) for month in sorted(there | entries.keys())
+    faults = [
+        (month, _damage(home, table, source, month, entries.get(month))) for month in sorted(months | entries.keys())
     ]
-    return [(f"{within}/{month}.parquet", wrong) for month, wrong in found if wrong]
+    return [(f"{within}/{month}.parquet", fault) for month, fault in faults if fault]
 
 
 def _damage(home: Path, table: str, source: str, month: str, entry: ManifestEntry | None) -> str:

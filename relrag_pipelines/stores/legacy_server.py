@@ -33,46 +33,46 @@ class ServerCollection:
 
         self.name = name
         self._connection, self._pauses = server_connection.connect(url, variable=KEY), server_connection.PAUSES
-        known = sorted(one.name for one in self._ask(lambda client: client.get_collections()).collections)
-        if name not in known:
-            raise CollectionError(f"Qdrant at {url} has no collection {name}; it has: {', '.join(known) or 'none'}")
+        names = sorted(collection.name for collection in self._ask(lambda client: client.get_collections()).collections)
+        if name not in names:
+            raise CollectionError(f"Qdrant at {url} has no collection {name}; it has: {', '.join(names) or 'none'}")
 
     def points(self) -> Iterator[LegacyPoint]:
         """Every point once, in the order of their ids."""
         old = {vector: self._with_vector(vector) for vector in self._old_vectors()}
         offset: Any = None
         while True:
-            found, offset = self._scroll(None, offset, with_payload=True)
-            for one in found:
+            points, offset = self._scroll(None, offset, with_payload=True)
+            for point in points:
                 yield LegacyPoint(
-                    one.id, one.id, one.payload or {}, tuple(name for name, ids in old.items() if one.id in ids)
+                    point.id, point.id, point.payload or {}, tuple(name for name, ids in old.items() if point.id in ids)
                 )
             if offset is None:
                 return
 
     def fetch(self, keys: Sequence[int | str]) -> Mapping[int | str, LegacyPoint]:
-        """The points with these keys, without what is told of old vectors."""
-        found: dict[int | str, LegacyPoint] = {}
+        """The points with these keys, without their old vectors."""
+        points: dict[int | str, LegacyPoint] = {}
         for first in range(0, len(keys), _AT_ONCE):
             records = self._ask(_retrieve(self.name, keys[first : first + _AT_ONCE]))
-            found |= {one.id: LegacyPoint(one.id, one.id, one.payload or {}) for one in records}
-        return found
+            points |= {record.id: LegacyPoint(record.id, record.id, record.payload or {}) for record in records}
+        return points
 
     def write(self, changes: Iterable[PointChange]) -> None:
         """Makes the changes, in one request."""
         from qdrant_client import models
 
         operations: list[Any] = []
-        for one in changes:
-            if one.vectors:
-                gone = models.DeleteVectors(points=[one.key], vector=list(one.vectors))
-                operations.append(models.DeleteVectorsOperation(delete_vectors=gone))
-            if one.removed_fields:
-                fields = models.DeletePayload(keys=list(one.removed_fields), points=[one.key])
+        for change in changes:
+            if change.vectors:
+                vectors = models.DeleteVectors(points=[change.key], vector=list(change.vectors))
+                operations.append(models.DeleteVectorsOperation(delete_vectors=vectors))
+            if change.removed_fields:
+                fields = models.DeletePayload(keys=list(change.removed_fields), points=[change.key])
                 operations.append(models.DeletePayloadOperation(delete_payload=fields))
             # last, since a point that has its fields counts as done
-            given = models.SetPayload(payload=dict(one.values), points=[one.key])
-            operations.append(models.SetPayloadOperation(set_payload=given))
+            payload = models.SetPayload(payload=dict(change.values), points=[change.key])
+            operations.append(models.SetPayloadOperation(set_payload=payload))
         self._ask(lambda client: client.batch_update_points(self.name, operations, wait=True))
 
     @contextmanager
@@ -82,14 +82,14 @@ class ServerCollection:
 
     def snapshot(self, moment: str) -> str:
         """A snapshot of the server's own; it keeps the time in its name."""
-        made = self._ask(lambda client: client.create_snapshot(self.name, wait=True))
-        if made is None:
+        snapshot = self._ask(lambda client: client.create_snapshot(self.name, wait=True))
+        if snapshot is None:
             raise CollectionError(f"collection {self.name} was not changed: the server made no snapshot")
-        return str(made.name)
+        return str(snapshot.name)
 
     def has_snapshot(self, name: str) -> bool:
         """Whether the server still has it."""
-        return name in {one.name for one in self._ask(lambda client: client.list_snapshots(self.name))}
+        return name in {snapshot.name for snapshot in self._ask(lambda client: client.list_snapshots(self.name))}
 
     def _old_vectors(self) -> list[str]:
         config = self._ask(lambda client: client.get_collection(self.name)).config.params.vectors
@@ -102,8 +102,8 @@ class ServerCollection:
         ids: set[int | str] = set()
         offset: Any = None
         while True:
-            found, offset = self._scroll(where, offset, with_payload=False)
-            ids |= {one.id for one in found}
+            points, offset = self._scroll(where, offset, with_payload=False)
+            ids |= {point.id for point in points}
             if offset is None:
                 return ids
 

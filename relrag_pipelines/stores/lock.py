@@ -131,7 +131,7 @@ def _locked_error(path: Path, wait_seconds: float | None) -> LockedByOther:
 
 def _describe(path: Path) -> str:
     try:
-        said = json.loads(path.read_text())
-        return f"{said['purpose']} (process {said['pid']}, since {said['since']})"
+        holder = json.loads(path.read_text())
+        return f"{holder['purpose']} (process {holder['pid']}, since {holder['since']})"
     except (OSError, ValueError, KeyError):
         return "another process"

@@ -29,8 +29,8 @@ def text_hash(text: str) -> str:
 
 
 def load(home: Path, name: str) -> dict[str, str]:
-    """What models have answered, by the key of the question; `name` is one of FILES."""
-    return {one["key"]: one["answer"] for one in _answers(home / name)}
+    """Stored answers of models by the key of the question; `name` is one of FILES."""
+    return {row["key"]: row["answer"] for row in _answers(home / name)}
 
 
 def keep(home: Path, name: str, key: str, answer: str, texts: Iterable[str]) -> None:
@@ -47,27 +47,27 @@ def keep(home: Path, name: str, key: str, answer: str, texts: Iterable[str]) -> 
         file.write(line)
 
 
-def prune(home: Path, known: Set[str]) -> int:
-    """Removes the answers about texts of which one is not known, by `text_hash`; returns how many."""
-    return sum(_prune(home / name, known) for name in FILES)
+def prune(home: Path, text_hashes: Set[str]) -> int:
+    """Removes answers about a text whose `text_hash` is not among these; returns how many."""
+    return sum(_prune(home / name, text_hashes) for name in FILES)
 
 
-def _prune(path: Path, known: Set[str]) -> int:
+def _prune(path: Path, text_hashes: Set[str]) -> int:
     if not path.exists():
         return 0
-    every = list(_answers(path))
-    kept = [one for one in every if known >= {*one["texts"]}]
-    if len(kept) < len(path.read_bytes().splitlines()):
-        with replace_file(path) as beside:
-            beside.write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in kept))
-    return len(every) - len(kept)
+    rows = list(_answers(path))
+    retained = [row for row in rows if text_hashes >= {*row["texts"]}]
+    if len(retained) < len(path.read_bytes().splitlines()):
+        with replace_file(path) as temporary:
+            temporary.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in retained))
+    return len(rows) - len(retained)
 
 
 def _answers(path: Path) -> Iterator[dict[str, Any]]:
     for line in path.read_bytes().splitlines() if path.exists() else ():
         try:
-            one = orjson.loads(line)
+            row = orjson.loads(line)
         except orjson.JSONDecodeError:  # torn by a kill
             continue
-        if isinstance(one, dict) and {"key", "texts", "answer"} <= one.keys():
-            yield one
+        if isinstance(row, dict) and {"key", "texts", "answer"} <= row.keys():
+            yield row

@@ -16,11 +16,11 @@ def read(path: Path, columns: Sequence[str] | None = None, *, schema: pa.Schema 
     pa.ArrowException or OSError where the file cannot be read.
     """
     with pq.ParquetFile(path) as opened:
-        found = opened.read(columns, use_threads=opened.num_row_groups > 1)
+        table = opened.read(columns, use_threads=opened.num_row_groups > 1)
     if schema is None:
-        if columns is not None and found.num_columns < len(columns):
-            raise pa.ArrowInvalid(f"columns are missing: {', '.join(sorted({*columns} - {*found.column_names}))}")
-        return found
-    if found.schema.equals(schema):
-        return pa.Table.from_arrays(found.columns, schema=schema)  # without what the file says of itself
+        if columns is not None and table.num_columns < len(columns):
+            raise pa.ArrowInvalid(f"columns are missing: {', '.join(sorted({*columns} - {*table.column_names}))}")
+        return table
+    if table.schema.equals(schema):
+        return pa.Table.from_arrays(table.columns, schema=schema)  # without what the file says of itself
     return pq.read_table(path, schema=schema, partitioning=None)

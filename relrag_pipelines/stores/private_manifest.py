@@ -25,11 +25,11 @@ class ManifestError(SafeError):
 
 
 def expect(home: Path, name: str, digest: str) -> None:
-    """Notes the hash that a file (its path within the home) is about to have; ManifestError where that cannot be."""
-    known = _readable_files(home)
-    before = known.get(name, [])
-    if before[:1] != [digest]:
-        _write(home, {**known, name: [digest, *before[:1]]})
+    """Records the hash that a file (its path within the home) is about to have; ManifestError if that fails."""
+    files = _readable_files(home)
+    digests = files.get(name, [])
+    if digests[:1] != [digest]:
+        _write(home, {**files, name: [digest, *digests[:1]]})
 
 
 def reset(home: Path) -> None:
@@ -38,27 +38,27 @@ def reset(home: Path) -> None:
 
 
 def unexpect(home: Path, names: list[str]) -> None:
-    """Expects files no more; ManifestError where that cannot be noted."""
-    known = _readable_files(home)
-    if known.keys() & set(names):
-        _write(home, {name: digests for name, digests in known.items() if name not in names})
+    """Removes the recorded hashes of files; ManifestError if that fails."""
+    files = _readable_files(home)
+    if files.keys() & set(names):
+        _write(home, {name: digests for name, digests in files.items() if name not in names})
 
 
 def damage(home: Path) -> list[tuple[str, str]]:
     """(path within the home, what is wrong with it) of every such file; what is not noted is not looked at."""
     try:
-        known = _expected_files(home)
+        files = _expected_files(home)
     except sealed_json.UnusableFile as unusable:
         unchecked = [(path.relative_to(home).as_posix(), sealed_json.NO_MANIFEST) for path in _files(home)]
         return [(NAME, unusable.found), *unchecked]
-    wrong = []
-    for name, digests in sorted(known.items()):
+    faults = []
+    for name, digests in sorted(files.items()):
         if not (home / name).exists():
             # one that never had another hash may be noted and not written yet
-            wrong += [(name, "is missing")] if len(digests) > 1 else []
+            faults += [(name, "is missing")] if len(digests) > 1 else []
         elif file_hash(home / name) not in digests:
-            wrong.append((name, "is not as it was written"))
-    return wrong
+            faults.append((name, "is not as it was written"))
+    return faults
 
 
 def _files(home: Path) -> list[Path]:

@@ -16,17 +16,17 @@ from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.privacy.keys import Keys
 
 
-def store(home: Path, source: str, keys: Keys, unit: str, place: str, data: bytes) -> None:
-    """Stores the bytes of the item at that place of a unit."""
-    name = f"{keys.id_hash(place)}.{hashlib.sha256(data).hexdigest()}"
-    with replace_file(_folder(home, source) / keys.id_hash(unit) / name) as beside:
-        beside.write_bytes(data)
+def store(home: Path, source: str, keys: Keys, unit: str, location: str, data: bytes) -> None:
+    """Stores the bytes of the item at a location in a unit."""
+    name = f"{keys.id_hash(location)}.{hashlib.sha256(data).hexdigest()}"
+    with replace_file(_folder(home, source) / keys.id_hash(unit) / name) as temporary:
+        temporary.write_bytes(data)
 
 
-def list_items(home: Path, source: str, keys: Keys, unit: str | None = None, place: str | None = None) -> list[Path]:
+def list_items(home: Path, source: str, keys: Keys, unit: str | None = None, location: str | None = None) -> list[Path]:
     """The files of a source, of one of its units, or of an item."""
-    inside = "*" if unit is None else keys.id_hash(unit)
-    return sorted(_folder(home, source).glob(f"{inside}/{'*' if place is None else keys.id_hash(place)}.*"))
+    pattern = "*" if unit is None else keys.id_hash(unit)
+    return sorted(_folder(home, source).glob(f"{pattern}/{'*' if location is None else keys.id_hash(location)}.*"))
 
 
 def drop_units(home: Path, source: str, keys: Keys, units: Iterable[str]) -> None:
@@ -36,11 +36,11 @@ def drop_units(home: Path, source: str, keys: Keys, units: Iterable[str]) -> Non
 
 
 def erase(home: Path, source: str, keys: Keys, locations: Iterable[str]) -> None:
-    """Removes what is kept of the items at those `locations` of records: `<unit>#<place>`, or a unit that is one."""
+    """Removes the stored items at the `locations` of records: `<unit>#<location>`, or a unit that is one record."""
     if _folder(home, source).exists():
         for location in locations:
-            unit, _, place = location.rpartition("#")
-            for file in (*list_items(home, source, keys, unit, place), *list_items(home, source, keys, location, "")):
+            unit, _, item = location.rpartition("#")
+            for file in (*list_items(home, source, keys, unit, item), *list_items(home, source, keys, location, "")):
                 file.unlink()
 
 

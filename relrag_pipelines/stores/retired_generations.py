@@ -27,18 +27,18 @@ def hide(path: Path) -> None:
     path.replace(there)
 
 
-def remove(home: Path, kept: Sequence[int]) -> None:
-    """Removes what was put away, but for what the generations of the `kept` numbers share with it on a server."""
-    sharing = [home / "published" / str(number) / VECTORS for number in kept]
-    for doomed in _put_away(home):
-        failpoint("generation.remove", doomed)
-        if on_server(doomed):
+def remove(home: Path, retained: Sequence[int]) -> None:
+    """Removes retired generations, except for the vectors on a server that they share with the `retained` numbers."""
+    sharing = [home / "published" / str(number) / VECTORS for number in retained]
+    for retired in _put_away(home):
+        failpoint("generation.remove", retired)
+        if on_server(retired):
             try:
-                vectors.delete_remote(doomed / VECTORS, sharing)
+                vectors.delete_remote(retired / VECTORS, sharing)
             except (vectors.StoreError, ValueError):
-                _remove_all_but_vectors(doomed)
+                _remove_all_but_vectors(retired)
                 continue
-        shutil.rmtree(doomed, ignore_errors=True)
+        shutil.rmtree(retired, ignore_errors=True)
 
 
 def on_server(path: Path) -> vectors.CollectionRef | None:
@@ -56,9 +56,9 @@ def describe_remote_leftovers(home: Path) -> list[str]:
 
 def adopt_remote(former: Path, home: Path) -> None:
     """Lets a home that takes the place of another remove what that one has on a server."""
-    for place in sorted((former / "published").glob(f"*/{VECTORS}")):  # those that were put away too
-        if on_server(place.parent):
-            shutil.copytree(place, home / "published" / f".{time.time_ns()}.removed" / VECTORS)
+    for vectors_path in sorted((former / "published").glob(f"*/{VECTORS}")):  # those that were put away too
+        if on_server(vectors_path.parent):
+            shutil.copytree(vectors_path, home / "published" / f".{time.time_ns()}.removed" / VECTORS)
 
 
 def _put_away(home: Path) -> Iterator[Path]:

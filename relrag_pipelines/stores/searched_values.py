@@ -19,9 +19,9 @@ NAME = "private/searched_values.json"
 
 
 def unsearched_values(home: Path, pseudonyms: Iterable[str]) -> set[str]:
-    """Those of the pseudonyms that the lake was not searched for yet."""
+    """The pseudonyms that the lake hasn't been searched for yet."""
     searched = set(_read(home).get("searched", ()))
-    return {one for one in pseudonyms if _hash(one) not in searched}
+    return {pseudonym for pseudonym in pseudonyms if _hash(pseudonym) not in searched}
 
 
 def note(home: Path, pseudonyms: Iterable[str]) -> None:

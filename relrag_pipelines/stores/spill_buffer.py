@@ -12,6 +12,7 @@ import shutil
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -50,23 +51,23 @@ class SpillBuffer:
         self._add(_Rows(ordered, places))
 
     def take(self, others: SpillBuffer) -> None:
-        """Adds all of another collection."""
+        """Adds all records of another buffer."""
         for month, files in others._files.items():
             self._files.setdefault(month, []).extend(files)
-        for held in others._held:
-            self._add(held)
+        for rows in others._held:
+            self._add(rows)
 
-    def of(self, month: str) -> pa.Table:
+    def month(self, month: str) -> pa.Table:
         """The records of a month in the order in which they were added."""
-        put_away = [pa.ipc.open_file(pa.memory_map(str(file))).read_all() for file in self._files.get(month, ())]
-        held = (one.of(month) for one in self._held if month in one.places)
-        return pa.concat_tables([arrow_schema(PrivateRecord).empty_table(), *put_away, *held])
+        spilled = [pa.ipc.open_file(pa.memory_map(str(file))).read_all() for file in self._files.get(month, ())]
+        in_memory = (rows.month(month) for rows in self._held if month in rows.places)
+        return pa.concat_tables([arrow_schema(PrivateRecord).empty_table(), *spilled, *in_memory])
 
     def ids(self) -> pa.ChunkedArray:
         """The asset_ids of all records."""
-        months = {*self._files, *(month for one in self._held for month in one.places)}
-        found = [chunk for month in sorted(months) for chunk in self.of(month)["asset_id"].chunks]
-        return pa.chunked_array(found, pa.string())
+        months = {*self._files, *(month for rows in self._held for month in rows.places)}
+        chunks = chain.from_iterable(self.month(month)["asset_id"].chunks for month in sorted(months))
+        return pa.chunked_array(list(chunks), pa.string())
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -82,13 +83,13 @@ class SpillBuffer:
 
     def _put_away(self, folder: Path) -> None:
         make_private(folder)
-        for month in dict.fromkeys(month for one in self._held for month in one.places):
+        for month in dict.fromkeys(month for rows in self._held for month in rows.places):
             file = folder / f"{month}-{os.getpid()}-{next(_NUMBERS)}.arrow"
             failpoint("spill.write", file)
             with pa.ipc.new_file(str(file), arrow_schema(PrivateRecord)) as writer:
-                for one in self._held:
-                    if month in one.places:
-                        writer.write_table(one.of(month))
+                for rows in self._held:
+                    if month in rows.places:
+                        writer.write_table(rows.month(month))
             self._files.setdefault(month, []).append(file)
         self._held, self._bytes = [], 0
 
@@ -101,7 +102,7 @@ class _Rows:
     places: dict[str, tuple[int, int]]
     """month -> where its records begin, and how many there are"""
 
-    def of(self, month: str) -> pa.Table:
+    def month(self, month: str) -> pa.Table:
         return self.table.slice(*self.places[month])
 
 

@@ -47,14 +47,14 @@ _SQL = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "float": "FL
 def columns(row: type) -> tuple[Column, ...]:
     """The declared columns of a row type, in order."""
     hints = typing.get_type_hints(row, include_extras=True)
-    found = []
+    declared_columns = []
     for declared in dataclasses.fields(row):
         hint, meaning = get_args(hints[declared.name])[:2]
         kind, nullable = _not_none(hint)
-        found.append(
+        declared_columns.append(
             Column(declared.name, declared.name.rstrip("_"), _arrow_type(kind), nullable, kind == Json, meaning)
         )
-    return tuple(found)
+    return tuple(declared_columns)
 
 
 @functools.cache
@@ -84,7 +84,7 @@ def conform(table: pa.Table, row: type) -> pa.Table:
     """
     if table.schema.equals(arrow_schema(row)):
         return table
-    defaults = {one.name.rstrip("_"): _default(one) for one in dataclasses.fields(row)}
+    defaults = {field_.name.rstrip("_"): _default(field_) for field_ in dataclasses.fields(row)}
     arrays = []
     for column in columns(row):
         if column.name in table.column_names:

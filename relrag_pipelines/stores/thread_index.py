@@ -43,19 +43,19 @@ def has_index(home: Path, source: str) -> bool:
 
 
 def rows(months: Sequence[str], unit: str, records: Sequence[Record]) -> pa.Table:
-    """What the index holds of records of a unit, each of its month: of mails, and of messages attached to them."""
-    both = [one for one in zip(months, records, strict=True) if one[1].index_in_parent is None or _refers(one[1])]
+    """The index rows of a unit's records, each with its month: of mails, and of mails attached to mails."""
+    both = [pair for pair in zip(months, records, strict=True) if pair[1].index_in_parent is None or _refers(pair[1])]
     mails = [record for _, record in both]
     return pa.table(
         {
-            "asset_id": [one.asset_id for one in mails],
+            "asset_id": [mail.asset_id for mail in mails],
             "unit": [unit] * len(mails),
             "month": [month for month, _ in both],
-            "references": [one.extra.get("references", []) for one in mails],
-            "gmail_thread": [one.extra.get("gmail_thread") for one in mails],
+            "references": [mail.extra.get("references", []) for mail in mails],
+            "gmail_thread": [mail.extra.get("gmail_thread") for mail in mails],
             "thread_id": [None] * len(mails),
-            "id_as_read": [one.asset_id for one in mails],
-            "ts": [one.ts for one in mails],
+            "id_as_read": [mail.asset_id for mail in mails],
+            "ts": [mail.ts for mail in mails],
         },
         schema=_SCHEMA,
     )
@@ -78,9 +78,9 @@ class ThreadIndex:
     ) -> None:
         """`is_reserved` says that no mail may be called so: a forgotten one is."""
         self._home, self._place = home, _path(home, source)
-        before = _load(home, source)
-        kept = before.filter(pc.invert(pc.is_in(before["unit"], pa.array(sorted(replaced), pa.string()))))
-        table = pa.concat_tables([kept, *added]).combine_chunks()
+        stored = _load(home, source)
+        remaining = stored.filter(pc.invert(pc.is_in(stored["unit"], pa.array(sorted(replaced), pa.string()))))
+        table = pa.concat_tables([remaining, *added]).combine_chunks()
         threads = _threads(table)
         self._shared = mail_ids.SharedIds(table["id_as_read"], table["ts"], is_reserved)
         ids = self._shared.names(table["id_as_read"])
@@ -91,16 +91,16 @@ class ThreadIndex:
         self._table = table.set_column(0, _SCHEMA.field("asset_id"), ids)
 
     def assign(self, month: str, records: pa.Table) -> pa.Table:
-        """The records of a month with their ids and threads; what is attached to a mail is in the mail's."""
+        """The records of a month with their ids and threads; an attachment is in its mail's thread."""
         records = self._with_ids(records)
         mails = self._table.filter(pc.equal(self._table["month"], month))
         thread_of = dict(zip(mails["asset_id"].to_pylist(), mails["thread_id"].to_pylist(), strict=True))
         columns = (records[name].to_pylist() for name in ("asset_id", "parent_asset_id"))
-        found = [thread_of.get(own) or thread_of.get(parent or "") for own, parent in zip(*columns, strict=True)]
-        return _replace(records, "thread_id", pa.array(found, pa.string()))
+        threads_ = [thread_of.get(own) or thread_of.get(parent or "") for own, parent in zip(*columns, strict=True)]
+        return _replace(records, "thread_id", pa.array(threads_, pa.string()))
 
     def _with_ids(self, records: pa.Table) -> pa.Table:
-        """The records under the ids that they have now, with those of the mails that they are attached to."""
+        """The records under their current ids, attachments with the current ids of their mails."""
         before = records["asset_id"]
         as_read = pa.array(mail_ids.ids_as_read(records), pa.string()) if self._shared.plain else before
         after = self._shared.names(as_read)
@@ -109,7 +109,7 @@ class ThreadIndex:
         attached = pc.is_valid(records["index_in_parent"])
         names = dict(zip(before.to_pylist(), after.to_pylist(), strict=True))
         above = records["parent_asset_id"]
-        containers = pa.array([names.get(one or "", one) for one in above.to_pylist()], pa.string())
+        containers = pa.array([names.get(parent_id or "", parent_id) for parent_id in above.to_pylist()], pa.string())
         parent = pc.if_else(attached, containers, above)
         native = pc.replace_substring_regex(after, "^[^:]*:", "")
         group = pc.if_else(attached, pc.replace_substring_regex(parent, "^[^:]*:", ""), native)
@@ -120,18 +120,18 @@ class ThreadIndex:
 
     def save(self) -> None:
         """Stores the index; to be called when the records are written."""
-        with replace_file(self._place) as beside:
+        with replace_file(self._place) as temporary:
             order = [("asset_id", "ascending"), ("unit", "ascending"), ("id_as_read", "ascending")]
-            pq.write_table(self._table.sort_by(order), beside)
-            private_manifest.expect(self._home, self._place.relative_to(self._home).as_posix(), file_hash(beside))
+            pq.write_table(self._table.sort_by(order), temporary)
+            private_manifest.expect(self._home, self._place.relative_to(self._home).as_posix(), file_hash(temporary))
 
 
 def _load(home: Path, source: str) -> pa.Table:
     """The index as it is stored; where it cannot be read, made again from the private records, which say the same."""
     try:
-        found = parquet_file.read(_path(home, source), schema=_SCHEMA)
+        table = parquet_file.read(_path(home, source), schema=_SCHEMA)
         # an older one has none
-        return _replace(found, "id_as_read", pc.coalesce(found["id_as_read"], found["asset_id"]))
+        return _replace(table, "id_as_read", pc.coalesce(table["id_as_read"], table["asset_id"]))
     except FileNotFoundError:
         return _SCHEMA.empty_table()
     except (pa.ArrowException, OSError):
@@ -141,22 +141,22 @@ def _load(home: Path, source: str) -> pa.Table:
 
 def _of_month(home: Path, source: str, month: str) -> pa.Table:
     records = lake.read(home, "private_records", source, month)
-    extra = [orjson.loads(one) for one in records["extra"].to_pylist()]
-    found = pa.table(
+    extra = [orjson.loads(text) for text in records["extra"].to_pylist()]
+    table = pa.table(
         {
             "asset_id": records["asset_id"],
             "unit": records["unit"],
             "month": pa.repeat(month, records.num_rows),
-            "references": pa.array([one.get("references", []) for one in extra], pa.list_(pa.string())),
-            "gmail_thread": pa.array([one.get("gmail_thread") for one in extra], pa.string()),
+            "references": pa.array([fields.get("references", []) for fields in extra], pa.list_(pa.string())),
+            "gmail_thread": pa.array([fields.get("gmail_thread") for fields in extra], pa.string()),
             "thread_id": records["thread_id"],
             "id_as_read": mail_ids.ids_as_read(records),
             "ts": records["ts"],
         }
     ).cast(_SCHEMA)
     attached = pc.is_valid(records["index_in_parent"]).to_numpy()
-    refers = np.array(["references" in one for one in extra], dtype=bool)
-    return found.filter(pa.array(~attached | refers))
+    refers = np.array(["references" in fields for fields in extra], dtype=bool)
+    return table.filter(pa.array(~attached | refers))
 
 
 def _threads(table: pa.Table) -> pa.Array:
@@ -164,12 +164,12 @@ def _threads(table: pa.Table) -> pa.Array:
     plain = mail_ids.plain_ids(table["id_as_read"])
     columns = (values.to_pylist() for values in (plain, table["references"], table["gmail_thread"]))
     mails = (ThreadedMail(own, above, None, gmail) for own, above, gmail in zip(*columns, strict=True))
-    return pa.array([found.thread_id for found in thread(mails)], pa.string())
+    return pa.array([mail.thread_id for mail in thread(mails)], pa.string())
 
 
 def _replace(table: pa.Table, name: str, values: pa.Array | pa.ChunkedArray) -> pa.Table:
-    place = table.schema.get_field_index(name)
-    return table.set_column(place, table.schema.field(place), values)
+    index = table.schema.get_field_index(name)
+    return table.set_column(index, table.schema.field(index), values)
 
 
 def _differ(before: pa.ChunkedArray, after: pa.Array) -> pa.ChunkedArray:

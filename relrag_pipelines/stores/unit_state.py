@@ -93,12 +93,12 @@ def save_failures(home: Path, source: str, failures: list[Failure]) -> None:
 def _load(home: Path, name: str, row: type) -> list[dict[str, Any]]:
     try:
         with pq.ParquetFile(home / name) as file:  # `read_table` imports twice as much of Arrow
-            found: list[dict[str, Any]] = conform(file.read(), row).to_pylist()
+            rows: list[dict[str, Any]] = conform(file.read(), row).to_pylist()
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise UnitsError(f"{home / name} cannot be read; `relrag verify --repair` makes it again") from None
-    return found
+    return rows
 
 
 def _save(home: Path, name: str, table: pa.Table) -> None:

@@ -41,7 +41,7 @@ def folder(home: Path, source: str) -> Path:
 
 
 def write(home: Path, source: str, month: str, sealed: Mapping[str, bytes]) -> None:
-    """Puts the sealed values of a month in place, by pseudonym; removes the file where there are none."""
+    """Stores the sealed values of a month by pseudonym; removes the file if there are none."""
     path = folder(home, source) / f"{month}.parquet"
     if not sealed:
         failpoint("vault.unlink", path)
@@ -51,8 +51,8 @@ def write(home: Path, source: str, month: str, sealed: Mapping[str, bytes]) -> N
 
     rows = sorted(sealed.items())
     table = pa.table({"pseudonym": [name for name, _ in rows], "sealed": [value for _, value in rows]})
-    with replace_file(path) as beside:
-        beside.write_bytes(_encode(table))
+    with replace_file(path) as temporary:
+        temporary.write_bytes(_encode(table))
 
 
 def remove(home: Path, source: str, months: Collection[str]) -> None:
@@ -62,19 +62,19 @@ def remove(home: Path, source: str, months: Collection[str]) -> None:
 
 
 def read(home: Path, pseudonyms: Collection[str]) -> dict[str, bytes]:
-    """The sealed values of these pseudonyms, of those that are there."""
+    """The sealed values of those of the pseudonyms that have one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found: dict[str, bytes] = {}
-    wanted = set(pseudonyms)
+    sealed: dict[str, bytes] = {}
+    missing = set(pseudonyms)
     for path in _files(home):
-        if wanted <= found.keys():
+        if missing <= sealed.keys():
             break
         table = _readable(home, path)
-        rows = table.filter(pc.is_in(table["pseudonym"], pa.array(sorted(wanted)))).to_pydict()
-        found |= dict(zip(rows["pseudonym"], rows["sealed"], strict=True))
-    return found
+        rows = table.filter(pc.is_in(table["pseudonym"], pa.array(sorted(missing)))).to_pydict()
+        sealed |= dict(zip(rows["pseudonym"], rows["sealed"], strict=True))
+    return sealed
 
 
 def read_all(home: Path) -> Iterator[tuple[str, bytes]]:

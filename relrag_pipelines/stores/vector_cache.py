@@ -49,14 +49,14 @@ def open(home: Path, file: Path | None = None) -> Iterator[sqlite3.Connection]:
 
 
 def find(cache: sqlite3.Connection, model: str, hashes: Sequence[str]) -> dict[str, Vectors]:
-    """The vectors that are known, by hash."""
-    found: dict[str, Vectors] = {}
+    """The cached vectors, by hash."""
+    vectors: dict[str, Vectors] = {}
     for start in range(0, len(hashes), _AT_ONCE):
-        some = hashes[start : start + _AT_ONCE]
-        marks = ", ".join("?" * len(some))
+        batch = hashes[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(batch))
         query = f"SELECT text_hash, vector FROM vectors WHERE model = ? AND text_hash IN ({marks})"  # noqa: S608
-        found |= {key: np.frombuffer(vector, "<f4") for key, vector in cache.execute(query, [model, *some])}
-    return found
+        vectors |= {key: np.frombuffer(vector, "<f4") for key, vector in cache.execute(query, [model, *batch])}
+    return vectors
 
 
 def hashes_with_vector(home: Path, model: str, hashes: Sequence[str]) -> set[str]:

@@ -16,7 +16,7 @@ _HASHES = pa.schema({"text_hash": pa.string(), "span_hashes": pa.list_(pa.string
 
 
 def prune_vectors(home: Path, further: Iterable[str] = ()) -> int:
-    """Removes vectors of texts that no passage or relationship of the lake has any more; returns how many vectors.
+    """Removes vectors of texts that no passage or relationship of the lake has any more; returns their number.
 
     `further` are hashes of other texts whose vectors stay.
     """
@@ -25,13 +25,13 @@ def prune_vectors(home: Path, further: Iterable[str] = ()) -> int:
     relationships = home / "lake" / "relationship_embeddings" / "archive.parquet"
     months = [*(home / "lake" / "embeddings").glob("*/*.parquet"), *([relationships] if relationships.exists() else ())]
     with vector_cache.open(home) as cache:
-        kept = itertools.chain.from_iterable(map(_hashes, months))
+        current = itertools.chain.from_iterable(map(_hashes, months))
         failpoint("vector_cache.commit", vector_cache.path(home))
-        return vector_cache.prune(cache, itertools.chain(kept, further))
+        return vector_cache.prune(cache, itertools.chain(current, further))
 
 
 def _hashes(path: Path) -> Iterator[str]:
     """The hashes of the texts whose vectors are in a file; one of an older schema has none of spans."""
-    found = parquet_file.read(path, _HASHES.names, schema=_HASHES)
-    for column in (found["text_hash"], pc.list_flatten(found["span_hashes"])):
+    table = parquet_file.read(path, _HASHES.names, schema=_HASHES)
+    for column in (table["text_hash"], pc.list_flatten(table["span_hashes"])):
         yield from column.to_pylist()

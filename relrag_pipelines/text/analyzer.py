@@ -1,19 +1,20 @@
 """The words of a text as sparse search sees them: one analysis for what is indexed and for what is asked.
 
-English words are stemmed (Snowball). Words of other languages are written in many forms, so they are also indexed by
-their beginnings: the first three, four and five letters of a Latin word without its accents, the first three and four
-of a Hebrew word with and without the letters that can be prefixed to it. Beginnings stand behind a `~`, apart from
-whole words, and weigh more than these in a question of such a language: which form a word has in the question says
-little of which it has in the answer. Numbers, dates, codes, addresses and file names are
-found however they are punctuated.
+Words of the default language are stemmed. Words of others are written in many forms, so they are also indexed by their
+beginnings, without accents: the first three, four and five letters; in a script whose words have prefixed letters, the
+first three and four of the word with and without these. Beginnings stand behind a `~`, apart from whole words, and
+weigh more than these in a question of such a language: which form a word has in the question says little of which it
+has in the answer. Where the language of a line is known and has a stemmer, stems are added behind a `=`. Numbers,
+dates, codes, addresses and file names are found however they are punctuated.
 
-Which language a word belongs to is decided without a model. An accent or a Hebrew letter tells of itself. A plain Latin
-word is English where its line, or else the whole text, holds more function words of English than signs of another
-language; so English text gets no beginnings, and Czech typed without accents does.
+Which language a word belongs to is decided without a model. An accent or a letter of another script tells of itself. A
+plain word is of the default language where its line, or else the whole text, holds more function words of it than signs
+of another language; so English text gets no beginnings, and Czech typed without accents does.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Callable
@@ -21,55 +22,84 @@ from typing import NamedTuple, TypeVar
 
 import Stemmer
 
+from relrag_pipelines import languages
+from relrag_pipelines.text import stopwords
+from relrag_pipelines.text.letter_case import fold as fold
 from relrag_pipelines.text.number_tokens import join_numbers, number_tokens
-from relrag_pipelines.text.stopwords import CZECH, ENGLISH, FINAL_LETTERS, HEBREW, NAMES, SIGNS, SIGNS_OF_OTHERS
 
-VERSION = 2
+VERSION = 3
 """Raised when equal texts give other tokens: vectors of different versions must not meet in one index."""
 
-_LATIN_LETTERS, _HEBREW_LETTERS = (3, 4, 5), (3, 4)
+_LETTERS, _PREFIXED_LETTERS = (3, 4, 5), (3, 4)
 """letters of the beginnings that words are indexed by: stems of three letters are common, and weigh little"""
+_MOST_PREFIXES = 3
+_MOST_LANGUAGES = 3
+"""languages of a line that are as likely; with more, no word is stemmed"""
+_SHORTEST_STEMMED = 3
 
-
-PREFIXED = "הבלמשכו"
-"""letters that Hebrew writes before a word, as part of it"""
-_WITHOUT_DECOMPOSITION = str.maketrans(
-    {"ł": "l", "đ": "d", "ð": "d", "ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"}
-)
+_PREFIXING = tuple(one for one in languages.languages() if one.prefixes)
+PREFIXED = "".join(one.prefixes for one in _PREFIXING)
+"""letters that some languages write before a word, as part of it"""
+PREFIXED_SCRIPT = "".join(one.script for one in _PREFIXING) or "\0"
+"""a class of a regular expression: the letters of these languages"""
+_UNSPACED = "".join(one.script for one in languages.languages() if not one.spaced) or "\0"
 
 _ACCENT = re.compile("[a-z][\u0300-\u036f]|[łđðøßæœıþ]")
+_OTHER_SCRIPT = re.compile("[\u0370-\u1cff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufeff]")
 _PSEUDONYM = re.compile(r"<[A-Z][A-Z_]*(?::k\d+:[0-9a-f]+)?>")
 _COMPOUND = re.compile(r"[^\W_]+(?:[-‐‑–_./\\@:+,'’\"״׳]+[^\W_]+)*")
-_RUN = re.compile(r"[א-ת]+|[^\W_א-ת]+")
-_HEBREW_QUOTE = re.compile(r"(?<=[א-ת])[\"״'׳’](?=[א-ת])")
-_ENGLISH_ENDING = re.compile(r"['’](?:s|t|d|m|re|ve|ll)\b")
+_RUN = re.compile(rf"[{PREFIXED_SCRIPT}]+|[{_UNSPACED}]+|[^\W_{PREFIXED_SCRIPT}{_UNSPACED}]+")
+PREFIXED_LETTER = re.compile(f"[{PREFIXED_SCRIPT}]")
+_IN_UNSPACED_SCRIPT = re.compile(f"[{_UNSPACED}]")
+_QUOTE_IN_WORD = re.compile(rf"(?<=[{PREFIXED_SCRIPT}])[\"״'׳’](?=[{PREFIXED_SCRIPT}])")
+_DEFAULT_ENDING = re.compile(r"['’](?:s|t|d|m|re|ve|ll)\b")
+_ELISION = re.compile(r"([^\W\d_]+)['’](?=[^\W\d_]{2})")
+_WORD_OF_LETTERS = re.compile(r"[^\W\d_]+")
 _LETTERS_AND_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})|(\d{2,})([^\W\d_]{2,})")
 _HEX = re.compile(r"(?=.*\d)[0-9a-f]{8,64}")
 
 _FILLER = re.compile(
-    r"\b(how)\s+(?:much|many|long|often|far)\b|\b(what|which)\s+(?:kind|sort|type)s?(?=\s+of\b)"
-    r"|\b(jak)\s+(?:moc|mnoho|dlouho|[cč]asto|daleko)\b|\b(jak\w{1,3})\s+(?:druh|typ)\w*"
-    r"|(?<!\w)(כמה)\s+(?:זמן|פעמים)(?!\w)|(?<!\w)(איזה)\s+(?:סוג|מין)(?!\w)",
+    "|".join(rf"(?<!\w){pattern}(?!\w)" for one in languages.languages() for pattern in one.asking) or "(?!)",
     re.IGNORECASE,
 )
 """What asks; the first word stays, since it tells the language."""
 
-_AROUND = ".,;:!?()[]\"'…"
+_AROUND = ".,;:!?()[]\"'…¿¡«»„“”"
 """marks that stand around a word"""
 _REMEMBERED = 2**17
+_DEFAULT_SIGNS, _CLEAR_SIGNS = stopwords.default_signs(), stopwords.clear_signs()
+_OWN_SIGNS = stopwords.own_signs()
+_SIGNS = _DEFAULT_SIGNS | stopwords.foreign_signs()
+_ALWAYS_EMPTY, _NAMES, _FINAL_LETTERS = stopwords.always_empty(), stopwords.names(), languages.final_letters()
 Kept = TypeVar("Kept")
-_stem = Stemmer.Stemmer("english", 0).stemWord  # without its own cache: each word comes here once
+
+
+@functools.cache
+def _stemmer(code: str) -> Callable[[str], str] | None:
+    name = languages.language(code).stemmer
+    return Stemmer.Stemmer(name, 0).stemWord if name else None  # without a cache: each word comes here once
+
+
+_stem: Callable[[str], str] = _stemmer(languages.DEFAULT) or str
 
 
 class _Word(NamedTuple):
     """What stands between two spaces."""
 
     plain: str
-    """its tokens in English text"""
+    """its tokens in text of the default language"""
     inflected: str
-    """its tokens in other text: those of `plain`, and beginnings"""
+    """its tokens in other text: those of `plain`, beginnings and stems"""
     empty: int
-    """1: a function word of English or Hebrew; 2: one of Czech, which may mean something in English; else 0"""
+    """1: a function word wherever it stands; 2: one of the line's language, which may mean something elsewhere"""
+
+
+class _Line(NamedTuple):
+    pieces: list[str]
+    tokens: Callable[[str], str]
+    """the tokens of a piece; none of a function word"""
+    all_tokens: Callable[[str], str]
+    """the same, of function words too"""
 
 
 class _Memory(dict[str, Kept]):
@@ -87,38 +117,73 @@ class _Memory(dict[str, Kept]):
 
 def document_tokens(text: str) -> str:
     """The tokens of a text that is indexed, joined by spaces; without function words if others are left."""
-    lines, whole = _lines(text)
-    tokens = _content_tokens(lines, whole)
+    lines = _lines(text)
+    tokens = _content_tokens(lines)
     if not tokens:
-        words = [(_word(piece), balance) for pieces, balance in lines for piece in pieces]
-        tokens = [word.plain if (balance or whole) < 0 else word.inflected for word, balance in words]
+        tokens = [line.all_tokens(piece) for line in lines for piece in line.pieces]
     return " ".join(tokens)
 
 
 def whole_tokens(word: str) -> list[str]:
     """The tokens of a word of letters that `fold` has gone over, without those of its beginnings."""
-    if "א" <= word[0] <= "ת":
-        return [token for token in _hebrew(word) if token[0] != "~"]
+    if PREFIXED_LETTER.match(word):
+        return [token for token in _prefixed(word) if token[0] != "~"]
     return [_stem(word)]
+
+
+def is_whole(token: str) -> bool:
+    """Whether a token is a word as it is written, not its beginning or its stem."""
+    return token[0] not in "~="
 
 
 def only_function_words(text: str) -> bool:
     """Whether a text holds nothing that can be looked for, such as `what did I do`."""
-    return not _content_tokens(*_lines(text))
+    return not _content_tokens(_lines(text))
 
 
-def _lines(text: str) -> tuple[list[tuple[list[str], int]], int]:
-    """The words of each line with its balance, and that of the whole text."""
+def _lines(text: str) -> list[_Line]:
+    """The lines of a text, each with what makes tokens of its words in its language."""
     lines = [(pieces, _balance(pieces)) for line in join_numbers(text).split("\n") if (pieces := line.split())]
-    return lines, sum([balance for _, balance in lines])
+    whole = sum([balance for _, balance in lines])
+    if all((balance or whole) < 0 for _, balance in lines):
+        return [_DEFAULT_LINE._replace(pieces=pieces) for pieces, _ in lines]
+    votes = [{} if (balance or whole) < 0 else _votes(pieces) for pieces, balance in lines]
+    every: dict[str, int] = {}
+    for found in votes:
+        for code, count in found.items():
+            every[code] = every.get(code, 0) + count
+    return [
+        _DEFAULT_LINE._replace(pieces=pieces)
+        if (balance or whole) < 0
+        else _line_of(_likeliest(found, every))._replace(pieces=pieces)
+        for (pieces, balance), found in zip(lines, votes, strict=True)
+    ]
 
 
-def _content_tokens(lines: list[tuple[list[str], int]], whole: int) -> list[str]:
+def _votes(pieces: list[str]) -> dict[str, int]:
+    return stopwords.votes({piece.strip(_AROUND).lower() for piece in pieces})
+
+
+def _likeliest(line: dict[str, int], text: dict[str, int]) -> tuple[str, ...]:
+    """The languages that a line is most likely in, by its words, then by those of the text."""
+    ranks = {code: (line.get(code, 0), count) for code, count in text.items()}
+    best = max(ranks.values(), default=(0, 0))
+    return tuple(sorted(code for code, rank in ranks.items() if rank == best))
+
+
+@functools.lru_cache(128)
+def _line_of(codes: tuple[str, ...]) -> _Line:
+    """A line without its words, in these languages."""
+    made = _Memory(lambda piece: _word(piece, codes))
+    return _Line([], _Memory(lambda piece: "" if (word := made[piece]).empty else word.inflected).__getitem__,
+                 lambda piece: made[piece].inflected)  # fmt: skip
+
+
+def _content_tokens(lines: list[_Line]) -> list[str]:
     """The tokens of all but function words."""
     tokens: list[str] = []
-    for pieces, balance in lines:
-        memory = _PLAIN if (balance or whole) < 0 else _INFLECTED
-        tokens += filter(None, map(memory.__getitem__, pieces))
+    for line in lines:
+        tokens += filter(None, map(line.tokens, line.pieces))
     return tokens
 
 
@@ -136,53 +201,68 @@ def query_tokens(text: str) -> str:
 
 
 def foreign_signs(text: str) -> int:
-    """How many more signs of other languages than function words of English a text holds, line by line."""
+    """How many more signs of other languages than function words of the default one a text holds, line by line."""
     return sum([_balance(line.split()) for line in text.split("\n")])
 
 
-def fold(text: str) -> str:
-    """The text in lower case without accents, Hebrew points and invisible marks."""
-    if text.isascii():
-        return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.lower().translate(_WITHOUT_DECOMPOSITION))
-    return "".join([mark for mark in decomposed if unicodedata.category(mark) not in ("Mn", "Cf")])
-
-
 def _balance(pieces: list[str]) -> int:
-    """Below zero where a line holds more different function words of English than signs of another language.
+    """Below zero where a line holds more function words of the default language than signs of another language.
 
-    Names (Tom, Los Angeles, Dvořák) are no sign of a language: of other languages only words without a capital count.
+    Names (Tom, Los Angeles, Dvořák) are no sign of a language: of other languages only words without a capital count,
+    and the first word.
     """
-    signs = SIGNS.intersection(pieces)
-    balance = 2 * len(signs & SIGNS_OF_OTHERS) - len(signs)
-    return balance if "".join(pieces).isascii() else balance + sum(map(_ACCENTED.__getitem__, set(pieces)))
+    signs = _SIGNS.intersection(pieces)
+    accents = 0 if "".join(pieces).isascii() else sum(map(_ACCENTED.__getitem__, set(pieces)))
+    opening = 1 if pieces and pieces[0] not in signs and pieces[0].lower() in _OWN_SIGNS else 0
+    clear = len(signs & _CLEAR_SIGNS)
+    if clear and not accents and not opening and signs.isdisjoint(_OWN_SIGNS):
+        return -clear
+    return accents + opening + stopwords.foreign_weight(signs) - len(signs & _DEFAULT_SIGNS)
 
 
-def _word(piece: str) -> _Word:
+def _word(piece: str, codes: tuple[str, ...] = ()) -> _Word:
     core = piece.strip(_AROUND)
+    stems = _stems(core, codes)
     if core.isascii() and core.isalpha():
         word = core.lower()
-        return _Word(_stem(word), " ".join([_stem(word), *_beginnings(word, _LATIN_LETTERS)]), _empty(word, core))
+        inflected = [_stem(word), *_beginnings(word, _LETTERS), *stems]
+        return _Word(_stem(word), " ".join(inflected), _empty(word, core, codes))
+    if codes and (elision := _ELISION.match(core)) and _empty(fold(elision[1]), elision[1].lower(), codes):
+        return _word(core[elision.end() :], codes)
     pseudonyms = _PSEUDONYM.findall(piece)
     folded = fold(_PSEUDONYM.sub(" ", piece) if pseudonyms else piece)
-    compounds = _COMPOUND.findall(_ENGLISH_ENDING.sub("", folded))
+    compounds = _COMPOUND.findall(_DEFAULT_ENDING.sub("", folded))
     plain, more = list(pseudonyms), []
     for compound in compounds:
-        tokens, beginnings = _compound(_HEBREW_QUOTE.sub("", compound), is_name=core[:1].isupper())
+        tokens, beginnings = _compound(_QUOTE_IN_WORD.sub("", compound), is_name=core[:1].isupper())
         plain += tokens
         more += beginnings
-    if _is_accented(piece):
+    if _tells_of_itself(piece):
         plain, more = plain + more, []
-    empties = [_empty(compound, core) for compound in compounds] + [0] * len(pseudonyms)
-    return _Word(" ".join(plain), " ".join(plain + more), 0 if 0 in empties else max(empties, default=0))
+    empties = [_empty(compound, core, codes) for compound in compounds] + [0] * len(pseudonyms)
+    return _Word(" ".join(plain), " ".join(plain + more + stems), 0 if 0 in empties else max(empties, default=0))
 
 
-def _empty(word: str, written: str) -> int:
-    if word in NAMES and not written.islower():
+def _stems(core: str, codes: tuple[str, ...]) -> list[str]:
+    """The stems of the words of a piece in the languages of its line, of accented words with and without accents."""
+    stemmers = [stem for code in codes if (stem := _stemmer(code))] if len(codes) <= _MOST_LANGUAGES else []
+    if not stemmers or any(map(str.isdigit, core)):
+        return []
+    words = _WORD_OF_LETTERS.findall(unicodedata.normalize("NFC", core.lower()))
+    forms = [form for word in words if len(word) >= _SHORTEST_STEMMED for form in (word, fold(word))]
+    return list(dict.fromkeys(f"={fold(stem(form))}" for stem in stemmers for form in forms))
+
+
+def _empty(word: str, written: str, codes: tuple[str, ...]) -> int:
+    if word in _NAMES and not written.islower():
         return 0
-    if word in ENGLISH or word.translate(FINAL_LETTERS) in HEBREW:
+    word = word if word.isascii() else word.translate(_FINAL_LETTERS)
+    if word in _ALWAYS_EMPTY:
         return 1
-    return 2 if word in CZECH else 0
+    if any(word in languages.language(code).lookalikes for code in codes):
+        return 0
+    parts = word.split("-")  # `avons-nous`
+    return 2 if any(stopwords.stop_words(code).issuperset(parts) for code in codes) else 0
 
 
 def _is_accented(piece: str) -> bool:
@@ -190,17 +270,21 @@ def _is_accented(piece: str) -> bool:
     return not piece.isascii() and _ACCENT.search(unicodedata.normalize("NFD", piece.lower())) is not None
 
 
+def _tells_of_itself(piece: str) -> bool:
+    """Whether a word is of another language by its letters, whatever it stands among."""
+    return _is_accented(piece) or _OTHER_SCRIPT.search(piece) is not None
+
+
 def _plain(piece: str) -> str:
     core = piece.strip(_AROUND)
     if core.isascii() and core.isalpha():  # as in _word, without the beginnings, which cost more than all else
         word = core.lower()
-        return "" if _empty(word, core) == 1 else _stem(word)
+        return "" if _empty(word, core, ()) else _stem(word)
     found = _word(piece)
-    return "" if found.empty == 1 else found.plain
+    return "" if found.empty else found.plain
 
 
-_PLAIN = _Memory(_plain)
-_INFLECTED = _Memory(lambda piece: "" if (word := _word(piece)).empty else word.inflected)
+_DEFAULT_LINE = _Line([], _Memory(_plain).__getitem__, lambda piece: _word(piece).plain)
 _ACCENTED = _Memory(lambda piece: piece[0].islower() and _is_accented(piece))
 
 
@@ -212,12 +296,14 @@ def _compound(compound: str, *, is_name: bool) -> tuple[list[str], list[str]]:
     plain: list[str] = []
     more: list[str] = []
     for run in runs:
-        if "א" <= run[0] <= "ת":
-            plain += _hebrew(run) if len(run) > 1 or len(runs) == 1 else []
+        if PREFIXED_LETTER.match(run):
+            plain += _prefixed(run) if len(run) > 1 or len(runs) == 1 else []
+        elif _IN_UNSPACED_SCRIPT.match(run):
+            plain += _pairs(run)
         elif run.isalpha():
             plain.append(_stem(run))
             # three letters of a name, or of a part of a code or file name, tell nothing
-            more += _beginnings(run, _LATIN_LETTERS if len(runs) == 1 and not is_name else _LATIN_LETTERS[1:])
+            more += _beginnings(run, _LETTERS if len(runs) == 1 and not is_name else _LETTERS[1:])
         else:
             plain += _code(run)
     if len(runs) > 1 and (re.search(r"[\d_@]", compound) or (len(runs) == 2 and "-" in compound)):
@@ -231,14 +317,20 @@ def _beginnings(word: str, lengths: tuple[int, ...]) -> list[str]:
     return list(dict.fromkeys(f"~{word[:length]}" for length in lengths if length == lengths[0] or len(word) >= length))
 
 
-def _hebrew(word: str) -> list[str]:
+def _pairs(run: str) -> list[str]:
+    """Each two letters that stand together: in a script without blanks nothing tells where a word begins."""
+    return [run[place : place + 2] for place in range(max(1, len(run) - 1))]
+
+
+def _prefixed(word: str) -> list[str]:
     """The word and what is left of it behind one, two or three prefixed letters: whole, and their beginnings."""
-    word = word.translate(FINAL_LETTERS)
+    word = word.translate(_FINAL_LETTERS)
     tokens = [word]
-    for start in range(4):
+    for start in range(_MOST_PREFIXES + 1):
         rest = word[start:]
-        tokens += [rest, *_beginnings(rest, _HEBREW_LETTERS)] if len(rest) > 4 else _beginnings(rest, _HEBREW_LETTERS)
-        if len(rest) < 3 or rest[0] not in PREFIXED:
+        beginnings = _beginnings(rest, _PREFIXED_LETTERS)
+        tokens += [rest, *beginnings] if len(rest) > _PREFIXED_LETTERS[-1] else beginnings
+        if len(rest) < _SHORTEST_STEMMED or rest[0] not in PREFIXED:
             break
     return list(dict.fromkeys(tokens))
 

@@ -6,29 +6,35 @@ import functools
 import unicodedata
 from collections.abc import Iterable
 
-from babel import Locale
+from babel import Locale, UnknownLocaleError
 
-VARIANTS = {
-    "ar": ("ar_LB", "ar_DZ", "ar_MA"),  # months of Assyrian and of French origin
-    "de": ("de_AT",),
-    "en": ("en_GB",),
-    "pt": ("pt_PT",),
-}
-"""locales of a language that name months differently"""
-_OTHER_SPELLINGS = {"he": {"מרס": 3}}
-"""that the CLDR does not have"""
-_FORMS = [(context, width) for context in ("format", "stand-alone") for width in ("wide", "abbreviated")]
+from relrag_pipelines import languages
+from relrag_pipelines.languages import Language
+
+_CONTEXTS = ("format", "stand-alone")
+_WIDTHS = ("wide", "abbreviated")
 
 
 @functools.cache
 def month_names(language: str) -> dict[str, int]:
     """Names and abbreviations in small letters, without the dot of an abbreviation -> number of the month."""
-    return _OTHER_SPELLINGS.get(language, {}) | {
-        _plain(name): number
-        for locale in _locales(language)
-        for context, width in _FORMS
-        for number, name in locale.months[context][width].items()
-    }
+    return _names_of_months(language, _WIDTHS)
+
+
+@functools.cache
+def full_month_names(language: str) -> list[list[str]]:
+    """The names of each month in full, in small letters, by its number; none of a language that the CLDR lacks."""
+    names = _names_of_months(language, _WIDTHS[:1])
+    return [[name for name, number in names.items() if number == month] for month in range(1, 13)]
+
+
+@functools.cache
+def full_weekday_names(language: str) -> list[list[str]]:
+    """Likewise the names of weekdays, Monday first."""
+    return [
+        sorted({_plain(locale.days[context]["wide"][day]) for locale in _locales(language) for context in _CONTEXTS})
+        for day in range(7)
+    ]
 
 
 @functools.cache
@@ -37,7 +43,8 @@ def weekday_names(language: str) -> frozenset[str]:
     return frozenset(
         _plain(name)
         for locale in _locales(language)
-        for context, width in _FORMS
+        for context in _CONTEXTS
+        for width in _WIDTHS
         for name in locale.days[context][width].values()
     )
 
@@ -67,8 +74,27 @@ def without_accents(text: str) -> str:
     return "".join(mark for mark in decomposed if not unicodedata.combining(mark))
 
 
+def _names_of_months(language: str, widths: Iterable[str]) -> dict[str, int]:
+    return {**_described(language).months} | {
+        _plain(name): number
+        for locale in _locales(language)
+        for width in widths
+        for context in _CONTEXTS
+        for number, name in locale.months[context][width].items()
+    }
+
+
 def _locales(language: str) -> list[Locale]:
-    return [Locale.parse(name) for name in (language, *VARIANTS.get(language, ()))]
+    """The locales of a language; none of one that the CLDR lacks."""
+    try:
+        return [Locale.parse(name) for name in (language, *_described(language).locales)]
+    except (UnknownLocaleError, ValueError):
+        return []
+
+
+def _described(language: str) -> Language:
+    """What its folder says of a language; nothing of one that has no folder."""
+    return languages.language(language) if language in languages.codes() else Language(language)
 
 
 def _plain(name: str) -> str:

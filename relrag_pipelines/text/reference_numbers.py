@@ -4,8 +4,8 @@ Three shapes are taken; what is in doubt is left out, because the words of the t
 
 - capitals joined to digits by hyphens, three digits or more in a row: `INV-1187`, `TXN-98765-2024`;
 - a year and a running number: `2025/0042`, but not the years `2024/2025`;
-- after a word that announces a number (invoice, order, account, faktura, č., Rechnung, חשבונית ...): three digits or
-  more, with letters, hyphens and slashes: `order 123456789`, `č. 2025/0042`, `account 10-800-99999999`.
+- after a word that announces a number (invoice, order: `reference_words` of the languages): three digits or
+  more, with letters, hyphens and slashes: `order 123456789`, `account 10-800-99999999`.
 
 Dates, bare years, amounts and the names of standards (`ISO-8601`) are no such numbers.
 """
@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import re
 
+from relrag_pipelines import languages
+
 MAX_NUMBERS = 500
 """A text with more is a table of numbers; these many are kept."""
 
-_WORDS = (
-    r"invoices?|inv|orders?|purchase order|p\.?o|accounts?|acct|receipts?|reference|ref|contracts?|tickets?|policy"
-    r"|faktur\w{0,3}|objednáv\w{1,4}|účet|účt(?:u|em|y)|smlouv\w{0,2}|doklad\w{0,2}|variabilní symbol|vs|čís\w{0,3}"
-    r"|rechnung\w{0,3}|bestellung\w{0,2}|auftrag\w{0,2}|konto\w{0,3}|vertrag\w{0,2}|(?:no|nr|č)(?=\.)|№"
-    r"|[הבלמשכו]{0,2}(?:חשבונית|חשבון|הזמנה|קבלה|אסמכתא|חוזה)"
-)
-_LABEL = r"(?:number|num|no|nr|n°|id|č|čís|číslo|účtu|symbol|מספר|מס)"
+_WORDS = "|".join(
+    ["№", *(f"[{one.prefixes}]{{0,2}}(?:{word})" if one.prefixes else word
+            for one in languages.languages() for word in one.reference_words)]
+)  # fmt: skip
+_LABEL = f"(?:{'|'.join(label for one in languages.languages() for label in one.reference_labels) or '(?!)'})"
 _GAP = r"[ \t\xa0]?[.:#'׳]{0,2}[ \t\xa0]{0,2}"
 _ANNOUNCED = re.compile(
     rf"(?<!\w)(?:{_WORDS})(?!\w){_GAP}(?:{_LABEL}(?!\w){_GAP}){{0,2}}#?"

@@ -7,14 +7,15 @@ from collections.abc import Collection, Mapping
 
 from qdrant_edge import Bm25, Bm25Config, DisabledStemmer, SparseVector, StopwordsSet, TokenizerType
 
-from relrag_pipelines.text.analyzer import foreign_signs, query_tokens
+from relrag_pipelines.text.analyzer import PREFIXED_SCRIPT, foreign_signs, query_tokens
 
 _USUAL_LENGTH = 140
 """Tokens of a passage that is neither long nor short: 256 words, of which about 140 are no function words."""
 
 _FORM = 0.1
 """weight of a whole word in a question beside each of its beginnings, in languages with many forms"""
-_FORM_OF_HEBREW, _FORM_OF_ANY = re.compile("[א-ת]+"), re.compile("[א-ת]+|[a-z]{2,}")
+_FORM_WITH_PREFIX = re.compile(f"[{PREFIXED_SCRIPT}]+")
+_FORM_OF_ANY = re.compile(f"[{PREFIXED_SCRIPT}]+|[^\\W\\d_]{{2,}}")
 
 
 class SparseEncoder:
@@ -56,5 +57,5 @@ def _forms(text: str, tokens: str) -> list[str]:
     """Those tokens of a question that are one form of a word, and have beginnings beside them."""
     if "~" not in tokens:
         return []
-    form = _FORM_OF_ANY if foreign_signs(text) > 0 else _FORM_OF_HEBREW
+    form = _FORM_OF_ANY if foreign_signs(text) > 0 else _FORM_WITH_PREFIX
     return [word for word in tokens.split() if form.fullmatch(word)]

@@ -1,41 +1,143 @@
 """Function words, by which a line's language is told and which say nothing of what a text is about."""
 
-FINAL_LETTERS = str.maketrans("ךםןףץ", "כמנפצ")
-"""Hebrew writes five letters in another form at the end of a word."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
+
+from relrag_pipelines import languages
+from relrag_pipelines.languages import Language
+from relrag_pipelines.text.letter_case import fold
+
+_SHARED, _OWN = 1, 2
+"""weight of a function word that is also one of the default language, and of one that is not"""
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def folded(word: str) -> str:
+    """How words are compared: without accents, capitals and final letters."""
+    return fold(word).translate(languages.final_letters())
 
 
-ENGLISH = _words(
-    """the of and to in is was for on that with by are were be been being as at from his her hers it its he she they
-    this these those which or had has have having an not you your yours we our ours us my me i if so but about what when
-    where who whom whose why how did does do doing will would can could should there their them then than into out also
-    a am any because both each few further here him himself itself just more most no nor now off once only other over
-    own same some such too under until up very while again against between during before after above below down
-    all through let shall may might must don didn doesn isn wasn aren weren couldn wouldn shouldn hasn haven hadn
-    tell give show please find know anyone anybody someone somebody something anything"""
-)
-CZECH = _words(
-    """a i o u k s v z ke ve ze do od za po na je se si jsem jsme jste jsi jsou byl byla bylo byli byly bude budou byt
-    ale uz jak kdy kdo kde co tak ten ta to ty tu te ti tim toho tomu tom by aby nebo take jen mi mu ho ji pri pro podle
-    ktery ktera ktere kterou kterym ktereho kterych proc kolik jaky jaka jake jakou jako kdyz ani nas nam vas vam ja my
-    vy ci komu koho ceho cim cem kam odkud nekdo neco"""
-)
-OTHERS = _words(
-    """der die das und ist nicht ein eine mit auf ich wir sie zu den dem von fur le la les et est des une un pour que
-    qui dans du el los las es por con para del una il che per non nie jest czy dla sie som sme ako"""
-)
-HEBREW = _words(
-    """מי מה מתי איפה היכן למה מדוע איך כיצד כמה איזה איזו אילו האם של את על עם זה זאת זו הוא היא הם הן אני אתה אנחנו לא
-    כן גם או אבל כי אם יש אין היה הייתה היו אל מן בין כל רק עוד אצל לפי שלי שלו שלה שלנו בגלל""".translate(
-        FINAL_LETTERS
-    )
-)
-NAMES = _words("will may")
-"""Function words of English that with a capital may be something else."""
-SIGNS_OF_ENGLISH = frozenset(form for word in ENGLISH - CZECH - OTHERS for form in (word, word.capitalize()))
-"""Function words that mean nothing in another language, as they are written."""
-SIGNS_OF_OTHERS = (CZECH | OTHERS) - ENGLISH - _words("ten pro ale take die den per non")
-SIGNS = SIGNS_OF_ENGLISH | SIGNS_OF_OTHERS
+@functools.cache
+def stop_words(code: str) -> frozenset[str]:
+    """The function words of a language, folded."""
+    return frozenset(map(folded, languages.language(code).stop_words))
+
+
+@functools.cache
+def function_words() -> frozenset[str]:
+    """The function words of all languages, folded; without those that are content words of the default language."""
+    every = frozenset[str]().union(*(stop_words(one.code) for one in languages.languages()))
+    return every - languages.language(languages.DEFAULT).lookalikes
+
+
+@functools.cache
+def always_empty() -> frozenset[str]:
+    """Those that are function words wherever they stand: of the default language, and of those with another script."""
+    return frozenset[str]().union(*(stop_words(one.code) for one in languages.languages() if _is_apart(one)))
+
+
+def _is_apart(language: Language) -> bool:
+    return language.code == languages.DEFAULT or bool(language.script)
+
+
+@functools.cache
+def names() -> frozenset[str]:
+    """Function words that with a capital may be something else."""
+    return frozenset[str]().union(*(one.capitalised for one in languages.languages()))
+
+
+@functools.cache
+def default_signs() -> frozenset[str]:
+    """Function words of the default language as they are written."""
+    words = languages.language(languages.DEFAULT).stop_words
+    return frozenset(form for word in words for form in (word, word.capitalize()))
+
+
+@functools.cache
+def own_signs() -> frozenset[str]:
+    """Function words of other languages that are no words of the default one, as they are written."""
+    return frozenset(word for word, weights in _weights().items() if _OWN in weights.values())
+
+
+@functools.cache
+def clear_signs() -> frozenset[str]:
+    """Function words that tell the default language where nothing speaks for another, as they are written."""
+    unclear = languages.language(languages.DEFAULT).unclear
+    return default_signs() - unclear - {word.capitalize() for word in unclear}
+
+
+@functools.cache
+def _weights() -> Mapping[str, Mapping[str, int]]:
+    """Word, with and without its accents -> languages in Latin letters -> how much it speaks for them."""
+    default = languages.language(languages.DEFAULT)
+    found: dict[str, dict[str, int]] = {}
+    for one in languages.languages():
+        if not _is_apart(one):
+            for word in _spellings(one) - default.lookalikes:
+                found.setdefault(word, {})[one.code] = _SHARED if word in default.stop_words else _OWN
+    return MappingProxyType(found)
+
+
+def _spellings(language: Language) -> frozenset[str]:
+    """The function words of a language with and without their accents."""
+    return frozenset(form for word in language.stop_words for form in (word, fold(word)))
+
+
+def foreign_weight(words: Collection[str]) -> int:
+    """How much these words, as written, speak for the language that they speak for most, besides the default one."""
+    totals: dict[str, int] = {}
+    for word in words:
+        for code, weight in _weights().get(word, {}).items():
+            totals[code] = totals.get(code, 0) + weight
+    return max(totals.values(), default=0)
+
+
+def votes(words: Iterable[str]) -> dict[str, int]:
+    """Other languages than the default one -> how many of these words, in small letters, speak for them.
+
+    Letters count only where no function word does, so that words typed without accents are analysed alike.
+    """
+    words = sorted(words)
+    return _count(words, lambda word: _voters().get(folded(word), ())) or _count(words, _codes_by_letters)
+
+
+def _count(words: Iterable[str], codes: Callable[[str], Iterable[str]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for word in words:
+        for code in codes(word):
+            found[code] = found.get(code, 0) + 1
+    return found
+
+
+def _codes_by_letters(word: str) -> list[str]:
+    """The languages of which a word has a letter that few others have, and those of its script."""
+    if not word or word.isascii():
+        return []
+    told = [code for letter in sorted(set(word) & _letters().keys()) for code in _letters()[letter]]
+    return told + [one.code for one in languages.languages() if one.script and languages.is_in_script(word[0], one)]
+
+
+@functools.cache
+def _voters() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for one in languages.languages():
+        if one.code != languages.DEFAULT:
+            for word in stop_words(one.code):
+                found.setdefault(word, []).append(one.code)
+    return {word: tuple(codes) for word, codes in found.items()}
+
+
+@functools.cache
+def _letters() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for one in languages.languages():
+        for letter in one.letters:
+            found.setdefault(letter, []).append(one.code)
+    return {letter: tuple(codes) for letter, codes in found.items()}
+
+
+def foreign_signs() -> frozenset[str]:
+    """Function words of other languages that count in `foreign_weight`."""
+    return frozenset(_weights())

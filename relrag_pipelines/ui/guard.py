@@ -13,6 +13,7 @@ import hashlib
 import hmac
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from starlette.datastructures import MutableHeaders
@@ -62,7 +63,9 @@ class GuardedServer:
     setting: str = "ui_public_url"
     """says under what other name it is reached"""
     takes_token: tuple[str, ...] = ()
-    """how paths begin that programs ask for with the archive's token"""
+    """how paths begin that programs ask for with the archive's token; they get problems (RFC 9457), not pages"""
+    checks_media_type: str = ""
+    """how paths begin that refuse a body other than JSON themselves, after they have looked at the method"""
 
 
 DAGSTER = GuardedServer(
@@ -163,24 +166,24 @@ class Guard:
         path, method = request.scope["path"], request.scope.get("method", "GET")
         looks = method in ("GET", "HEAD")
         if site is None:
-            return _plain(
-                f"This server is not known under that name; see {self._server.setting} in docs/settings.md", 403
-            )
+            text = f"This server is not known under that name; see {self._server.setting} in docs/settings.md"
+            return self._refused(path, text, 403)
         if not _comes_from(request, site):
-            return _plain("Not for pages of other sites", 403)
+            return self._refused(path, "Not for pages of other sites", 403)
         if any(where not in ("same-origin", "none") for where in request.headers.getlist("sec-fetch-site")):
             if looks and request.headers.get("sec-fetch-mode") == "navigate":
                 return self._begin_session(request, site) if path == "/login" else self._redirect()
-            return _plain("Not for pages of other sites", 403)
+            return self._refused(path, "Not for pages of other sites", 403)
         if path in self._server.public and looks:
             return None
         if path == "/login" and not self._identity:
             return self._begin_session(request, site)
         if refused := self._refusal(request, path):
             return refused
-        if not looks and _media_type(request) != "application/json":
-            return _plain("Send JSON", 415)
-        return None
+        checked = self._server.checks_media_type
+        if looks or (checked and path.startswith(checked)) or _media_type(request) == "application/json":
+            return None
+        return self._refused(path, "Send JSON", 415)
 
     def _refusal(self, request: HTTPConnection, path: str) -> Response | None:
         """What is answered to one whom we do not know; None to one who may ask."""
@@ -188,7 +191,9 @@ class Guard:
             known = self._identity(request)
             if known:
                 return None
-            return _plain("Not for you", 403) if known is False else _plain("The proxy does not say who you are", 401)
+            if known is False:
+                return self._refused(path, "Not for you", 403)
+            return self._refused(path, "The proxy does not say who you are", 401)
         if self._login.knows(request.cookies.get(self._cookie, "")) or self._shows_token(request):
             return None
         return self._stranger(path=path)
@@ -209,18 +214,22 @@ class Guard:
 
     def _shows_token(self, request: HTTPConnection) -> bool:
         """Whether a program shows the token, for what programs may ask for."""
-        if not request.scope["path"].startswith(self._server.takes_token) or not (token := self._token()):
+        if not self._is_for_programs(request.scope["path"]) or not (token := self._token()):
             return False
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
 
     def _stranger(self, title: str = "Log in first", path: str = "") -> Response:
-        if self._server.takes_token and path.startswith(self._server.takes_token):
-            said = f"a token is needed, as Authorization: Bearer; `{self._server.command} --token` prints it"
-            problem = {"type": "about:blank", "title": "Unauthorized", "status": 401, "detail": said}
-            headers = {"WWW-Authenticate": "Bearer"}
-            return JSONResponse(problem, 401, headers, media_type="application/problem+json")
+        if self._is_for_programs(path):
+            text = f"a token is needed, as Authorization: Bearer; `{self._server.command} --token` prints it"
+            return _problem(text, 401)
         return HTMLResponse(_PAGE.format(style=_STYLE, title=title, text=self._how, name=self._server.title), 401)
+
+    def _refused(self, path: str, text: str, status: int) -> Response:
+        return _problem(text, status) if self._is_for_programs(path) else _plain(text, status)
+
+    def _is_for_programs(self, path: str) -> bool:
+        return path.startswith(self._server.takes_token)
 
     def _redirect(self) -> Response:
         text = "Another site has linked to this page. Nothing was opened."
@@ -236,6 +245,13 @@ def _comes_from(request: HTTPConnection, site: str) -> bool:
 
 def _media_type(request: HTTPConnection) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip()
+
+
+def _problem(text: str, status: int) -> Response:
+    """A refusal as a problem (RFC 9457)."""
+    problem = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": text}
+    headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else None
+    return JSONResponse(problem, status, headers, media_type="application/problem+json")
 
 
 def _plain(text: str, status: int) -> Response:

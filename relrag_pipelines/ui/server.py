@@ -83,10 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     serve(**vars(parser.parse_args(arguments)))
 
 
-def serve(host: str, port: int, public_url: str, read_only: bool) -> None:
-    """Serves the UI of the definitions; whoever can read DAGSTER_HOME can log in, once it is ready."""
-    configure_loggers(formatter="colored", log_level="INFO")
-    config = uvicorn.Config(
+def server_config(host: str, port: int) -> uvicorn.Config:
+    """How the UI is served, whatever the application."""
+    return uvicorn.Config(
         "",
         host=host,
         port=port,
@@ -97,6 +96,12 @@ def serve(host: str, port: int, public_url: str, read_only: bool) -> None:
         http=WholeRequests,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
+
+
+def serve(host: str, port: int, public_url: str, read_only: bool) -> None:
+    """Serves the UI of the definitions; whoever can read DAGSTER_HOME can log in, once it is ready."""
+    configure_loggers(formatter="colored", log_level="INFO")
+    config = server_config(host, port)
     listening = config.bind_socket()
     listening.listen()  # from here on a second server finds the port in use; who comes early waits
     target = workspace_opts_to_load_target(WorkspaceOpts(module_name=(DEFINITIONS,)))

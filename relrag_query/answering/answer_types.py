@@ -10,6 +10,8 @@ import functools
 import re
 from collections.abc import Callable
 
+from relrag_pipelines import languages
+from relrag_pipelines.text.analyzer import PREFIXED_SCRIPT
 from relrag_pipelines.text.names.tables import given_names, plain
 from relrag_query.retrieval.term_coverage import PRICE, tokens, without_money
 from relrag_query.understanding.phrases import bare, either, load_phrases
@@ -30,8 +32,8 @@ _FIGURES = re.compile(r"\d{3}|\d[.,]\d{2}\b|\d ?k\b|\b(?:NIS|ILS|EUR|USD|GBP|CZK
 """an amount by its length, or behind its currency"""
 _QUOTED = re.compile(r"(?<!\w)[\"“„״][^\"“”„״\n]{3,60}[\"“”״](?!\w)")
 """how a firm is named in a script without capitals"""
-_PREFIX = re.compile(r"^[ובלמש](?=[א-ת]{2})")
-"""Hebrew letters before a name, which has no article"""
+_PREFIX = re.compile(f"^{languages.prefix_pattern(1)}(?=[{PREFIXED_SCRIPT}]{{2}})")
+"""prefixed letters before a name, which has no article"""
 _CALENDAR = re.compile(
     r"\d{1,2}:\d{2}|(?<!\d)\d{1,2}[./-] ?(?:0?[1-9]|1[0-2])[./-](?: ?\d{2,4})?(?!\d)"
     r"|\d{4}-\d\d-\d\d|(?<![\d.,])(?:19|20)\d\d(?![\d.,]\d)"
@@ -72,7 +74,7 @@ PRESENT: dict[str, Callable[[str], bool]] = {
     "when": lambda text: _moment(load_phrases()).search(bare(text)) is not None,
     "price": _holds_amount,
     "count": _holds_number,
-    "who": lambda text: _NAME.search(text) is not None or re.search(r"[א-ת]", text) is not None,
+    "who": lambda text: _NAME.search(text) is not None or re.search(load_phrases().intent.caseless, text) is not None,
     "where": lambda text: (
         (load_phrases().answered.place.search(bare(text)) or _PLACE.search(text) or _NAME.search(text)) is not None
     ),

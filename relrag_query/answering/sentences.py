@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from relrag_pipelines.text import stopwords
+from relrag_pipelines.text.stopwords import function_words
 from relrag_pipelines.text.written_dates import join_dates
 from relrag_query.retrieval.excerpts import readable_head
 from relrag_query.retrieval.hit import Hit, Message
@@ -32,7 +32,7 @@ _WORD = 24
 _TRANSCRIPT = 3
 """lines that begin with a name make a paragraph a transcript"""
 _END = re.compile(r"[.!?…][\"'”’)\]]*\s+")
-_FUNCTION_WORDS = stopwords.ENGLISH | stopwords.CZECH | stopwords.HEBREW
+_FUNCTION_WORDS = function_words()
 _LEADER = re.compile(r"(?:\.{4,}|(?:\. ){3,}|…{2,}|(?:\.{3}|…)(?=\s+\d))\s*$")
 """dots that lead from a name to its value, as in a list of prices"""
 _NUMBERED = re.compile(r"(?:^|[\s(–-])\d{1,2}\.\s+$")

@@ -24,7 +24,6 @@ from relrag_query.cli.groups import backfill, calls, graphrag, indexing, people,
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     # rich help pages take four times as long as all the rest
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

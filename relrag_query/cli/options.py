@@ -25,6 +25,9 @@ Limit = Annotated[
     int | None, typer.Option("--limit", "-n", metavar="N", min=1, max=100, help="At most this many passages.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ShowSources = Annotated[
+    bool, typer.Option("--show-sources", help="Print the compact line, the id and the place of each source.")
+]
 Trace = Annotated[bool, typer.Option("--trace", help="Show what each step did.")]
 Wait = Annotated[
     float, typer.Option("--wait", metavar="SECONDS", min=0, help="Seconds to wait for another sync to finish.")

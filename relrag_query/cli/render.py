@@ -23,12 +23,14 @@ UNSURE = "Not sure. What comes closest:"
 _ADVICE = "Try other words for it, one word alone, or fewer limits."
 
 
-def search_text(results: Results, zone: ZoneInfo) -> str:
-    """The hits, numbered, each with its compact line, its place and its text."""
+def search_text(results: Results, zone: ZoneInfo, show_sources: bool = False) -> str:
+    """The hits, numbered, each with its text; `show_sources` adds the compact line, the id and the score of each."""
     head = ["\n".join(map(safe, results.head))] if results.head else []
     if not results.hits:
         return "\n".join([*head, "Nothing found.", *_where(results), _ADVICE])
-    return "\n\n".join([*head, *("\n".join(_hit(number, hit, zone)) for number, hit in enumerate(results.hits, 1))])
+    return "\n\n".join(
+        [*head, *("\n".join(_hit(number, hit, zone, show_sources)) for number, hit in enumerate(results.hits, 1))]
+    )
 
 
 def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, told: bool = False) -> str:
@@ -93,11 +95,13 @@ def _source(source: CitedSource, zone: ZoneInfo, with_details: bool) -> Iterator
         yield safe(f"    related to {hit.related}")
 
 
-def _hit(number: int, hit: Hit, zone: ZoneInfo) -> Iterator[str]:
-    yield safe(f"{number}. {hit_line(hit)}")
-    shown = textwrap.shorten(_plain(hit), _EXCERPT, placeholder=" ...")
-    said = "\n".join(_messages(hit, zone)) if hit.messages else shown
-    yield safe(textwrap.indent(said, "   "))
+def _hit(number: int, hit: Hit, zone: ZoneInfo, show_sources: bool) -> Iterator[str]:
+    yield safe(f"{number}. {hit_line(hit) if show_sources else source_line(hit, zone)}")
+    excerpt = textwrap.shorten(_plain(hit), _EXCERPT, placeholder=" ...")
+    text = "\n".join(_messages(hit, zone)) if hit.messages else excerpt
+    yield safe(textwrap.indent(text, "   "))
+    if not show_sources:
+        return
     score = f"score {hit.display_score:.2f}" if hit.display_score else "near in meaning"
     yield safe(f"   {_place(hit, zone, [])}, {score}")
 
@@ -128,4 +132,4 @@ def _messages(hit: Hit, zone: ZoneInfo) -> Iterator[str]:
     """The messages that hold words of the question; if none does, all."""
     for place, one in enumerate(hit.messages):
         if place in hit.matching or not hit.matching:
-            yield f"{time_of(one.ts, zone)} {one.sender or ''}: {one.text}"
+            yield f"{time_of(one.ts, zone, hit.chunk.rag_source_type)} {one.sender or ''}: {one.text}"

@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import record_type
+from relrag_pipelines.text.analyzer import PREFIXED
 from relrag_query.retrieval.hit import ASSET_NEIGHBORHOOD, CONTEXT_EXPANSION, RECENCY_SUPPLEMENT
 
 CONTEXT_ROLES = frozenset({CONTEXT_EXPANSION, RECENCY_SUPPLEMENT, ASSET_NEIGHBORHOOD})
@@ -130,11 +131,11 @@ def mentions_source(answer: str, node: DisplayableSource, people: Collection[int
 
 
 def _names(answer: str, name: str) -> bool:
-    """Whether the whole name stands in the answer; Hebrew prefix letters may be glued to it."""
+    """Whether the whole name stands in the answer; prefixed letters may be glued to it."""
     bare = re.sub(r"\s*<[^>]*>", "", name).strip() or name.strip("<> ")
     if not bare:
         return False
-    return re.search(rf"(?<!\w)[הבלמשכו]{{0,2}}{re.escape(bare)}(?!\w)", answer, re.IGNORECASE) is not None
+    return re.search(rf"(?<!\w)[{PREFIXED}]{{0,2}}{re.escape(bare)}(?!\w)", answer, re.IGNORECASE) is not None
 
 
 def _repeats(answer: str, text: str) -> bool:

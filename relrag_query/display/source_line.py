@@ -41,15 +41,29 @@ def when_of(hit: Hit, zone: ZoneInfo, ts: int | None) -> str:
     return f"file of {said[:10]}" if hit.dated_by_file and ts is not None else said
 
 
-def time_of(ts: int | None, zone: ZoneInfo, rag_source_type: str = "", date_quality: str = "") -> str:
-    """A time by the owner's clock, 2025-01-15 10:12; of a record of which only day or year is known just that."""
+def time_of(ts: int | None, zone: ZoneInfo, rag_source_type: str, date_quality: str = "") -> str:
+    """The time of a record by the owner's clock, 2025-01-15 10:12; where only day or year is known just that.
+
+    Every time of a record that a terminal shows is written here; moments that are no record's by `moment`.
+    """
     if ts is None:
         return "undated"
     if date_quality == "year":
         return str(datetime.fromtimestamp(ts, UTC).year)
     if only_day(ts, rag_source_type, date_quality):
         return datetime.fromtimestamp(ts, UTC).strftime("%Y-%m-%d")
-    return datetime.fromtimestamp(ts, zone).strftime("%Y-%m-%d %H:%M")
+    return moment(datetime.fromtimestamp(ts, zone))
+
+
+def moment(at: datetime) -> str:
+    """When something happened that is no record, by the clock of `at`: 2025-01-15 10:12."""
+    return f"{at:%Y-%m-%d %H:%M}"
+
+
+def boundary(ts: int, zone: ZoneInfo) -> str:
+    """A boundary in time that somebody named: a day where it is the day's beginning by the owner's clock."""
+    at = datetime.fromtimestamp(ts, zone)
+    return f"{at:%Y-%m-%d}" if (at.hour, at.minute, at.second) == (0, 0, 0) else moment(at)
 
 
 def only_day(ts: int, rag_source_type: str, date_quality: str = "") -> bool:

@@ -1,7 +1,8 @@
 """How well questions are answered whose answers somebody has labelled: what is shown, how sure, and what is not.
 
 A set is JSON Lines: `question`, `answerable`, `evidence` and `decoys` (each a list of `source`, `file`, and `text` that
-stands in that file), and where wanted `answer_has` (an answer must hold one of these texts), `language` and `kind`.
+stands in that file), and where wanted `answer_has` (an answer must hold one of these texts), `superseded` (values that
+no longer hold), `language` and `kind`.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ class LabelledQuestion:
     answer_has: tuple[str, ...] = ()
     language: str = ""
     kind: str = ""
+    superseded: tuple[str, ...] = ()
+    """values that were right before"""
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,7 @@ def _question(item: Mapping[str, Any]) -> LabelledQuestion:
         tuple(item.get("answer_has") or ()),
         str(item.get("language", "")),
         str(item.get("kind", "")),
+        tuple(item.get("superseded") or ()),
     )
 
 

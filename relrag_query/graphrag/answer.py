@@ -93,12 +93,12 @@ def ask(
     """
     if method == "global":
         scope = scope_of(question, corpus, now, zone, matches.units, relatives)
-        found = themes(scope.units, corpus, scope.words)
-        text = "\n\n".join(map(_theme_text, found)) or NOTHING
-        return GraphAnswer(method, question, text, tuple(found), ContextRecords(scope.units), scope)
+        theme_list = themes(scope.units, corpus, scope.words)
+        text = "\n\n".join(map(_theme_text, theme_list)) or NOTHING
+        return GraphAnswer(method, question, text, tuple(theme_list), ContextRecords(scope.units), scope)
     records = retrieve(question, corpus, method, now, zone, matches)
-    said = _quote_sentences(question, records, corpus)
-    return GraphAnswer(method, question, "\n".join(map(cite, said)) or NOTHING, records=records)
+    statements = _quote_sentences(question, records, corpus)
+    return GraphAnswer(method, question, "\n".join(map(cite, statements)) or NOTHING, records=records)
 
 
 def retrieve(
@@ -108,33 +108,33 @@ def retrieve(
     support = Support(question)
     within = _units_in_time(question, corpus, now, zone)
     scores = support.scores([corpus.texts[unit] for unit in within])
-    ranked = sorted(zip(scores, within, strict=True), key=lambda one: (-one[0], one[1]))
-    by_words, held = [unit for score, unit in ranked if score], set(within)
-    units = _fuse([by_words, [unit for unit in matches.units if unit in held]])
+    ranked = sorted(zip(scores, within, strict=True), key=lambda pair: (-pair[0], pair[1]))
+    by_words, units_in_time = [unit for score, unit in ranked if score], set(within)
+    units = _fuse([by_words, [unit for unit in matches.units if unit in units_in_time]])
     if method == "basic":
         return ContextRecords(tuple(units[:_UNITS]))
     entities = entities_of(support, units, corpus, matches.entities)
-    inside = {unit for row in entities for unit in corpus.units_of_entity[row]}
-    units = _fuse([units, [unit for unit in units if unit in inside]])
+    units_of_entities = {unit for row in entities for unit in corpus.units_of_entity[row]}
+    units = _fuse([units, [unit for unit in units if unit in units_of_entities]])
     relationships = relationships_of(entities, corpus, nearest=matches.relationships)
-    claims = [one for one in _claims(support, entities, units, corpus) if one.unit in held]
+    claims = [claim for claim in _claims(support, entities, units, corpus) if claim.unit in units_in_time]
     reports = _reports(entities, corpus)
     return ContextRecords(
         tuple(units[:_UNITS]), tuple(entities), tuple(relationships), tuple(reports), tuple(claims[:_CLAIMS])
     )
 
 
-def cite(one: Statement) -> str:
+def cite(statement: Statement) -> str:
     """A sentence with its citation."""
-    return f"{citation_marks.disarm(one.text)} {citation(one.references)}"
+    return f"{citation_marks.disarm(statement.text)} {citation(statement.references)}"
 
 
 def citation(references: Sequence[Reference]) -> str:
     """`[Data: Entities (3, 5); Sources (2)]`."""
-    by: dict[Dataset, list[str]] = {}
-    for one in references:
-        by.setdefault(one.dataset, []).append(str(one.number))
-    parts = [f"{name} ({', '.join(numbers)})" for name, numbers in by.items()]
+    numbers_by_dataset: dict[Dataset, list[str]] = {}
+    for reference in references:
+        numbers_by_dataset.setdefault(reference.dataset, []).append(str(reference.number))
+    parts = [f"{name} ({', '.join(numbers)})" for name, numbers in numbers_by_dataset.items()]
     return f"[Data: {'; '.join(parts)}]"
 
 
@@ -144,21 +144,26 @@ def _theme_text(theme: Theme) -> str:
     report = [f"[Data: Reports ({theme.community})]"] if theme.community >= 0 else []
     about = citation_marks.disarm(" · ".join(facts))
     lines = [f"## {citation_marks.disarm(theme.title)}", " ".join([about, *report])]
-    return "\n".join([*lines, *(f"- {one.day + ' ' if one.day else ''}{cite(one)}" for one in theme.statements)])
+    return "\n".join(
+        [
+            *lines,
+            *(f"- {statement.day + ' ' if statement.day else ''}{cite(statement)}" for statement in theme.statements),
+        ]
+    )
 
 
 def _units_in_time(question: str, corpus: Corpus, now: datetime, zone: ZoneInfo) -> list[int]:
     time = time_range(question, now, zone)
-    held = [unit for unit in range(len(corpus.texts)) if time is None or time.holds(*corpus.times[unit])]
-    return held or list(range(len(corpus.texts)))
+    matching = [unit for unit in range(len(corpus.texts)) if time is None or time.holds(*corpus.times[unit])]
+    return matching or list(range(len(corpus.texts)))
 
 
 def _fuse(rankings: Sequence[Sequence[int]]) -> list[int]:
     """Reciprocal rank fusion."""
     scores: dict[int, float] = {}
     for ranking in rankings:
-        for place, unit in enumerate(ranking):
-            scores[unit] = scores.get(unit, 0.0) + 1 / (_RECIPROCAL + place)
+        for rank, unit in enumerate(ranking):
+            scores[unit] = scores.get(unit, 0.0) + 1 / (_RECIPROCAL + rank)
     return sorted(scores, key=lambda unit: (-scores[unit], unit))
 
 
@@ -169,12 +174,14 @@ def entities_of(
 
     `within` the text units: of entities that the question names those that they name.
     """
-    able = {row for unit in units for row in corpus.entities_of_unit[unit]} if within else range(len(corpus.titles))
-    named = [row for row in sorted(able) if support.matches(fold(corpus.titles[row]))]
-    weights: dict[int, float] = dict.fromkeys(named, 10.0)
-    for place, unit in enumerate(units[:_UNITS]):
+    candidates = (
+        {row for unit in units for row in corpus.entities_of_unit[unit]} if within else range(len(corpus.titles))
+    )
+    named_rows = [row for row in sorted(candidates) if support.matches(fold(corpus.titles[row]))]
+    weights: dict[int, float] = dict.fromkeys(named_rows, 10.0)
+    for rank, unit in enumerate(units[:_UNITS]):
         for row in corpus.entities_of_unit[unit]:
-            weights[row] = weights.get(row, 0.0) + 1 / (1 + place) / len(corpus.units_of_entity[row]) ** 0.5
+            weights[row] = weights.get(row, 0.0) + 1 / (1 + rank) / len(corpus.units_of_entity[row]) ** 0.5
     return _fuse([sorted(weights, key=lambda row: (-weights[row], row)), nearest])[:_ENTITIES]
 
 
@@ -192,80 +199,87 @@ def relationships_of(
     `units` names some.
     """
     table = corpus.index.tables["relationships"]
-    wanted = {corpus.titles[row] for row in entities}
+    titles = {corpus.titles[row] for row in entities}
     rows = enumerate(zip(table["source"], table["target"], table["weight"], strict=True))
-    inside = {
+    weights = {
         row: 0.0 if pd.isna(weight) else float(weight)
         for row, (source, target, weight) in rows
-        if (source in wanted and target in wanted if both else source in wanted or target in wanted)
+        if (source in titles and target in titles if both else source in titles or target in titles)
         and (units is None or not units.isdisjoint(table["text_unit_ids"].iat[row]))
     }
-    heaviest = sorted(inside, key=lambda row: (-inside[row], row))
-    return _fuse([heaviest, [row for row in nearest if row in inside]])[:_RELATIONSHIPS]
+    heaviest = sorted(weights, key=lambda row: (-weights[row], row))
+    return _fuse([heaviest, [row for row in nearest if row in weights]])[:_RELATIONSHIPS]
 
 
 def _claims(support: Support, entities: Sequence[int], units: Sequence[int], corpus: Corpus) -> list[Claim]:
-    """What is claimed of the entities, what holds most of the question's words first, then by text unit."""
-    wanted, places = {corpus.titles[row] for row in entities}, {unit: place for place, unit in enumerate(units)}
+    """Claims about the entities: those with most of the question's words first, then by rank of their text unit."""
+    titles, ranks = {corpus.titles[row] for row in entities}, {unit: rank for rank, unit in enumerate(units)}
     ranked = {
-        one: (-len(support.matches(fold(one.text))), places.get(one.unit, len(places)), one.row)
-        for one in corpus.claims
-        if one.subject in wanted
+        claim: (-len(support.matches(fold(claim.text))), ranks.get(claim.unit, len(ranks)), claim.row)
+        for claim in corpus.claims
+        if claim.subject in titles
     }
     return sorted(ranked, key=ranked.__getitem__)
 
 
 def _reports(entities: Sequence[int], corpus: Corpus) -> list[int]:
     """Reports of the communities that hold most of the entities; of as many the smaller."""
-    wanted = set(entities)
-    shared = {place: len(wanted.intersection(rows)) for place, rows in enumerate(corpus.entities_of_community)}
+    entity_rows = set(entities)
+    shared = {
+        community: len(entity_rows.intersection(rows)) for community, rows in enumerate(corpus.entities_of_community)
+    }
     ranked = sorted(
-        (place for place, count in shared.items() if count),
-        key=lambda place: (-shared[place] / len(corpus.entities_of_community[place]) ** 0.5, place),
+        (community for community, count in shared.items() if count),
+        key=lambda community: (-shared[community] / len(corpus.entities_of_community[community]) ** 0.5, community),
     )
-    numbers = [corpus.communities[place] for place in ranked[:_REPORTS]]
+    numbers = [corpus.communities[community] for community in ranked[:_REPORTS]]
     return corpus.index.rows_of("community_reports", "community", numbers)
 
 
 def _quote_sentences(question: str, records: ContextRecords, corpus: Corpus) -> list[Statement]:
     """The sentences of the best text units that hold most of the question's words, and the claims that do."""
     support = Support(question)
-    said: list[tuple[float, int, Statement]] = []
-    for place, unit in enumerate(records.units[: 2 * _STATEMENTS]):
+    scored: list[tuple[float, int, Statement]] = []
+    for rank, unit in enumerate(records.units[: 2 * _STATEMENTS]):
         text = corpus.texts[unit]
         pieces = [" ".join(text[start:end].split()) for start, end in spans(sentences(text))]
-        counted = [(len(support.matches(fold(piece))), piece) for piece in pieces if piece]
-        if not counted:
+        counts = [(len(support.matches(fold(piece))), piece) for piece in pieces if piece]
+        if not counts:
             continue
-        count, best = max(counted, key=lambda one: (one[0], -abs(len(one[1]) - 120)))
+        count, best = max(counts, key=lambda pair: (pair[0], -abs(len(pair[1]) - 120)))
         statement = Statement(best, unit, corpus.day(unit), _references_of(unit, best, records, corpus))
-        said.append((count + 1 / (1 + place), unit, statement))
-    stated = {one for _, _, statement in said for one in statement.references if one.dataset == Dataset.CLAIMS}
-    for place, one in enumerate(records.claims):
-        count = len(support.matches(fold(one.text)))
-        claim = Reference(Dataset.CLAIMS, one.number)
-        if count and claim not in stated:
-            references = (claim, *_references_of(one.unit, one.text, replace(records, claims=()), corpus))
-            statement = Statement(one.text, one.unit, corpus.day(one.unit), references)
-            said.append((count + 0.5 / (1 + place), one.unit, statement))
-    if any(score > 1 for score, _, _ in said):
-        meant = {*records.units[:_MEANT]}
-        said = [one for one in said if one[0] > 1 or one[1] in meant]
-    chosen = sorted(said, key=lambda one: (-one[0], one[1]))[:_STATEMENTS]
-    return [one for _, _, one in chosen]
+        scored.append((count + 1 / (1 + rank), unit, statement))
+    cited_claims = {
+        reference
+        for _, _, statement in scored
+        for reference in statement.references
+        if reference.dataset == Dataset.CLAIMS
+    }
+    for rank, claim in enumerate(records.claims):
+        count = len(support.matches(fold(claim.text)))
+        reference = Reference(Dataset.CLAIMS, claim.number)
+        if count and reference not in cited_claims:
+            references = (reference, *_references_of(claim.unit, claim.text, replace(records, claims=()), corpus))
+            statement = Statement(claim.text, claim.unit, corpus.day(claim.unit), references)
+            scored.append((count + 0.5 / (1 + rank), claim.unit, statement))
+    if any(score > 1 for score, _, _ in scored):
+        best_units = {*records.units[:_MEANT]}
+        scored = [row for row in scored if row[0] > 1 or row[1] in best_units]
+    chosen = sorted(scored, key=lambda row: (-row[0], row[1]))[:_STATEMENTS]
+    return [statement for _, _, statement in chosen]
 
 
-def _references_of(unit: int, said: str, records: ContextRecords, corpus: Corpus) -> tuple[Reference, ...]:
+def _references_of(unit: int, text: str, records: ContextRecords, corpus: Corpus) -> tuple[Reference, ...]:
     """The claims, entities and text unit that a sentence rests on."""
-    folded = fold(said)
-    stated = [
-        Reference(Dataset.CLAIMS, one.number)
-        for one in records.claims
-        if one.unit == unit and one.words and one.words in said
+    folded = fold(text)
+    claims = [
+        Reference(Dataset.CLAIMS, claim.number)
+        for claim in records.claims
+        if claim.unit == unit and claim.words and claim.words in text
     ]
     entities = [
         Reference(Dataset.ENTITIES, corpus.entity_numbers[row])
         for row in records.entities
         if unit in corpus.units_of_entity[row] and fold(corpus.titles[row]) in folded
     ]
-    return (*stated[:3], *entities[:3], Reference(Dataset.SOURCES, unit))
+    return (*claims[:3], *entities[:3], Reference(Dataset.SOURCES, unit))

@@ -45,13 +45,13 @@ class GraphAnswerReply(TraceReply):
     themes: list[ThemeReply]
 
 
-def answer_reply(found: TracedAnswer, collection: str) -> GraphAnswerReply:
+def answer_reply(traced: TracedAnswer, collection: str) -> GraphAnswerReply:
     """An answer, as it is sent."""
-    answer = found.answer
+    answer = traced.answer
     scope = answer.scope
-    about = [scope.time.phrase] if scope and scope.time else []
+    topics = [scope.time.phrase] if scope and scope.time else []
     return GraphAnswerReply(
-        **dict(trace_reply(found.trace, found.index)),
+        **dict(trace_reply(traced.trace, traced.index)),
         collection=collection,
         method=answer.method,
         question=answer.question,
@@ -59,7 +59,7 @@ def answer_reply(found: TracedAnswer, collection: str) -> GraphAnswerReply:
         model=answer.model or None,
         invented_citations=answer.invented_citations,
         note=answer.note or None,
-        about=list(dict.fromkeys([*about, *scope.words, *scope.people])) if scope else [],
+        about=list(dict.fromkeys([*topics, *scope.words, *scope.people])) if scope else [],
         looked_at={name: len(rows) for name, rows in vars(answer.records).items()},
         themes=list(map(_theme, answer.themes)),
     )
@@ -78,5 +78,7 @@ def _theme(theme: Theme) -> ThemeReply:
     )
 
 
-def _statement(one: Statement) -> CitedStatementReply:
-    return CitedStatementReply(text=one.text, day=one.day or None, references=list(map(str, one.references)))
+def _statement(statement: Statement) -> CitedStatementReply:
+    return CitedStatementReply(
+        text=statement.text, day=statement.day or None, references=list(map(str, statement.references))
+    )

@@ -13,13 +13,13 @@ PREVIEW = 200
 
 
 def get_chunks_batch(archive: Archive, chunk_ids: Sequence[str]) -> dict[str, Any]:
-    """`chunks` and their `count`: the first BATCH of the ids that are asked for, without those that are not known.
+    """`chunks` and their `count`: those of the first BATCH ids that exist.
 
     A chunk has `id`, `document.original_filename`, `chunk_metadata` and the beginning of its text, as `chunk_text`.
     """
-    chunks = [_row(archive, one) for one in dict.fromkeys(chunk_ids[:BATCH])]
-    known = [one for one in chunks if one]
-    return {"chunks": known, "count": len(known)}
+    rows = [_row(archive, chunk_id) for chunk_id in dict.fromkeys(chunk_ids[:BATCH])]
+    chunks = [row for row in rows if row]
+    return {"chunks": chunks, "count": len(chunks)}
 
 
 def _row(archive: Archive, chunk_id: str) -> dict[str, Any] | None:

@@ -79,19 +79,22 @@ def parse(text: str) -> list[Citation]:
     if not brackets:
         return []
     citing = _Sentences(text, brackets)
-    return [_citation(found, citing.sentence_at(found)) for found in brackets]
+    return [_citation(bracket, citing.sentence_at(bracket)) for bracket in brackets]
 
 
 def parse_citation_ids(answer: str) -> dict[str, set[int]]:
     """The cited numbers by dataset: report_ids, entity_ids, relationship_ids, claim_ids, source_ids."""
     cited = [reference for citation in parse(answer) for reference in citation.references]
-    return {f"{_NAMES[dataset][0]}_ids": {one.number for one in cited if one.dataset == dataset} for dataset in Dataset}
+    return {
+        f"{_NAMES[dataset][0]}_ids": {reference.number for reference in cited if reference.dataset == dataset}
+        for dataset in Dataset
+    }
 
 
-def _citation(found: re.Match[str], sentence: str) -> Citation:
+def _citation(bracket: re.Match[str], sentence: str) -> Citation:
     references: dict[Reference, None] = {}
     unread: list[str] = []
-    body = found["body"]
+    body = bracket["body"]
     covered = 0
     for group in _GROUP.finditer(body):
         unread += _parts(body[covered : group.start()])
@@ -107,7 +110,7 @@ def _citation(found: re.Match[str], sentence: str) -> Citation:
                 unread.append(f"{dataset} ({part})")
     unread += _parts(body[covered:])
     more = _MORE.search(body) is not None
-    return Citation(found.start(), found.end(), sentence, tuple(references), more, tuple(unread))
+    return Citation(bracket.start(), bracket.end(), sentence, tuple(references), more, tuple(unread))
 
 
 def _parts(text: str) -> list[str]:
@@ -129,9 +132,9 @@ class _Sentences:
         self._starts = [start for start, _ in spanned]
 
     def sentence_at(self, bracket: re.Match[str]) -> str:
-        """The sentence that a bracket stands in or behind."""
+        """The sentence that a bracket is in, or follows."""
         offset = self._places[bracket]
-        place = bisect_right(self._starts, offset) - 1
-        if self._starts[place] == offset and place > 0:
-            place -= 1
-        return self._texts[place]
+        index = bisect_right(self._starts, offset) - 1
+        if self._starts[index] == offset and index > 0:
+            index -= 1
+        return self._texts[index]

@@ -44,37 +44,37 @@ def list_indexes(settings: Settings) -> list[NamedIndex]:
 
 
 def find(settings: Settings, name: str) -> NamedIndex:
-    """The index of that name; CollectionError names the known ones, or says what to do for one that is not made."""
-    known = list_indexes(settings)
-    for one in known:
-        if one.name == name and one.folder is not None:
-            return one
-        if one.name == name:
+    """The index with a name; CollectionError lists the existing ones, or says what to do for one not built yet."""
+    indexes = list_indexes(settings)
+    for index in indexes:
+        if index.name == name and index.folder is not None:
+            return index
+        if index.name == name:
             raise CollectionError(f"the index {name} is not built yet; run `relrag sync`")
     if name == "archive":
-        said = 'no index of this archive is made; write [graphrag] with method = "fast" into relrag.toml'
-        raise CollectionError(f"{said} and run `relrag sync`")
-    names = ", ".join(one.name for one in known) or "none; `relrag graphrag add NAME DIR` registers one"
+        message = 'no index of this archive is made; write [graphrag] with method = "fast" into relrag.toml'
+        raise CollectionError(f"{message} and run `relrag sync`")
+    names = ", ".join(index.name for index in indexes) or "none; `relrag graphrag add NAME DIR` registers one"
     raise CollectionError(f'no index is named "{name}"; indexes: {names}')
 
 
 def load(settings: Settings, name: str) -> tuple[NamedIndex, Index]:
-    """The index of that name with all that queries read. Raises CollectionError, and IndexMissing where it is gone."""
+    """The index with a name and all that queries read. Raises CollectionError, and IndexMissing if it is deleted."""
     while True:
-        found = find(settings, name)
-        assert found.folder
+        named = find(settings, name)
+        assert named.folder
         # before the index is opened: with a stricter policy a new one is published
-        policy = generations.current_manifest(settings.home_path).get("policy", "") if found.own else None
+        policy = generations.current_manifest(settings.home_path).get("policy", "") if named.own else None
         try:
-            index = open_index(found.folder, whole=True)
+            index = open_index(named.folder, whole=True)
         except IndexMissing:
-            if found == find(settings, name):
+            if named == find(settings, name):
                 raise
             continue  # a newer one took its place in between
-        if found.own and found != find(settings, name):
+        if named.own and named != find(settings, name):
             continue
         index = redact_if_stale(settings, index, policy)
-        return found, index if found.own else registered_vectors.attach(settings, name, index)
+        return named, index if named.own else registered_vectors.attach(settings, name, index)
 
 
 def add(settings: Settings, name: str, folder: Path) -> Index:
@@ -85,10 +85,10 @@ def add(settings: Settings, name: str, folder: Path) -> Index:
     registered all the same, and searched by words.
     """
     if not COLLECTION_NAME.fullmatch(name):
-        said = "use lower-case letters, digits and _, beginning with a letter"
-        raise CollectionError(f'"{name}" cannot be a name; {said}')
-    taken = [one for one in list_indexes(settings) if one.name == name]
-    if name == "archive" or any(one.own for one in taken):
+        rule = "use lower-case letters, digits and _, beginning with a letter"
+        raise CollectionError(f'"{name}" cannot be a name; {rule}')
+    same_name = [index for index in list_indexes(settings) if index.name == name]
+    if name == "archive" or any(index.own for index in same_name):
         raise CollectionError(f'"{name}" is the name of an index of this archive; give another one')
     index = redact_if_stale(settings, open_index(folder.resolve(), whole=True))
     journal.append(settings.home_path, [GraphRAGIndex(name, str(folder.resolve()))])
@@ -118,7 +118,7 @@ def remove(settings: Settings, name: str) -> None:
     """
     home = settings.home_path
     if name not in registered_indexes.load(home):
-        if all(one.name != name for one in list_indexes(settings)):
+        if all(index.name != name for index in list_indexes(settings)):
             find(settings, name)  # says which there are
         raise CollectionError(f'"{name}" is built from this archive; remove it from [graphrag] in relrag.toml')
     with lock.writing(home, "relrag graphrag remove"):
@@ -126,9 +126,9 @@ def remove(settings: Settings, name: str) -> None:
         journal.append(home, [GraphRAGIndex(name, "")])
 
 
-def problems(one: NamedIndex) -> Iterator[str]:
+def problems(index: NamedIndex) -> Iterator[str]:
     """What is wrong with a named index, for `list`."""
-    if one.folder is None:
+    if index.folder is None:
         yield "not built yet; run `relrag sync`"
-    elif not one.folder.exists():
-        yield f"{one.folder} is not there"
+    elif not index.folder.exists():
+        yield f"{index.folder} is not there"

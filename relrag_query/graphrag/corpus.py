@@ -51,16 +51,16 @@ class Corpus:
     def __init__(self, index: Index) -> None:
         self.index = index
         tables = index.tables
-        self.texts: list[str] = [_text(one) for one in tables["text_units"]["text"]]
-        self.titles: list[str] = [_text(one) for one in tables["entities"]["title"]]
-        self.types: list[str] = [_text(one).upper() for one in tables["entities"]["type"]]
+        self.texts: list[str] = [_text(value) for value in tables["text_units"]["text"]]
+        self.titles: list[str] = [_text(value) for value in tables["entities"]["title"]]
+        self.types: list[str] = [_text(value).upper() for value in tables["entities"]["type"]]
         self.entity_numbers: list[int] = tables["entities"]["human_readable_id"].tolist()
         self.units_of_entity = _rows_of(index, "entities")
         self.units_of_community = self._units_of_communities()
         self.entities_of_community = [
-            index.rows_of("entities", "id", ids(one)) for one in tables["communities"]["entity_ids"]
+            index.rows_of("entities", "id", ids(value)) for value in tables["communities"]["entity_ids"]
         ]
-        self.levels: list[int] = [0 if pd.isna(one) else int(one) for one in tables["communities"]["level"]]
+        self.levels: list[int] = [0 if pd.isna(level) else int(level) for level in tables["communities"]["level"]]
         self.communities: list[int] = tables["communities"]["community"].tolist()
         self.entities_of_unit: list[list[int]] = [[] for _ in self.texts]
         for entity, units in enumerate(self.units_of_entity):
@@ -74,11 +74,11 @@ class Corpus:
         return len(self.index.tables["text_vectors"]) > 0
 
     def vectors(self, generation: Generation) -> IndexVectors:
-        """The vectors of entities and relationships, as questions to a generation are compared with them."""
-        known = self._vectors
-        if known is None or known[0] != generation.number:
-            known = self._vectors = generation.number, IndexVectors(self.index, generation.manifest)
-        return known[1]
+        """The vectors of entities and relationships, comparable with questions to a generation."""
+        cached = self._vectors
+        if cached is None or cached[0] != generation.number:
+            cached = self._vectors = generation.number, IndexVectors(self.index, generation.manifest)
+        return cached[1]
 
     @functools.cached_property
     def folded_texts(self) -> list[str]:
@@ -89,20 +89,20 @@ class Corpus:
     def documents(self) -> list[str]:
         """The title of each text unit's document."""
         titles = dict(zip(self.index.tables["documents"]["id"], self.index.tables["documents"]["title"], strict=True))
-        return [_text(titles.get((ids(one) or [""])[0])) for one in self.index.tables["text_units"]["document_id"]]
+        return [_text(titles.get((ids(value) or [""])[0])) for value in self.index.tables["text_units"]["document_id"]]
 
     @functools.cached_property
     def times(self) -> list[tuple[int | None, int | None]]:
-        """When each text unit begins and ends, seconds in UTC; an index of Microsoft's knows days of documents only."""
+        """Beginning and end of each text unit, seconds in UTC; an index of Microsoft's has days of documents only."""
         tables = self.index.tables
-        beside = tables["text_unit_chunks"]
-        if len(beside):
-            spans = zip(beside["text_unit_id"], beside["ts"], beside["last_ts"], strict=True)
-            known = {unit: (_number(first), _number(last)) for unit, first, last in spans}
-            return [known.get(unit, (None, None)) for unit in tables["text_units"]["id"]]
+        chunks = tables["text_unit_chunks"]
+        if len(chunks):
+            spans = zip(chunks["text_unit_id"], chunks["ts"], chunks["last_ts"], strict=True)
+            times = {unit: (_number(first), _number(last)) for unit, first, last in spans}
+            return [times.get(unit, (None, None)) for unit in tables["text_units"]["id"]]
         days = dict(zip(tables["documents"]["id"], map(_seconds, tables["documents"]["creation_date"]), strict=True))
-        of = [(ids(one) or [""])[0] for one in tables["text_units"]["document_id"]]
-        return [(days.get(one), days.get(one)) for one in of]
+        document_ids = [(ids(value) or [""])[0] for value in tables["text_units"]["document_id"]]
+        return [(days.get(document_id), days.get(document_id)) for document_id in document_ids]
 
     @functools.cached_property
     def claims(self) -> list[Claim]:
@@ -111,11 +111,11 @@ class Corpus:
         if "subject_id" not in table:
             return []
         columns = (table[name] for name in ("human_readable_id", "text_unit_id", "subject_id", "description"))
-        said = zip(*columns, table["source_text"], strict=True)
+        rows = zip(*columns, table["source_text"], strict=True)
         units = {unit: row for row, unit in enumerate(self.index.tables["text_units"]["id"])}
         return [
             Claim(row, int(number), units[unit], _text(subject), _text(description), " ".join(_text(words).split()))
-            for row, (number, unit, subject, description, words) in enumerate(said)
+            for row, (number, unit, subject, description, words) in enumerate(rows)
             if unit in units
         ]
 
@@ -132,16 +132,16 @@ class Corpus:
 
     @functools.cached_property
     def units_of_key(self) -> dict[str, int]:
-        """How many text units hold the words of a key."""
-        return {one.key: one.units for one in self.vocabulary.values()}
+        """Number of text units with the words of each key."""
+        return {word.key: word.units for word in self.vocabulary.values()}
 
     @functools.cached_property
     def _people(self) -> dict[int, list[int]]:
-        beside = self.index.tables["entity_people"]
-        found: dict[int, list[int]] = {}
-        for entity, person in zip(beside["entity_id"], beside["person_id"], strict=True):
-            found.setdefault(int(person), []).extend(self.index.rows_of("entities", "id", [entity]))
-        return found
+        people = self.index.tables["entity_people"]
+        rows_by_person: dict[int, list[int]] = {}
+        for entity, person in zip(people["entity_id"], people["person_id"], strict=True):
+            rows_by_person.setdefault(int(person), []).extend(self.index.rows_of("entities", "id", [entity]))
+        return rows_by_person
 
     def day(self, unit: int, *, last: bool = False) -> str:
         """ISO 8601; empty where it is not known."""
@@ -170,31 +170,35 @@ class Corpus:
         return {word for title, kind in titles if kind == PERSON for word in fold(title).split() if len(word) > 1}
 
     def community_of(self, entities: Sequence[int]) -> int:
-        """The number of the smallest community that holds most of these entities; -1 where none does."""
-        wanted = set(entities)
-        shared = {place: len(wanted.intersection(rows)) for place, rows in enumerate(self.entities_of_community)}
+        """The number of the smallest community with most of these entities; -1 without any."""
+        entity_rows = set(entities)
+        shared = {
+            community: len(entity_rows.intersection(rows)) for community, rows in enumerate(self.entities_of_community)
+        }
         best = min(
-            (place for place, count in shared.items() if count),
-            key=lambda place: (-shared[place], len(self.entities_of_community[place]), place),
+            (community for community, count in shared.items() if count),
+            key=lambda community: (-shared[community], len(self.entities_of_community[community]), community),
             default=None,
         )
         return -1 if best is None else self.communities[best]
 
     def _units_of_communities(self) -> list[list[int]]:
-        """Of a community the text units that name at least two of its entities, else all that it lists."""
-        found = []
-        named = self.index.tables["communities"]
-        for listed, members in zip(named["text_unit_ids"], named["entity_ids"], strict=True):
-            units = sorted(self.index.rows_of("text_units", "id", ids(listed)))
+        """The text units that each community lists; else those of its entities."""
+        unit_lists = []
+        communities = self.index.tables["communities"]
+        for unit_ids, members in zip(communities["text_unit_ids"], communities["entity_ids"], strict=True):
+            units = sorted(self.index.rows_of("text_units", "id", ids(unit_ids)))
             if not units:  # before 1.0 communities did not list them
                 rows = self.index.rows_of("entities", "id", ids(members))
                 units = sorted({unit for row in rows for unit in self.units_of_entity[row]})
-            found.append(units)
-        return found
+            unit_lists.append(units)
+        return unit_lists
 
 
 def _rows_of(index: Index, table: str) -> list[list[int]]:
-    return [sorted(set(index.rows_of("text_units", "id", ids(one)))) for one in index.tables[table]["text_unit_ids"]]
+    return [
+        sorted(set(index.rows_of("text_units", "id", ids(value)))) for value in index.tables[table]["text_unit_ids"]
+    ]
 
 
 def _text(value: object) -> str:
@@ -207,7 +211,7 @@ def _number(value: Any) -> int | None:
 
 def _seconds(day: object) -> int | None:
     try:
-        found = datetime.fromisoformat(_text(day))
+        moment = datetime.fromisoformat(_text(day))
     except ValueError:
         return None
-    return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())

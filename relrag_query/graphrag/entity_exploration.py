@@ -32,18 +32,20 @@ def explore(
     person: str = "",
     limit: int = 5,
 ) -> Exploration:
-    """What `relrag_query.exploration.explore` finds for the owner, and behind it `limit` entities and concepts.
+    """What `relrag_query.exploration.explore` finds for the owner, followed by `limit` entities and concepts.
 
-    `corpus` is the archive's own index; None where there is none. With a `person` only what the records found name:
-    the rest is of everybody.
+    `corpus` is the archive's own index, or None. With a `person`, only what the matching records name is added: other
+    entities concern everybody.
     """
     query = shorten(query)
-    found = exploration.explore(archive, query, search_relationships=search_relationships, person=person, limit=limit)
+    exploration_ = exploration.explore(
+        archive, query, search_relationships=search_relationships, person=person, limit=limit
+    )
     if corpus is not None:
-        records = [one.entity_key for one in found.nodes if one.kind == "source"]
+        records = [node.entity_key for node in exploration_.nodes if node.kind == "source"]
         near = [] if person else nearest(corpus, redact_question(query, archive.settings), archive)[0]
-        found.nodes += _nodes(corpus, query, records, limit, near, within=bool(person))
-    return found
+        exploration_.nodes += _nodes(corpus, query, records, limit, near, within=bool(person))
+    return exploration_
 
 
 def own_corpus(archive: Archive) -> Corpus | None:
@@ -61,16 +63,18 @@ def _nodes(
 
     `within` the records: what they do not name is left out, and so is what other records relate it to.
     """
-    index, beside = corpus.index, corpus.index.tables["text_unit_chunks"]
-    wanted = set(records)
-    of = [unit for record, unit in zip(beside["asset_id"], beside["text_unit_id"], strict=True) if record in wanted]
-    units = index.rows_of("text_units", "id", of)
+    index, chunks = corpus.index, corpus.index.tables["text_unit_chunks"]
+    record_ids = set(records)
+    unit_ids = [
+        unit for record, unit in zip(chunks["asset_id"], chunks["text_unit_id"], strict=True) if record in record_ids
+    ]
+    units = index.rows_of("text_units", "id", unit_ids)
     rows = entities_of(Support(query), units, corpus, near, within=within)
-    kept = [row for row in rows if not corpus.is_person(row)][:limit]
-    return [_node(row, place, corpus, frozenset(of) if within else None) for place, row in enumerate(kept)]
+    selected = [row for row in rows if not corpus.is_person(row)][:limit]
+    return [_node(row, rank, corpus, frozenset(unit_ids) if within else None) for rank, row in enumerate(selected)]
 
 
-def _node(row: int, place: int, corpus: Corpus, units: frozenset[str] | None) -> GraphNode:
+def _node(row: int, rank: int, corpus: Corpus, units: frozenset[str] | None) -> GraphNode:
     """An entity or concept; with `units` only what these text units say of it: its description is of all."""
     entities, links = corpus.index.tables["entities"], corpus.index.tables["relationships"]
     title = corpus.titles[row]
@@ -80,12 +84,12 @@ def _node(row: int, place: int, corpus: Corpus, units: frozenset[str] | None) ->
         described = links["description"].iat[link] if units is None else ""
         related.append({"with": plain_title(ends[ends[0] == title]), "description": described})
     ids = corpus.index.tables["text_units"]["id"]
-    named = [one for one in corpus.units_of_entity[row] if units is None or ids.iat[one] in units]
+    units_of_entity = [unit for unit in corpus.units_of_entity[row] if units is None or ids.iat[unit] in units]
     data = {
         "type": corpus.types[row],
         "description": entities["description"].iat[row] if units is None else "",
-        "passages": len(named),
+        "passages": len(units_of_entity),
         "related": related,
     }
     kind = "concept" if corpus.types[row] in _CONCEPTS else "entity"
-    return GraphNode(f"entity:{entities['id'].iat[row]}", kind, plain_title(title), round(1 / (1 + place), 4), data)
+    return GraphNode(f"entity:{entities['id'].iat[row]}", kind, plain_title(title), round(1 / (1 + rank), 4), data)

@@ -72,15 +72,17 @@ class AnswerWriter:
         self._sent_references: set[Reference] = set()
 
     def answer(self, quoted: GraphAnswer) -> GraphAnswer:
-        """The quoted answer, written. Raises AnswerError or ModelError where the service gives none."""
+        """The quoted answer, rewritten by a model. Raises AnswerError or ModelError if the service gives none."""
         if quoted.method == "global":
             text = self._write(REDUCE, self._points(quoted), quoted.question)
         else:
             text = self._write(ANSWER, self._tables(quoted), quoted.question)
         if text.strip().startswith(NO_ANSWER):
             return quoted
-        kept, invented = drop_invented(text, self._sent_references)
-        return replace(quoted, text=kept, model=self._writer.model, host=self._writer.host, invented_citations=invented)
+        verified, invented = drop_invented(text, self._sent_references)
+        return replace(
+            quoted, text=verified, model=self._writer.model, host=self._writer.host, invented_citations=invented
+        )
 
     def _write(self, instructions: str, data: str, question: str) -> str:
         text = "".join(self._writer.write(instructions, f"<data>\n{data}\n</data>\n\nQuestion: {question}"))
@@ -89,7 +91,7 @@ class AnswerWriter:
         return text.strip()
 
     def _tables(self, quoted: GraphAnswer) -> str:
-        corpus, found = self._corpus, quoted.records
+        corpus, records = self._corpus, quoted.records
         tables, numbers = corpus.index.tables, corpus.entity_numbers
         entities, links, reports = tables["entities"], tables["relationships"], tables["community_reports"]
         parts = [
@@ -99,7 +101,7 @@ class AnswerWriter:
                 "reports",
                 [
                     (int(reports["community"].iat[row]), _text(reports["full_content"].iat[row]))
-                    for row in found.reports
+                    for row in records.reports
                 ],
             ),
             self._rows(
@@ -108,7 +110,7 @@ class AnswerWriter:
                 "entities",
                 [
                     (numbers[row], f"{corpus.titles[row]}|{_text(entities['description'].iat[row])}")
-                    for row in found.entities
+                    for row in records.entities
                 ],
             ),
             self._rows(
@@ -117,12 +119,14 @@ class AnswerWriter:
                 "relationships",
                 [
                     (int(links["human_readable_id"].iat[row]), "|".join(_text(links[name].iat[row]) for name in _LINK))
-                    for row in found.relationships
+                    for row in records.relationships
                 ],
             ),
-            self._rows("Claims", Dataset.CLAIMS, "claims", [(one.number, self._claim(one)) for one in found.claims]),
             self._rows(
-                "Sources", Dataset.SOURCES, "sources", [(unit, self._line_with_day(unit)) for unit in found.units]
+                "Claims", Dataset.CLAIMS, "claims", [(claim.number, self._claim(claim)) for claim in records.claims]
+            ),
+            self._rows(
+                "Sources", Dataset.SOURCES, "sources", [(unit, self._line_with_day(unit)) for unit in records.units]
             ),
         ]
         return "\n\n".join(filter(None, parts))
@@ -140,65 +144,70 @@ class AnswerWriter:
             lines.append(line)
         return "\n".join([f"-----{title}-----", "id|text", *lines]) if lines else ""
 
-    def _claim(self, one: Claim) -> str:
+    def _claim(self, claim: Claim) -> str:
         table = self._corpus.index.tables["covariates"]
-        return "|".join([one.subject, *(_text(table[name].iat[one.row]) for name in CLAIM)])
+        return "|".join([claim.subject, *(_text(table[name].iat[claim.row]) for name in CLAIM)])
 
     def _line_with_day(self, unit: int) -> str:
         about = " ".join(filter(None, (self._corpus.day(unit), self._corpus.documents[unit])))
         return f"({about}) {self._corpus.texts[unit]}" if about else self._corpus.texts[unit]
 
     def _points(self, quoted: GraphAnswer) -> str:
-        """What the reports say to the question, and the themes of the passages that it is about."""
+        """The points that reports make about the question, and the themes of the relevant passages."""
         batches = list(self._batches(quoted))
-        said = batches
+        parts = batches
         if len(batches) > 1:
-            said = ["\n".join(["-----Points-----", *self._map_points(batches, quoted.question)])]
+            parts = ["\n".join(["-----Points-----", *self._map_points(batches, quoted.question)])]
         for theme in quoted.themes:
-            self._sent_references |= {one for statement in theme.statements for one in statement.references}
-        self._sent_references |= {Reference(Dataset.REPORTS, one.community) for one in quoted.themes}
-        return "\n\n".join([*said, "-----Themes-----", inert(quoted.text)])
+            self._sent_references |= {reference for statement in theme.statements for reference in statement.references}
+        self._sent_references |= {Reference(Dataset.REPORTS, theme.community) for theme in quoted.themes}
+        return "\n\n".join([*parts, "-----Themes-----", inert(quoted.text)])
 
     def _map_points(self, batches: Sequence[str], question: str) -> list[str]:
         model = self._mapper()
-        found: list[_Point] = []
+        points: list[_Point] = []
         for batch in batches:
             request = f"<data>\n{batch}\n</data>\n\nQuestion: {question}"
             reply = model.ask([("system", POINTS), ("user", request)], _schema())
             try:
-                found += _Points.model_validate_json(reply.text).points
+                points += _Points.model_validate_json(reply.text).points
             except ValidationError:  # the others may do
                 continue
-        best = sorted((one for one in found if one.score > 0), key=lambda one: -one.score)
-        lines, left = [], self._tokens / 2
-        for one in best[:_POINTS]:
-            left -= count_tokens(one.description)
-            if left < 0:
+        best = sorted((point for point in points if point.score > 0), key=lambda point: -point.score)
+        lines, remaining = [], self._tokens / 2
+        for point in best[:_POINTS]:
+            remaining -= count_tokens(point.description)
+            if remaining < 0:
                 break
-            lines.append(f"({one.score}) {inert(' '.join(one.description.split()))}")
+            lines.append(f"({point.score}) {inert(' '.join(point.description.split()))}")
         return lines
 
     def _batches(self, quoted: GraphAnswer) -> Iterator[str]:
         """Reports of the communities that most of the passages belong to, each batch within the budget."""
-        corpus, asked = self._corpus, set(quoted.records.units)
-        shared = {place: len(asked.intersection(units)) for place, units in enumerate(corpus.units_of_community)}
-        ranked = sorted((place for place in shared if shared[place]), key=lambda place: (-shared[place], place))
-        numbers = [corpus.communities[place] for place in ranked]
+        corpus, passages = self._corpus, set(quoted.records.units)
+        shared = {
+            community: len(passages.intersection(units)) for community, units in enumerate(corpus.units_of_community)
+        }
+        ranked = sorted(
+            (community for community in shared if shared[community]),
+            key=lambda community: (-shared[community], community),
+        )
+        numbers = [corpus.communities[community] for community in ranked]
         table = corpus.index.tables["community_reports"]
         rows = corpus.index.rows_of("community_reports", "community", numbers)
         lines: list[str] = []
-        left, made = float(self._tokens), 0
+        remaining, batch_count = float(self._tokens), 0
         for row in rows:
             number = int(table["community"].iat[row])
             line = f"{number}|{_line(_text(table['full_content'].iat[row]))}"
-            if lines and count_tokens(line) > left:
+            if lines and count_tokens(line) > remaining:
                 yield "\n".join(["-----Reports-----", "id|text", *lines])
-                lines, left, made = [], float(self._tokens), made + 1
-                if made == _BATCHES:
+                lines, remaining, batch_count = [], float(self._tokens), batch_count + 1
+                if batch_count == _BATCHES:
                     return
             self._sent_references.add(Reference(Dataset.REPORTS, number))
-            self._sent_references |= {one for cited in parse(line) for one in cited.references}
-            left -= count_tokens(line)
+            self._sent_references |= {reference for citation_ in parse(line) for reference in citation_.references}
+            remaining -= count_tokens(line)
             lines.append(line)
         if lines:
             yield "\n".join(["-----Reports-----", "id|text", *lines])
@@ -208,16 +217,16 @@ _LINK = ("source", "target", "description")
 
 
 def drop_invented(text: str, sent: set[Reference]) -> tuple[str, int]:
-    """The text without citations of records that the model was not given, and how many there were."""
+    """The text without citations of records that the model wasn't given, and the number of these citations."""
     parts: list[str] = []
-    behind = invented = 0
-    for one in parse(text):
-        kept = [reference for reference in one.references if reference in sent]
-        invented += len(one.references) - len(kept)
-        before = text[behind : one.start]
-        parts += [before, citation(kept)] if kept else [before.rstrip()]
-        behind = one.end
-    return "".join([*parts, text[behind:]]), invented
+    end = invented = 0
+    for citation_ in parse(text):
+        sent_references = [reference for reference in citation_.references if reference in sent]
+        invented += len(citation_.references) - len(sent_references)
+        preceding = text[end : citation_.start]
+        parts += [preceding, citation(sent_references)] if sent_references else [preceding.rstrip()]
+        end = citation_.end
+    return "".join([*parts, text[end:]]), invented
 
 
 def inert(text: str) -> str:

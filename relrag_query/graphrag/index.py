@@ -108,9 +108,9 @@ class Index:
         return self.row_of(*_NUMBERED[dataset], number)
 
     def row_of(self, table: str, column: str, value: object) -> int | None:
-        """The first row with that value."""
-        found = self.rows_of(table, column, [value])
-        return found[0] if found else None
+        """The first row with a value."""
+        rows = self.rows_of(table, column, [value])
+        return rows[0] if rows else None
 
     def rows_of(self, table: str, column: str, values: Sequence[object]) -> list[int]:
         """The rows with these values, in the order of the values; unknown ones are left out."""
@@ -133,40 +133,40 @@ class Index:
         return {}
 
     def _lookup(self, table: str, column: str) -> dict[object, int]:
-        """Values and their rows; of equal values the first. Made when first asked for."""
-        known = self._lookups.get((table, column))
-        if known is None:
+        """Values and their rows; of equal values the first row. Cached on first use."""
+        lookup = self._lookups.get((table, column))
+        if lookup is None:
             values = self.tables[table][column].tolist()
             rows = range(len(values) - 1, -1, -1)
-            known = self._lookups[table, column] = dict(zip(reversed(values), rows, strict=True))
-        return known
+            lookup = self._lookups[table, column] = dict(zip(reversed(values), rows, strict=True))
+        return lookup
 
 
 def open_index(folder: Path, *, whole: bool = False) -> Index:
-    """Opens the index in a folder, or in its folder `output`; `whole` also with the columns that only queries read.
+    """Opens the index in a folder, or in its folder `output`; with `whole`, columns that only queries read too.
 
-    Raises IndexMissing where none of the tables lies there.
+    Raises IndexMissing if the folder has none of the tables.
     """
-    found = next((place for place in (folder, folder / "output") if any(map(_table_name, _parquet(place)))), None)
-    if found is None:
+    location = next((path_ for path_ in (folder, folder / "output") if any(map(_table_name, _parquet(path_)))), None)
+    if location is None:
         raise IndexMissing(
             f"{folder}: no GraphRAG index; it needs files such as community_reports.parquet or "
             "create_final_community_reports.parquet"
         )
-    files = {name: path for path in _parquet(found) if (name := _table_name(path))}
+    files = {name: path for path in _parquet(location) if (name := _table_name(path))}
     problems: list[str] = []
-    wanted = {name: files.get(name) if whole or table.for_tracing else None for name, table in _COLUMNS.items()}
-    tables = {name: _read(name, path, problems, whole=whole) for name, path in wanted.items()}
+    paths = {name: files.get(name) if whole or table.for_tracing else None for name, table in _COLUMNS.items()}
+    tables = {name: _read(name, path, problems, whole=whole) for name, path in paths.items()}
     layout = _layout(files)
     if layout == "0.x" and len(tables["nodes"]):
         tables["communities"] = _with_members(tables["communities"], tables["nodes"])
-    return Index(found, layout, tables, tuple(problems))
+    return Index(location, layout, tables, tuple(problems))
 
 
 def state(folder: Path) -> State:
-    """What changes when the files of an opened index change: names, inodes, sizes and times."""
-    found = [(path.name, path.stat()) for path in _parquet(folder)]
-    return tuple((name, one.st_ino, one.st_size, one.st_mtime_ns) for name, one in found)
+    """A value that changes when the files of an opened index do: names, inodes, sizes and times."""
+    stats = [(path.name, path.stat()) for path in _parquet(folder)]
+    return tuple((name, stat.st_ino, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
 
 
 def _parquet(folder: Path) -> list[Path]:
@@ -181,8 +181,8 @@ def _table_name(path: Path) -> str:
 
 def _read(name: str, path: Path | None, problems: list[str], *, whole: bool) -> pd.DataFrame:
     table = _COLUMNS[name]
-    wanted = (*table.columns, *(table.query_columns if whole else ()))
-    empty = pd.DataFrame({column: pd.Series(dtype=object) for column in wanted})
+    column_names = (*table.columns, *(table.query_columns if whole else ()))
+    empty = pd.DataFrame({column: pd.Series(dtype=object) for column in column_names})
     if path is None:
         if table.required:
             problems.append(f"{name}.parquet is missing")
@@ -190,13 +190,13 @@ def _read(name: str, path: Path | None, problems: list[str], *, whole: bool) -> 
     try:
         stored = set(pq.read_schema(path).names)
         columns = {
-            column: next((one for one in (column, *_former_names(table, column)) if one in stored), None)
-            for column in wanted
+            column: next((name_ for name_ in (column, *_former_names(table, column)) if name_ in stored), None)
+            for column in column_names
         }
-        stands = [one for one in columns.values() if one]
+        stored_names = [name_ for name_ in columns.values() if name_]
         # lists and texts stay with Arrow, and each id of a list in memory once: a million entities have three millions
         repeated = [f"{column}.list.{element}" for column in _LISTS for element in ("element", "item")]
-        read = pq.read_table(path, columns=stands, read_dictionary=repeated)
+        read = pq.read_table(path, columns=stored_names, read_dictionary=repeated)
         frame = read.combine_chunks().to_pandas(types_mapper=pd.ArrowDtype)
     except (pa.ArrowException, OSError, ValueError) as error:
         problems.append(f"{path.name} cannot be read: {type(error).__name__}")
@@ -259,4 +259,4 @@ def ids(value: object) -> list[str]:
     """A cell of ids as a list: it may hold one id, an array or nothing."""
     if value is None or value is pd.NA or isinstance(value, float):
         return []
-    return [value] if isinstance(value, str) else [str(one) for one in value]  # type: ignore[attr-defined]
+    return [value] if isinstance(value, str) else [str(element) for element in value]  # type: ignore[attr-defined]

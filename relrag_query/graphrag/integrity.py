@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from relrag_pipelines.graphrag.references import REFERENCES
 from relrag_query.graphrag.index import Index
 
 _UNIQUE = (
@@ -22,19 +23,6 @@ _UNIQUE = (
     ("covariates", "id"),
     ("covariates", "human_readable_id"),
 )
-_LEADS = (
-    ("text_units", "document_id", "documents", "id"),
-    ("entities", "text_unit_ids", "text_units", "id"),
-    ("relationships", "text_unit_ids", "text_units", "id"),
-    ("relationships", "source", "entities", "title"),
-    ("relationships", "target", "entities", "title"),
-    ("communities", "entity_ids", "entities", "id"),
-    ("communities", "relationship_ids", "relationships", "id"),
-    ("communities", "text_unit_ids", "text_units", "id"),
-    ("community_reports", "community", "communities", "community"),
-    ("covariates", "text_unit_id", "text_units", "id"),
-)
-"""table and column -> table and column in which every value of the first stands"""
 _ADVICE = "answers may cite the wrong record, or none; build the index again"
 
 
@@ -51,7 +39,7 @@ def _duplicates(index: Index) -> Iterator[str]:
 
 
 def _dangling(index: Index) -> Iterator[str]:
-    for table, column, target, key in _LEADS:
+    for table, column, target, key in REFERENCES:
         known = set(_values(index, target, key))
         if not known:  # the table is missing, which is a problem of its own
             continue

@@ -39,12 +39,12 @@ class Page:
 def pages_of(units: Sequence[int], index: Index, chunks: BatchLookup | None = None) -> list[Page]:
     """The page of each row of text_units."""
     documents = {unit: (ids(index.cell("text_units", "document_id", unit)) or [""])[0] for unit in units}
-    known = _look_up(list(dict.fromkeys(documents.values())), chunks) if chunks else {}
-    return [_page(unit, documents[unit], index, known.get(documents[unit])) for unit in units]
+    chunk_rows = _look_up(list(dict.fromkeys(documents.values())), chunks) if chunks else {}
+    return [_page(unit, documents[unit], index, chunk_rows.get(documents[unit])) for unit in units]
 
 
-def _look_up(wanted: list[str], chunks: BatchLookup) -> dict[str, dict[str, Any]]:
-    batches = (wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH))
+def _look_up(document_ids: list[str], chunks: BatchLookup) -> dict[str, dict[str, Any]]:
+    batches = (document_ids[start : start + BATCH] for start in range(0, len(document_ids), BATCH))
     return {row["id"]: row for batch in batches for row in chunks(batch)}
 
 
@@ -57,12 +57,14 @@ def _page(unit: int, document_id: str, index: Index, chunk: dict[str, Any] | Non
         number = (chunk.get("chunk_metadata") or {}).get("page_number")
         # a file, not one of its chunks, is the document that rows are grouped by
         return Page(name, number, number, name, document_id)
-    aside = index.row_of("text_unit_chunks", "text_unit_id", unit_id)
-    if aside is not None:
-        first, last = (_number(index.cell("text_unit_chunks", f"{which}page_number", aside)) for which in ("", "last_"))
-        return Page(title, first, last, document_id, str(index.cell("text_unit_chunks", "chunk_id", aside)))
-    if row is not None and (placed := _by_form_feeds(index, row, unit)):
-        return Page(title, *placed, document_id, unit_id)
+    chunk_row = index.row_of("text_unit_chunks", "text_unit_id", unit_id)
+    if chunk_row is not None:
+        first, last = (
+            _number(index.cell("text_unit_chunks", f"{which}page_number", chunk_row)) for which in ("", "last_")
+        )
+        return Page(title, first, last, document_id, str(index.cell("text_unit_chunks", "chunk_id", chunk_row)))
+    if row is not None and (page_numbers := _by_form_feeds(index, row, unit)):
+        return Page(title, *page_numbers, document_id, unit_id)
     return Page(title, None, None, document_id, unit_id)
 
 

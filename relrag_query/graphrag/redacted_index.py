@@ -29,25 +29,27 @@ _TEXTS = {
 
 
 def redact(index: Index, workspace: Workspace, *, own: bool) -> Index:
-    """The index with its texts redacted. Its own holds texts of all channels, one from elsewhere is of none."""
+    """The index with redacted texts: its own has texts of all channels, another index the default channel."""
     channels = {DEFAULT}
     if own:
-        channels = channels.union(*(possible_channels(workspace, one) for one in workspace.settings.sources))
+        channels = channels.union(*(possible_channels(workspace, source) for source in workspace.settings.sources))
     tables = dict(index.tables)
     for name, columns in _TEXTS.items():
-        shown = [column for column in columns if column in tables[name]]
-        changed = {one: _redact_column(tables[name][one], workspace.redactor, sorted(channels)) for one in shown}
-        tables[name] = tables[name].assign(**changed)
+        present = [column for column in columns if column in tables[name]]
+        redacted = {
+            column: _redact_column(tables[name][column], workspace.redactor, sorted(channels)) for column in present
+        }
+        tables[name] = tables[name].assign(**redacted)
     return replace(index, tables=tables)
 
 
 def _redact_column(column: pd.Series, redactor: PIIRedactor, channels: Iterable[str]) -> pd.Series:
-    """The strings of a column redacted; what is none stays."""
+    """The strings of a column, redacted; other values are unchanged."""
     values = column.tolist()
     for channel in channels:
-        texts = pa.array([one if isinstance(one, str) else "" for one in values], pa.string())
-        for place in pc.indices_nonzero(pc.match_substring_regex(texts, redactor.hint(channel))).to_pylist():
-            values[place] = _redact_text(values[place], redactor, channel)
+        texts = pa.array([value if isinstance(value, str) else "" for value in values], pa.string())
+        for row in pc.indices_nonzero(pc.match_substring_regex(texts, redactor.hint(channel))).to_pylist():
+            values[row] = _redact_text(values[row], redactor, channel)
     return pd.Series(values, index=column.index, dtype=object)
 
 

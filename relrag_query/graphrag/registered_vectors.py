@@ -35,8 +35,8 @@ def embed(workspace: Workspace, name: str, index: Index) -> int:
         return 0
     texts = {key: text for key, text in _texts(workspace, index).values() if supports_language(model, text, None)}
     with lock.writing(workspace.home, "relrag graphrag add"), _cache(workspace.settings, name) as cache:
-        known = vector_cache.find(cache, model.name, list(texts))
-        missing = sorted(texts.keys() - known.keys(), key=lambda key: (len(texts[key]), key))
+        cached = vector_cache.find(cache, model.name, list(texts))
+        missing = sorted(texts.keys() - cached.keys(), key=lambda key: (len(texts[key]), key))
         for start in range(0, len(missing), model.batch_texts):
             batch = missing[start : start + model.batch_texts]
             vectors, _ = workspace.embedder.documents([texts[key] for key in batch])
@@ -74,9 +74,9 @@ def _cache(settings: Settings, name: str) -> AbstractContextManager[sqlite3.Conn
 
 
 def _texts(workspace: Workspace, index: Index) -> dict[str, tuple[str, str]]:
-    """Of each entity the keyed hash of its text, and the text."""
-    table, found = index.tables["entities"], dict[str, tuple[str, str]]()
+    """The keyed hash and the text of each entity."""
+    table, texts = index.tables["entities"], dict[str, tuple[str, str]]()
     for record, title, description in zip(table["id"], table["title"], table["description"], strict=True):
-        text = to_entity_type(entity_text(*(one if isinstance(one, str) else "" for one in (title, description))))
-        found[str(record)] = workspace.keys.content_hash(text.encode("utf-8", "surrogatepass")), text
-    return found
+        text = to_entity_type(entity_text(*(value if isinstance(value, str) else "" for value in (title, description))))
+        texts[str(record)] = workspace.keys.content_hash(text.encode("utf-8", "surrogatepass")), text
+    return texts

@@ -19,22 +19,22 @@ class ReportReply(BaseModel):
 
 
 def reports(index: Index) -> list[ReportReply]:
-    """The reports of the uppermost level, those of most text units first."""
-    communities, written = index.tables["communities"], index.tables["community_reports"]
+    """The reports of the top level, those of most text units first."""
+    communities, table = index.tables["communities"], index.tables["community_reports"]
     sizes = {
         int(number): (len(ids(units)), len(ids(members)))
         for number, units, members in zip(
             communities["community"], communities["text_unit_ids"], communities["entity_ids"], strict=True
         )
     }
-    levels = written["level"].fillna(0).astype(int) if len(written) else written["level"]
-    top = levels.min() if len(written) else 0
-    found = [
+    levels = table["level"].fillna(0).astype(int) if len(table) else table["level"]
+    top = levels.min() if len(table) else 0
+    replies = [
         _report(row, *sizes.get(int(row["community"]), (0, 0)))
-        for row, level in zip(written.to_dict("records"), levels, strict=True)
+        for row, level in zip(table.to_dict("records"), levels, strict=True)
         if level == top
     ]
-    return sorted(found, key=lambda one: (-one.passages, one.community))
+    return sorted(replies, key=lambda reply: (-reply.passages, reply.community))
 
 
 def _report(row: dict[str, object], passages: int, entities: int) -> ReportReply:

@@ -72,43 +72,47 @@ def scope_of(
     words = words_of(rest)
     if not words:
         return Scope(tuple(within), (), time)
-    named: set[int] = set()
+    units_of_words: set[int] = set()
     people: dict[str, None] = {}
     unknown = []
     for word in words:
-        found, who = _find_by_name(word, corpus, relatives)
-        if not found.intersection(within):
+        matches, names = _find_by_name(word, corpus, relatives)
+        if not matches.intersection(within):
             unknown.append(word)
-            found, who = _find_by_text(word, corpus)
-            found |= set(related[:_RELATED]) if len(found.intersection(within)) < _FEW else set()
-        people |= dict.fromkeys(who)
-        named |= found
-    units = tuple(unit for unit in within if unit in named)
-    return Scope(units, tuple(words), time, tuple(people), tuple(unknown))
+            matches, names = _find_by_text(word, corpus)
+            matches |= set(related[:_RELATED]) if len(matches.intersection(within)) < _FEW else set()
+        people |= dict.fromkeys(names)
+        units_of_words |= matches
+    scope_units = tuple(unit for unit in within if unit in units_of_words)
+    return Scope(scope_units, tuple(words), time, tuple(people), tuple(unknown))
 
 
 def words_of(question: str) -> list[str]:
-    """The words of a question that say what it is about, each as written."""
-    plain = load_phrases().intent.overview.sub(lambda found: " " * len(found[0]), bare(question))
-    kept = [
+    """The words of a question that carry its topic, as written."""
+    topic = load_phrases().intent.overview.sub(lambda match: " " * len(match[0]), bare(question))
+    candidates = [
         word
-        for found in re.finditer(r"[^\W_]+(?:['’״\"-][^\W_]+)*", question)
-        if (word := found[0]) and plain[found.start() : found.end()].strip()
+        for match in re.finditer(r"[^\W_]+(?:['’״\"-][^\W_]+)*", question)
+        if (word := match[0]) and topic[match.start() : match.end()].strip()
     ]
-    return [word for word in kept if beginnings(word)]
+    return [word for word in candidates if beginnings(word)]
 
 
 def _find_by_name(word: str, corpus: Corpus, relatives: Relatives) -> tuple[set[int], list[str]]:
-    """The text units of documents and people of that name or relation to the owner, and these people."""
+    """Text units of documents and people with a name or relation to the owner, and these people."""
     is_meant, types = _matcher(word), _types(word)
-    titled = {unit for unit, title in enumerate(corpus.documents) if is_meant(fold(title))}
-    meant = {row for type_ in types for person in relatives.get(type_, ()) for row in corpus.entities_of_person(person)}
+    units_by_title = {unit for unit, title in enumerate(corpus.documents) if is_meant(fold(title))}
+    relatives_ = {
+        row for type_ in types for person in relatives.get(type_, ()) for row in corpus.entities_of_person(person)
+    }
     entities = [
         row
         for row, title in enumerate(corpus.titles)
-        if corpus.types[row] == PERSON and (row in meant or is_meant(fold(title)))
+        if corpus.types[row] == PERSON and (row in relatives_ or is_meant(fold(title)))
     ]
-    return titled | {unit for row in entities for unit in corpus.units_of_entity[row]}, _titles(entities, corpus)
+    return units_by_title | {unit for row in entities for unit in corpus.units_of_entity[row]}, _titles(
+        entities, corpus
+    )
 
 
 def _types(word: str) -> frozenset[str]:
@@ -138,13 +142,13 @@ def _matcher(word: str) -> Callable[[str], object]:
     return re.compile(rf"(?<!\w)[{PREFIXED}]{{0,2}}(?:{'|'.join(map(re.escape, words))})(?!\w)").search
 
 
-def _people_in_units(holding: set[int], corpus: Corpus) -> list[int]:
-    """The people in whose passages a word mostly stands."""
-    beside = Counter(row for unit in holding for row in corpus.entities_of_unit[unit] if corpus.types[row] == PERSON)
+def _people_in_units(units: set[int], corpus: Corpus) -> list[int]:
+    """The people in whose passages a word mostly occurs."""
+    counts = Counter(row for unit in units for row in corpus.entities_of_unit[unit] if corpus.types[row] == PERSON)
     total = len(corpus.texts)
     scores = {
         row: count * math.log(total / len(corpus.units_of_entity[row]))
-        for row, count in beside.items()
+        for row, count in counts.items()
         if count > 1 and count / len(corpus.units_of_entity[row]) >= _TOGETHER
     }
     return sorted(scores, key=lambda row: (-scores[row], row))[:_ROLES]

@@ -66,23 +66,26 @@ def ask_index(
     """
     if not question.strip():
         raise QuestionEmpty("the question is empty")
-    zone, asked = ZoneInfo(settings.timezone), redact_question(shorten(question), settings)
+    zone, redacted = ZoneInfo(settings.timezone), redact_question(shorten(question), settings)
     # of a question about everything only what it is about can be searched for
-    searched = " ".join(words_of(asked)) if method == "global" else asked
+    searched = " ".join(words_of(redacted)) if method == "global" else redacted
     matches = SemanticMatches()
     if archive and named.own and searched:
         matches = _archive_matches(settings, named, corpus, searched, method, archive)
     elif archive and corpus.has_vectors and method == "local":
-        matches = _vector_matches(corpus, asked, archive)
+        matches = _vector_matches(corpus, redacted, archive)
     relatives = _relatives(archive) if archive and named.own and method == "global" else {}
-    answer = _write(settings, corpus, ask(asked, corpus, method, now(), zone, matches, relatives))
-    return TracedAnswer(answer, corpus.index, trace(answer.text, corpus.index, asked))
+    answer = _write(settings, corpus, ask(redacted, corpus, method, now(), zone, matches, relatives))
+    return TracedAnswer(answer, corpus.index, trace(answer.text, corpus.index, redacted))
 
 
 def global_query(settings: Settings, collection: str, query_: str, *, include_sources: bool = False) -> dict[str, Any]:
     """`answer`, and with `include_sources` the `sources` behind it: values that JSON knows."""
-    found = query(settings, collection, query_, "global")
-    return {"answer": found.answer.text, "sources": [_source(one) for one in found.trace.sources if include_sources]}
+    traced = query(settings, collection, query_, "global")
+    return {
+        "answer": traced.answer.text,
+        "sources": [_source(source) for source in traced.trace.sources if include_sources],
+    }
 
 
 def _write(settings: Settings, corpus: Corpus, quoted: GraphAnswer) -> GraphAnswer:
@@ -97,46 +100,46 @@ def _write(settings: Settings, corpus: Corpus, quoted: GraphAnswer) -> GraphAnsw
         return replace(quoted, note=f"{error}; quoted instead")
 
 
-def _source(one: Source) -> dict[str, Any]:
+def _source(source: Source) -> dict[str, Any]:
     return {
-        "document": one.document,
-        "page_number": one.page_number,
-        "chunk_count": one.chunk_count,
-        "quote": one.quote,
+        "document": source.document,
+        "page_number": source.page_number,
+        "chunk_count": source.chunk_count,
+        "quote": source.quote,
     }
 
 
 def _relatives(archive: Archive) -> dict[str, set[int]]:
     """The people to whom the owner of the archive is related, by relationship type."""
-    found: dict[str, set[int]] = {}
+    people_by_type: dict[str, set[int]] = {}
     with archive.people() as people:
-        for one in people.relationships([people.owner]) if people.owner is not None else ():
-            found.setdefault(one.type, set()).add(one.other_id)
-    return found
+        for relationship in people.relationships([people.owner]) if people.owner is not None else ():
+            people_by_type.setdefault(relationship.type, set()).add(relationship.other_id)
+    return people_by_type
 
 
 def _archive_matches(
     settings: Settings, named: NamedIndex, corpus: Corpus, question: str, method: Method, archive: Archive
 ) -> SemanticMatches:
     """The text units that the archive's own search finds; local: entities and relationships by their vectors, too."""
-    wanted, index = settings.graphrag.collections.get(named.name), corpus.index
-    since, until = (wanted.since or None, wanted.until or None) if wanted else (None, None)
-    sources = [one.name for one in settings.sources if wanted is None or wanted.holds(one)]
-    found = archive.search(question, sources=sources, limit=_SEARCH_LIMIT, since=since, until=until)
-    units = [index.row_of("text_unit_chunks", "chunk_id", hit.chunk.chunk_id) for hit in found.hits]
+    collection, index = settings.graphrag.collections.get(named.name), corpus.index
+    since, until = (collection.since or None, collection.until or None) if collection else (None, None)
+    sources = [source.name for source in settings.sources if collection is None or collection.holds(source)]
+    result = archive.search(question, sources=sources, limit=_SEARCH_LIMIT, since=since, until=until)
+    units = [index.row_of("text_unit_chunks", "chunk_id", hit.chunk.chunk_id) for hit in result.hits]
     ids = [str(index.cell("text_unit_chunks", "text_unit_id", row)) for row in units if row is not None]
     rows = index.rows_of("text_units", "id", ids)
     return SemanticMatches(rows, *nearest(corpus, question, archive)) if method == "local" else SemanticMatches(rows)
 
 
 def _vector_matches(corpus: Corpus, question: str, archive: Archive) -> SemanticMatches:
-    """The entities of a registered index that a question is near to, and the text units that say most of them."""
+    """The entities of a registered index that are nearest to a question, and the text units that name most of them."""
     entities, relationships = nearest(corpus, question, archive)
     weights: dict[int, float] = {}
-    for place, row in enumerate(entities[:_NEAREST_ENTITIES]):
-        of = corpus.units_of_entity[row]
-        for unit in of:
-            weights[unit] = weights.get(unit, 0.0) + 1 / (1 + place) / len(of) ** 0.5
+    for rank, row in enumerate(entities[:_NEAREST_ENTITIES]):
+        units = corpus.units_of_entity[row]
+        for unit in units:
+            weights[unit] = weights.get(unit, 0.0) + 1 / (1 + rank) / len(units) ** 0.5
     return SemanticMatches(
         sorted(weights, key=lambda unit: (-weights[unit], unit))[:_SEARCH_LIMIT], entities, relationships
     )

@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from relrag_pipelines.text.analyzer import PREFIXED, fold
+from relrag_pipelines.text.analyzer import PREFIXED, PREFIXED_LETTER, fold
 from relrag_pipelines.text.sentences import sentences, spans
-from relrag_pipelines.text.stopwords import CZECH, ENGLISH, HEBREW
+from relrag_pipelines.text.stopwords import function_words
 
 QUOTE = 200
 """characters of a quote"""
@@ -22,7 +22,7 @@ _SATURATION, _LENGTH = 1.2, 0.75
 _ASKED = 3.0
 """weight of a word of the question; one of the cited sentence weighs 1"""
 _WORD = re.compile(r"[^\W_]+")
-_FUNCTION_WORDS = ENGLISH | CZECH | HEBREW
+_FUNCTION_WORDS = function_words()
 _LONGEST_ENDING = 2
 _NEVER = re.compile(r"(?!)")
 
@@ -31,11 +31,11 @@ class Support:
     """One cited sentence, and the question that it answers, ready to be compared with passages."""
 
     def __init__(self, sentence: str, question: str = "") -> None:
-        asked = dict.fromkeys(beginnings(question), _ASKED)
-        self._weights = dict.fromkeys(beginnings(sentence), 1.0) | asked
+        question_weights = dict.fromkeys(beginnings(question), _ASKED)
+        self._weights = dict.fromkeys(beginnings(sentence), 1.0) | question_weights
         # longer ones first: the first alternative that fits is taken
         alternatives = "|".join(map(re.escape, sorted(self._weights, key=len, reverse=True)))
-        prefix = f"[{PREFIXED}]{{0,2}}" if re.search("[א-ת]", alternatives) else ""
+        prefix = f"[{PREFIXED}]{{0,2}}" if PREFIXED_LETTER.search(alternatives) else ""
         self._pattern = re.compile(rf"(?<![^\W_]){prefix}({alternatives})") if alternatives else _NEVER
 
     def matches(self, folded: str) -> Counter[str]:
@@ -44,16 +44,16 @@ class Support:
 
     def scores(self, texts: Sequence[str]) -> list[float]:
         """Okapi BM25 of each text, with document frequencies among these texts; at least 0."""
-        found = [self.matches(_cached_fold(text)) for text in texts]
-        frequency = Counter(word for one in found for word in one)
+        word_counts = [self.matches(_cached_fold(text)) for text in texts]
+        frequency = Counter(word for counts in word_counts for word in counts)
         usual = sum(map(len, texts)) / len(texts) if texts else 1
         weight = {word: math.log1p((len(texts) - count + 0.5) / (count + 0.5)) for word, count in frequency.items()}
         return [
             sum(
                 self._weights[word] * weight[word] * _saturate(count, len(text) / max(usual, 1))
-                for word, count in one.items()
+                for word, count in counts.items()
             )
-            for one, text in zip(found, texts, strict=True)
+            for counts, text in zip(word_counts, texts, strict=True)
         ]
 
     def quote(self, text: str) -> str:
@@ -61,17 +61,17 @@ class Support:
         pieces = [piece for start, end in spans(sentences(text)) if (piece := " ".join(text[start:end].split()))]
         if not pieces:
             return ""
-        found = [self.matches(fold(piece)) for piece in pieces]
-        counts = sum(found, Counter[str]())
+        word_counts = [self.matches(fold(piece)) for piece in pieces]
+        counts = sum(word_counts, Counter[str]())
         worth = {word: self._weights[word] / (1 + math.log(count)) for word, count in counts.items()}
         windows = [_window(pieces, first) for first in range(len(pieces))]
         values = [
-            sum(worth[word] for word in set().union(*found[first:behind]))
-            + 0.5 * sum(worth[word] for word in found[first])
-            for first, behind in windows
+            sum(worth[word] for word in set().union(*word_counts[first:end]))
+            + 0.5 * sum(worth[word] for word in word_counts[first])
+            for first, end in windows
         ]
-        first, behind = windows[values.index(max(values))]
-        return self._cut(" ".join(pieces[first:behind]))
+        first, end = windows[values.index(max(values))]
+        return self._cut(" ".join(pieces[first:end]))
 
     def _cut(self, text: str) -> str:
         """At most QUOTE characters, from the first word that matched where that word lies far behind."""

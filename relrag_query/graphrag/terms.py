@@ -50,39 +50,42 @@ class Term:
         """How much it tells about text units; the title breaks ties."""
         return len(self.units & units) * self.rarity * (_PAPER + (1 - _PAPER) * self.conversation_share), self.title
 
-    def stands_in(self, said: str) -> bool:
+    def stands_in(self, text: str) -> bool:
         """Whether a text, compared, holds it in any form."""
-        return all(part in said for part in self.parts)
+        return all(part in text for part in self.parts)
 
 
 def terms(units: Sequence[int], corpus: Corpus, words: Iterable[str] = ()) -> list[Term]:
     """The terms of text units, those of most units first; `words` are those of the question, which tell nothing."""
-    asked = {_key(normal_form(word), corpus) for word in words}
+    question_keys = {_key(normal_form(word), corpus) for word in words}
     gathered = _TermCollector(corpus)
     for unit in units:
         gathered.read(unit, whole=len(units) <= _READ)
-    kept = [key for key in gathered.places if key not in asked and not is_function_word(key)]
-    kept = sorted(kept, key=lambda key: (-len(gathered.places[key]), key))[:_COUNTED]
-    return [gathered.term(key) for key in kept]
+    keys = [key for key in gathered.places if key not in question_keys and not is_function_word(key)]
+    keys = sorted(keys, key=lambda key: (-len(gathered.places[key]), key))[:_COUNTED]
+    return [gathered.term(key) for key in keys]
 
 
-def shared_units(seed: Term, found: Sequence[Term]) -> dict[str, int]:
-    """Of each other term the text units that it shares with one, by key."""
-    return {one.key: len(one.units & seed.units) for one in found if one is not seed}
+def shared_units(seed: Term, candidates: Sequence[Term]) -> dict[str, int]:
+    """The number of text units that each other term shares with the seed, by key."""
+    return {term.key: len(term.units & seed.units) for term in candidates if term is not seed}
 
 
-def cohesion(seed: Term, found: Sequence[Term], units: Set[int]) -> float:
-    """How well the best others go with a term in text units, 0 to 1: the Dice coefficient, those of one unit aside."""
-    of = seed.units & units
-    alike = sorted(
+def cohesion(seed: Term, candidates: Sequence[Term], units: Set[int]) -> float:
+    """How closely the best other terms co-occur with a seed in text units, 0 to 1, by the Dice coefficient.
+
+    Terms that share only one text unit are ignored.
+    """
+    seed_units = seed.units & units
+    coefficients = sorted(
         (
-            2 * len(one.units & of) / (len(one.units & units) + len(of))
-            for one in found
-            if one is not seed and len(one.units & of) > 1
+            2 * len(term.units & seed_units) / (len(term.units & units) + len(seed_units))
+            for term in candidates
+            if term is not seed and len(term.units & seed_units) > 1
         ),
         reverse=True,
     )
-    return sum(alike[:_COMPANIONS]) / _COMPANIONS
+    return sum(coefficients[:_COMPANIONS]) / _COMPANIONS
 
 
 class _TermCollector:
@@ -139,12 +142,12 @@ class _TermCollector:
 
 def nouns(text: str, corpus: Corpus) -> Iterator[str]:
     """The words of a text that are likely nouns, and nobody's name."""
-    for found in _WORD.finditer(text):
-        word = corpus.vocabulary.get(normal_form(found[0]))
-        if word and word.noun >= _NOUN and not corpus.is_name(found[0]):
-            yield found[0]
+    for match in _WORD.finditer(text):
+        word = corpus.vocabulary.get(normal_form(match[0]))
+        if word and word.noun >= _NOUN and not corpus.is_name(match[0]):
+            yield match[0]
 
 
 def _key(word: str, corpus: Corpus) -> str:
-    known = corpus.vocabulary.get(word)
-    return known.key if known else word
+    entry_ = corpus.vocabulary.get(word)
+    return entry_.key if entry_ else word

@@ -61,139 +61,147 @@ class Theme:
 
 
 def themes(units: Sequence[int], corpus: Corpus, words: Sequence[str] = (), most: int = THEMES) -> list[Theme]:
-    """The themes of text units, the one that most of them speak of first; `words` are those of the question."""
-    free, found, used = set(units), list[Theme](), set[str]()
-    left = terms(units, corpus, words)
+    """The themes of text units, the one with most of them first; `words` are those of the question."""
+    free, selected, used = set(units), list[Theme](), set[str]()
+    remaining = terms(units, corpus, words)
     for least in (2, 1):
-        while len(found) < (most if least > 1 else _FEW):
-            seed = _seed(left, free, least)
+        while len(selected) < (most if least > 1 else _FEW):
+            seed = _seed(remaining, free, least)
             if seed is None:
                 break
-            telling, about = _grow(seed, left)
-            repeated = 2 * len(about & free) < len(about)  # earlier themes tell most of it
-            about &= free
-            free -= about
-            left = [one for one in left if one not in telling]
-            if not repeated and (theme := _theme(telling, sorted(about), corpus, used)):
-                used.update(one.text for one in theme.statements)
-                found.append(theme)
-    return sorted(found, key=lambda theme: (-len(theme.units), theme.first, theme.title))
+            telling, theme_units = _grow(seed, remaining)
+            repeated = 2 * len(theme_units & free) < len(theme_units)  # earlier themes tell most of it
+            theme_units &= free
+            free -= theme_units
+            remaining = [term for term in remaining if term not in telling]
+            if not repeated and (theme := _theme(telling, sorted(theme_units), corpus, used)):
+                used.update(statement.text for statement in theme.statements)
+                selected.append(theme)
+    return sorted(selected, key=lambda theme: (-len(theme.units), theme.first, theme.title))
 
 
 _TRIED, _ALONE = 40, 0.03
 """terms that may begin a theme, and what one is worth that no other goes with"""
 
 
-def _seed(left: Sequence[Term], free: set[int], least: int) -> Term | None:
-    """The term that tells most of the text units that no theme has yet, others going with it."""
-    able = [one for one in left if len(one.units & free) >= least]
-    best = sorted(able, key=lambda one: one.worth(free), reverse=True)[:_TRIED]
+def _seed(remaining: Sequence[Term], free: set[int], least: int) -> Term | None:
+    """The term with most of the text units that no theme covers yet and that co-occurs with others."""
+    candidates = [term for term in remaining if len(term.units & free) >= least]
+    best = sorted(candidates, key=lambda term: term.worth(free), reverse=True)[:_TRIED]
     return max(
-        best, key=lambda one: (one.worth(free)[0] * (_ALONE + cohesion(one, able, free)), one.title), default=None
+        best,
+        key=lambda term: (term.worth(free)[0] * (_ALONE + cohesion(term, candidates, free)), term.title),
+        default=None,
     )
 
 
-def _grow(seed: Term, found: Sequence[Term]) -> tuple[list[Term], set[int]]:
-    """The terms that stand mostly where the seed does, it first, and the text units that are about them."""
+def _grow(seed: Term, candidates: Sequence[Term]) -> tuple[list[Term], set[int]]:
+    """The terms that mostly co-occur with the seed, after it, and the text units that are about them."""
     least = min(2, len(seed.units))
-    shared = shared_units(seed, found)
-    others = [one for one in found if shared.get(one.key, 0) >= max(least, len(one.units) / 2)]
-    telling = [seed, *sorted(others, key=lambda one: one.worth(seed.units), reverse=True)][:_TELLING]
-    named = Counter(unit for one in telling for unit in one.units)
-    return telling, set(seed.units) | {unit for unit, count in named.items() if count > 2}
+    shared = shared_units(seed, candidates)
+    others = [term for term in candidates if shared.get(term.key, 0) >= max(least, len(term.units) / 2)]
+    telling = [seed, *sorted(others, key=lambda term: term.worth(seed.units), reverse=True)][:_TELLING]
+    counts = Counter(unit for term in telling for unit in term.units)
+    return telling, set(seed.units) | {unit for unit, count in counts.items() if count > 2}
 
 
 def _theme(telling: Sequence[Term], units: list[int], corpus: Corpus, used: set[str]) -> Theme | None:
-    said = _statements(units, telling, corpus, used)
-    if not said:
+    statements = _statements(units, telling, corpus, used)
+    if not statements:
         return None
     first, last = corpus.span(units)
-    figures = Counter(one for unit in units for one in figures_of(corpus.texts[unit]))
-    ranked = sorted(figures, key=lambda one: (-figures[one], -len(one), one))
+    figures = Counter(figure for unit in units for figure in figures_of(corpus.texts[unit]))
+    ranked = sorted(figures, key=lambda figure: (-figures[figure], -len(figure), figure))
     people = tuple(_people(units, corpus))
     return Theme(
-        title=title(_things(telling, said, corpus), people, [first, last]),
-        community=corpus.community_of([one.entity for one in telling if one.entity is not None]),
+        title=title(_things(telling, statements, corpus), people, [first, last]),
+        community=corpus.community_of([term.entity for term in telling if term.entity is not None]),
         units=tuple(units),
         people=people,
         first=first,
         last=last,
         figures=tuple(ranked[:_FIGURES]),
-        statements=tuple(said),
+        statements=tuple(statements),
     )
 
 
-def _things(telling: Sequence[Term], said: Sequence[Statement], corpus: Corpus) -> list[str]:
-    """What a theme is called: its terms, and where these are few the rarest nouns of its sentences."""
-    found = [one.title for one in telling]
-    if len(found) < _TITLED:
-        counted = Counter(word for one in said for word in {*nouns(one.text, corpus)} if not word[0].isupper())
-        used = {word: corpus.vocabulary[normal_form(word)] for word in counted}
+def _things(telling: Sequence[Term], statements: Sequence[Statement], corpus: Corpus) -> list[str]:
+    """Words for a theme's title: its terms, and if these are few the rarest nouns of its sentences."""
+    titles = [term.title for term in telling]
+    if len(titles) < _TITLED:
+        counts = Counter(
+            word for statement in statements for word in {*nouns(statement.text, corpus)} if not word[0].isupper()
+        )
+        entries = {word: corpus.vocabulary[normal_form(word)] for word in counts}
         worth = {
-            word: counted[word] * one.noun * math.log(1 + len(corpus.texts) / one.units) for word, one in used.items()
+            word: counts[word] * entry_.noun * math.log(1 + len(corpus.texts) / entry_.units)
+            for word, entry_ in entries.items()
         }
-        found += sorted(counted, key=lambda word: (-worth[word], word))
-    return found
+        titles += sorted(counts, key=lambda word: (-worth[word], word))
+    return titles
 
 
 def _people(units: Sequence[int], corpus: Corpus) -> Iterator[str]:
-    """Those who are named in most of the text units; whoever is named everywhere comes last."""
-    named = Counter(row for unit in units for row in corpus.entities_of_unit[unit] if corpus.types[row] == PERSON)
+    """The people named in most of the text units; those named everywhere come last."""
+    counts = Counter(row for unit in units for row in corpus.entities_of_unit[unit] if corpus.types[row] == PERSON)
     worth = {
         row: count * math.log(1.1 * len(corpus.texts) / len(corpus.units_of_entity[row]))
-        for row, count in named.items()
+        for row, count in counts.items()
     }
-    often = _EVERYWHERE * len(corpus.texts)
-    telling = [row for row in named if len(corpus.units_of_entity[row]) < often] or list(named)
-    kept: list[str] = []
+    limit = _EVERYWHERE * len(corpus.texts)
+    telling = [row for row in counts if len(corpus.units_of_entity[row]) < limit] or list(counts)
+    names: list[str] = []
     for row in sorted(telling, key=lambda row: (-worth[row], corpus.titles[row])):
         name = plain_title(corpus.titles[row])
-        if len(kept) < _PEOPLE and not any({*fold(name).split()} <= {*fold(other).split()} for other in kept):
-            kept.append(name)
+        if len(names) < _PEOPLE and not any({*fold(name).split()} <= {*fold(other).split()} for other in names):
+            names.append(name)
             yield name
 
 
 def _statements(units: Sequence[int], telling: Sequence[Term], corpus: Corpus, used: set[str]) -> list[Statement]:
     """The sentences that say most of what a theme is called, from different text units, in the order of time."""
-    worth = [(one, 1 / (1 + place)) for place, one in enumerate(telling)]
-    found: list[tuple[float, Statement]] = []
+    worth = [(term, 1 / (1 + rank)) for rank, term in enumerate(telling)]
+    scored: list[tuple[float, Statement]] = []
     for unit in units:
         text = corpus.texts[unit]
         for start, end in spans(sentences(text)):
-            said = _MARKS.sub("", " ".join(text[start:end].split()))
-            score = _score(said, worth)
-            if score > 0 and said not in used:
-                found.append((score, Statement(said, unit, corpus.day(unit), _references(unit, said, telling, corpus))))
-    ranked = list({one.text: one for _, one in sorted(found, key=lambda one: (one[0], -one[1].unit))}.values())[::-1]
-    of_unit = {one.unit: one for one in reversed(ranked)}
-    chosen = [one for one in ranked if of_unit[one.unit] is one][:SENTENCES]
-    chosen += [one for one in ranked if one not in chosen][: SENTENCES - len(chosen)]
-    return sorted(chosen, key=lambda one: (one.day or "9999", one.unit))
+            sentence = _MARKS.sub("", " ".join(text[start:end].split()))
+            score = _score(sentence, worth)
+            if score > 0 and sentence not in used:
+                scored.append(
+                    (score, Statement(sentence, unit, corpus.day(unit), _references(unit, sentence, telling, corpus)))
+                )
+    by_text = {statement.text: statement for _, statement in sorted(scored, key=lambda pair: (pair[0], -pair[1].unit))}
+    ranked = list(by_text.values())[::-1]
+    best_by_unit = {statement.unit: statement for statement in reversed(ranked)}
+    chosen = [statement for statement in ranked if best_by_unit[statement.unit] is statement][:SENTENCES]
+    chosen += [statement for statement in ranked if statement not in chosen][: SENTENCES - len(chosen)]
+    return sorted(chosen, key=lambda statement: (statement.day or "9999", statement.unit))
 
 
 _CLUMSY = re.compile(r":$|\S@\S|<[A-Z_]+[:>]")
 """of a sentence that only opens a list, or lists addresses: it says little by itself"""
 
 
-def _score(said: str, worth: Sequence[tuple[Term, float]]) -> float:
+def _score(sentence: str, worth: Sequence[tuple[Term, float]]) -> float:
     """How much a sentence says: words of the theme, a figure, and a length at which it can be read by itself."""
-    if len(said) > 2 * _LONGEST or len(said.split()) < 4:
+    if len(sentence) > 2 * _LONGEST or len(sentence.split()) < 4:
         return 0
-    plain = normal_form(said)
-    score = sum(value for term, value in worth if term.stands_in(plain))
+    normalised = normal_form(sentence)
+    score = sum(value for term, value in worth if term.stands_in(normalised))
     if not score:
         return 0
-    score += 0.3 * bool(FIGURE.search(said)) + 0.2 * bool(re.search(r"\d", said))
-    if not _SHORTEST <= len(said) <= _LONGEST:
+    score += 0.3 * bool(FIGURE.search(sentence)) + 0.2 * bool(re.search(r"\d", sentence))
+    if not _SHORTEST <= len(sentence) <= _LONGEST:
         score *= 0.4
-    return score * (0.3 if is_tabular(said) or _CLUMSY.search(said) else 1)
+    return score * (0.3 if is_tabular(sentence) or _CLUMSY.search(sentence) else 1)
 
 
-def _references(unit: int, said: str, telling: Sequence[Term], corpus: Corpus) -> tuple[Reference, ...]:
-    plain = normal_form(said)
-    named = [
-        Reference(Dataset.ENTITIES, corpus.entity_numbers[one.entity])
-        for one in telling
-        if one.entity is not None and unit in one.units and one.stands_in(plain)
+def _references(unit: int, sentence: str, telling: Sequence[Term], corpus: Corpus) -> tuple[Reference, ...]:
+    normalised = normal_form(sentence)
+    entities = [
+        Reference(Dataset.ENTITIES, corpus.entity_numbers[term.entity])
+        for term in telling
+        if term.entity is not None and unit in term.units and term.stands_in(normalised)
     ]
-    return (*named[:3], Reference(Dataset.SOURCES, unit))
+    return (*entities[:3], Reference(Dataset.SOURCES, unit))

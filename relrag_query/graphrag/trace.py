@@ -74,8 +74,8 @@ class Trace:
     """the best supported first"""
 
     def count(self, dataset: Dataset) -> int:
-        """How many different records of a table are cited, resolved or not."""
-        return sum(one.reference.dataset == dataset for one in self.references)
+        """Number of distinct records of a table that are cited, resolved or not."""
+        return sum(resolution.reference.dataset == dataset for resolution in self.references)
 
 
 def trace(answer: str, index: Index, question: str = "", chunks: BatchLookup | None = None) -> Trace:
@@ -85,14 +85,14 @@ def trace(answer: str, index: Index, question: str = "", chunks: BatchLookup | N
     `chunks` gives names and pages of documents that are chunks of another store, at most 50 ids a call.
     """
     citations = parse(answer)
-    known: dict[Reference, Resolution] = {}
+    resolutions: dict[Reference, Resolution] = {}
     for citation in citations:
         for reference in citation.references:
-            known.setdefault(reference, resolve(reference, index))
+            resolutions.setdefault(reference, resolve(reference, index))
     cited = _Tally()
     for citation in citations:
-        _weigh(citation, Support(citation.sentence, question), known, index, cited)
-    return Trace(tuple(citations), tuple(known.values()), tuple(_sources(index, cited, chunks)))
+        _weigh(citation, Support(citation.sentence, question), resolutions, index, cited)
+    return Trace(tuple(citations), tuple(resolutions.values()), tuple(_sources(index, cited, chunks)))
 
 
 def resolve(reference: Reference, index: Index) -> Resolution:
@@ -106,8 +106,8 @@ def resolve(reference: Reference, index: Index) -> Resolution:
 def resolve_nested(content: str, community: int, index: Index) -> tuple[Resolution, ...]:
     """What a report's text cites; records that are no members of its community are outside."""
     members = _members(community, index)
-    found = dict.fromkeys(reference for citation in parse(content) for reference in citation.references)
-    return tuple(_nested(reference, members, index) for reference in found)
+    references = dict.fromkeys(reference for citation in parse(content) for reference in citation.references)
+    return tuple(_nested(reference, members, index) for reference in references)
 
 
 @dataclass
@@ -127,12 +127,12 @@ def _report(reference: Reference, index: Index) -> Resolution:
     title = "" if report is None else _text(index.cell("community_reports", "title", report))
     content = "" if report is None else _text(index.cell("community_reports", "full_content", report))
     nested = resolve_nested(content, reference.number, index)
-    within = _rows(index, "communities", "text_unit_ids", [] if community is None else [community])
-    cited = _union(one.text_units for one in nested if one.state == State.RESOLVED)
-    inside = set(within)
-    units = [unit for unit in cited if unit in inside] if inside else cited
+    own_units = _rows(index, "communities", "text_unit_ids", [] if community is None else [community])
+    cited = _union(resolution.text_units for resolution in nested if resolution.state == State.RESOLVED)
+    own_set = set(own_units)
+    units = [unit for unit in cited if unit in own_set] if own_set else cited
     if not units:
-        units = within or _of_entities(community, index)
+        units = own_units or _of_entities(community, index)
     return Resolution(reference, State.RESOLVED, title, tuple(units), nested)
 
 
@@ -185,12 +185,12 @@ def _of_entities(community: int | None, index: Index) -> list[int]:
 
 def _rows(index: Index, table: str, column: str, rows: Sequence[int]) -> list[int]:
     """The rows of text_units that records name, in the index's order."""
-    named = [one for row in rows for one in ids(index.cell(table, column, row))]
-    return sorted(set(index.rows_of("text_units", "id", named)))
+    unit_ids = [unit_id for row in rows for unit_id in ids(index.cell(table, column, row))]
+    return sorted(set(index.rows_of("text_units", "id", unit_ids)))
 
 
-def _union(some: Iterable[Sequence[int]]) -> list[int]:
-    return sorted({unit for units in some for unit in units})
+def _union(unit_lists: Iterable[Sequence[int]]) -> list[int]:
+    return sorted({unit for units in unit_lists for unit in units})
 
 
 def _text(value: object) -> str:
@@ -198,19 +198,19 @@ def _text(value: object) -> str:
 
 
 def _weigh(
-    citation: Citation, support: Support, known: dict[Reference, Resolution], index: Index, cited: _Tally
+    citation: Citation, support: Support, resolutions: dict[Reference, Resolution], index: Index, cited: _Tally
 ) -> None:
-    """Adds what one citation leads to: of each record the text units that support its sentence best."""
-    units = _union(known[reference].text_units for reference in citation.references)
+    """Adds the text units of a citation to the tally: for each record those that best support the sentence."""
+    units = _union(resolutions[reference].text_units for reference in citation.references)
     texts = [_text(index.cell("text_units", "text", unit)) for unit in units]
     scores = dict(zip(units, support.scores(texts), strict=True))
-    taken: set[int] = set()
+    selected: set[int] = set()
     for reference in citation.references:
-        best = sorted(known[reference].text_units, key=lambda unit: (-scores[unit], unit))[:PER_REFERENCE]
-        taken.update(best)
+        best = sorted(resolutions[reference].text_units, key=lambda unit: (-scores[unit], unit))[:PER_REFERENCE]
+        selected.update(best)
         for unit in best:
             cited.references.setdefault(unit, {})[reference] = None
-    for unit in taken:
+    for unit in selected:
         cited.scores[unit] = cited.scores.get(unit, 0.0) + scores[unit]
         if unit not in cited.best or scores[unit] > cited.best[unit][0]:
             cited.best[unit] = scores[unit], support
@@ -222,21 +222,21 @@ def _sources(index: Index, cited: _Tally, chunks: BatchLookup | None) -> list[So
     rows: dict[tuple[str, str, int | None], list[tuple[int, Page]]] = {}
     for unit, page in zip(units, pages_of(units, index, chunks), strict=True):
         rows.setdefault((page.document_id, page.document, page.number), []).append((unit, page))
-    found = [_source(members, index, cited) for members in rows.values()]
-    return sorted(found, key=lambda one: (-one.score, one.document, one.page_number or 0))
+    sources = [_source(members, index, cited) for members in rows.values()]
+    return sorted(sources, key=lambda source: (-source.score, source.document, source.page_number or 0))
 
 
 def roll_up(sources: Sequence[Source]) -> list[tuple[Source, list[int]]]:
-    """The best source of each document, with the chunks of all, and the pages that are cited."""
+    """The best source of each document, with the number of all its chunks, and its cited pages."""
     documents: dict[tuple[str, str], list[Source]] = {}
-    for one in sources:
-        documents.setdefault((one.document_id, one.document), []).append(one)
+    for source in sources:
+        documents.setdefault((source.document_id, source.document), []).append(source)
     return [
         (
-            replace(same[0], chunk_count=sum(one.chunk_count for one in same)),
-            sorted({one.page_number for one in same if one.page_number is not None}),
+            replace(sources_[0], chunk_count=sum(source.chunk_count for source in sources_)),
+            sorted({source.page_number for source in sources_ if source.page_number is not None}),
         )
-        for same in documents.values()
+        for sources_ in documents.values()
     ]
 
 
@@ -246,11 +246,11 @@ def _source(members: list[tuple[int, Page]], index: Index, cited: _Tally) -> Sou
     return Source(
         document=page.document,
         page_number=page.number,
-        last_page_number=max((one.last for _, one in members if one.last is not None), default=None),
+        last_page_number=max((page_.last for _, page_ in members if page_.last is not None), default=None),
         quote=cited.best[best][1].quote(text),
         chunk_count=len(members),
         score=cited.scores[best],
         document_id=page.document_id,
-        chunk_ids=tuple(one.chunk_id for _, one in members),
+        chunk_ids=tuple(page_.chunk_id for _, page_ in members),
         cited_by=tuple(dict.fromkeys(reference for unit, _ in members for reference in cited.references[unit])),
     )

@@ -77,9 +77,9 @@ def trace_reply(trace: Trace, index: Index) -> TraceReply:
     return TraceReply(
         index=IndexReply(path=str(index.folder), layout=index.layout, problems=list(index.problems)),
         referenced={dataset.lower(): trace.count(dataset) for dataset in Dataset},
-        citations=[_citation(one) for one in trace.citations],
-        references=[_reference(one) for one in trace.references],
-        sources=[_source(one) for one in trace.sources],
+        citations=[_citation(citation) for citation in trace.citations],
+        references=[_reference(resolution) for resolution in trace.references],
+        sources=[_source(source) for source in trace.sources],
     )
 
 
@@ -88,7 +88,7 @@ def _citation(citation: Citation) -> CitationReply:
         start=citation.start,
         end=citation.end,
         sentence=citation.sentence,
-        references=[str(one) for one in citation.references],
+        references=[str(reference) for reference in citation.references],
         more=citation.more,
         unread=list(citation.unread),
     )
@@ -102,12 +102,12 @@ def _reference(resolved: Resolution) -> ReferenceReply:
         state=resolved.state.value,
         title=resolved.title,
         text_units=list(resolved.text_units),
-        nested=[NestedReply(reference=str(one.reference), state=one.state.value) for one in resolved.nested],
+        nested=[NestedReply(reference=str(nested.reference), state=nested.state.value) for nested in resolved.nested],
     )
 
 
 def _source(source: Source) -> TracedSourceReply:
-    said = {name: getattr(source, name) for name in TracedSourceReply.model_fields}
+    fields = {name: getattr(source, name) for name in TracedSourceReply.model_fields}
     return TracedSourceReply(
-        **said | {"chunk_ids": list(source.chunk_ids), "cited_by": [str(one) for one in source.cited_by]}
+        **fields | {"chunk_ids": list(source.chunk_ids), "cited_by": [str(reference) for reference in source.cited_by]}
     )

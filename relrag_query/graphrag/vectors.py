@@ -26,27 +26,31 @@ class IndexVectors:
         if len(vectors):
             flat = pa.chunked_array([pa.array(vectors["vector"])]).combine_chunks().flatten()
             self._matrix = centring.comparable(flat.to_numpy().reshape(len(vectors), -1), manifest.get("means", {}))
-        places = {key: place for place, key in enumerate(vectors["text_hash"])}
-        of = {
-            record: places[key]
+        positions = {key: position for position, key in enumerate(vectors["text_hash"])}
+        position_by_record = {
+            record: positions[key]
             for record, key in zip(texts["record_id"], texts["text_hash"], strict=True)
-            if key in places
+            if key in positions
         }
-        self._rows = {name: _rows(index, name, of) for name in ("entities", "relationships")}
+        self._rows = {name: _rows(index, name, position_by_record) for name in ("entities", "relationships")}
 
     def nearest(self, table: str, meaning: Vectors) -> list[int]:
         """Rows of entities or relationships, the nearest first."""
-        rows, places = self._rows[table]
+        rows, positions = self._rows[table]
         if not len(rows):
             return []
-        cosines = (self._matrix @ meaning)[places]
+        cosines = (self._matrix @ meaning)[positions]
         order = np.argsort(-cosines, kind="stable")[:_MOST]
-        found: list[int] = rows[order].tolist()
-        return found
+        nearest: list[int] = rows[order].tolist()
+        return nearest
 
 
-def _rows(index: Index, table: str, of: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a table that have a vector, and where it stands."""
-    found = [(row, of[record]) for row, record in enumerate(index.tables[table]["id"]) if record in of]
-    pairs = np.array(found, np.int64).reshape(-1, 2)
+def _rows(index: Index, table: str, position_by_record: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a table that have a vector, and the positions of the vectors."""
+    pairs_ = [
+        (row, position_by_record[record])
+        for row, record in enumerate(index.tables[table]["id"])
+        if record in position_by_record
+    ]
+    pairs = np.array(pairs_, np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from pydantic import ValidationError
@@ -11,9 +12,11 @@ from starlette.responses import JSONResponse, Response
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.privacy import fault_report
 from relrag_query.archive import ArchiveError
+from relrag_query.operations.requests import DatesContradict
 from relrag_query.people.indexed_person import PeopleError, WrongType
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.service import NotServed, UnknownRef
+from relrag_query.service.cursors import StaleCursor
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -26,39 +29,58 @@ class NotJson(RelragError):
     """A body that cannot be read."""
 
 
+class WrongMediaType(RelragError):
+    """A body that is not sent as JSON."""
+
+
 class BodyTooLong(RelragError):
     """A body that is not read to its end."""
 
 
-def problem(status: int, detail: str = "", **more: object) -> Response:
-    """The answer that says what went wrong."""
-    said = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **more}
-    headers = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-    return JSONResponse(said, status, headers, media_type=MEDIA_TYPE)
+_STATUSES: dict[type[RelragError], int] = {
+    DatesContradict: 409,
+    WrongQuestion: 400,
+    WrongType: 400,
+    UnknownRef: 404,
+    NotServed: 404,
+    PeopleError: 404,
+    StaleCursor: 409,
+    BodyTooLong: 413,
+    WrongMediaType: 415,
+    Busy: 503,
+    ArchiveError: 503,
+    RelragError: 400,
+}
+"""the first that an error is an instance of decides"""
+
+
+def problem(status: int, detail: str = "", headers: Mapping[str, str] | None = None, **more: object) -> Response:
+    """The answer that describes an error."""
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **more}
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        headers = {"Retry-After": "1"}
+    return JSONResponse(body, status, headers, media_type=MEDIA_TYPE)
 
 
 def describe(error: Exception) -> tuple[int, str]:
-    """The status of an error, and what is said of it: the text of one that was not foreseen is withheld."""
-    match error:
-        case WrongQuestion() | WrongType():
-            return 400, str(error)
-        case UnknownRef() | NotServed() | PeopleError():
-            return 404, str(error)
-        case BodyTooLong():
-            return 413, str(error)
-        case Busy() | ArchiveError():
-            return 503, str(error)
-        case RelragError():
-            return 400, str(error)
+    """The status and description of an error. The text of an unexpected error is withheld: it may be private."""
+    for kind, status in _STATUSES.items():
+        if isinstance(error, kind):
+            return status, str(error)
     fault = f"unexpected {type(error).__name__} at {fault_report.place(error)}"
     return 500, f"{fault}; this is a fault of relrag: try again, and if it stays so, report this line"
 
 
+def wrong_fields(error: ValidationError) -> list[dict[str, str]]:
+    """What is wrong with each field of a request, without its value."""
+    return [{"field": ".".join(map(str, fault["loc"])), "error": fault["msg"]} for fault in error.errors()]
+
+
 def of_error(error: Exception) -> Response:
-    """The problem that an error is; of a request that does not fit its model, each field that is wrong."""
+    """The problem of an error; of a request that does not fit its model, each field that is wrong."""
     if isinstance(error, ValidationError):
-        wrong = [{"field": ".".join(map(str, one["loc"])), "error": one["msg"]} for one in error.errors()]
-        return problem(422, "the request does not fit; /api/v1/openapi.json says what does", errors=wrong)
+        detail = "the request does not fit; /api/v1/openapi.json says what does"
+        return problem(422, detail, errors=wrong_fields(error))
     return problem(*describe(error))
 
 

@@ -27,6 +27,11 @@ def size(value: Any) -> int:
     return len(orjson.dumps(value))
 
 
+def to_json(value: Any) -> str:
+    """A value as it is sent."""
+    return orjson.dumps(value).decode()
+
+
 def compact(value: Any) -> Any:
     """The value without what says nothing: null, empty texts, lists and objects."""
     if isinstance(value, dict):

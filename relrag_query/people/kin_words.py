@@ -6,6 +6,7 @@ import functools
 import re
 from typing import NamedTuple
 
+from relrag_pipelines import languages
 from relrag_pipelines.text import kinship
 from relrag_query.understanding.phrases import bare
 
@@ -48,18 +49,18 @@ def _may_be_meant(word: str, written: str) -> bool:
 
 @functools.cache
 def _lookalikes() -> frozenset[str]:
-    return frozenset(bare(word) for word in kinship.lookalikes("cs"))
+    return frozenset(bare(word) for language in kinship.LANGUAGES for word in kinship.lookalikes(language))
 
 
 @functools.cache
 def _spellings() -> frozenset[str]:
     """The forms of such words as they are written with accents."""
-    forms = {*kinship.types_of("he", "latin"), *kinship.czech_cases()}
+    forms = {*kinship.inflected_forms()}
     for language in kinship.LANGUAGES:
         forms |= {
-            *kinship.types_of(language),
-            *kinship.types_of(language, "said_of"),
+            *(word for part in ("", "latin", "said_of") for word in kinship.types_of(language, part)),
             *kinship.question_forms(language),
+            *kinship.question_forms(language, "asked_only"),
         }
     return frozenset(form.casefold() for form in forms)
 
@@ -74,49 +75,69 @@ def type_forms(type_: str) -> str:
     """These words in all their cases and with their plurals, as texts have them."""
     found = {*kinship.words_for({type_})}
     for language in kinship.LANGUAGES:
-        found |= {form for form, word in kinship.question_forms(language).items() if word in found}
+        asked = {**kinship.question_forms(language), **kinship.question_forms(language, "asked_only")}
+        found |= {form for form, word in asked.items() if word in found}
     return " ".join(sorted(found))
 
 
 @functools.cache
 def _words() -> dict[str, dict[str, tuple[str, str]]]:
     """Group of the pattern -> form -> type and base form."""
-    hebrew = kinship.types_of("he")
-    english, czech = kinship.types_of("en"), kinship.types_of("cs")
-    asked = {form: (english[word], word) for form, word in kinship.question_forms("en").items()}
+    prefixed = [code for code in kinship.LANGUAGES if languages.language(code).prefixes]
     plain: dict[str, tuple[str, str]] = {}
-    for word, kind in english.items():
-        asked |= dict.fromkeys((word, f"{word}s"), (kind, word))
-    for form, meant in asked.items():
-        plain |= {bare(form).casefold(): meant, bare(form.replace("-", " ")).casefold(): meant}
-    plain |= {bare(form).casefold(): (czech[word], bare(word)) for form, word in kinship.question_forms("cs").items()}
-    plain |= {word: (kind, word) for word, kind in kinship.types_of("he", "latin").items()}
-    for language in kinship.LANGUAGES:
-        plain |= {bare(word): (kind, bare(word)) for word, kind in kinship.types_of(language, "said_of").items()}
-    for table in (czech, kinship.czech_cases()):
-        for word, kind in table.items():
-            plain.setdefault(bare(word).casefold(), (kind, bare(word)))
+    for code in kinship.LANGUAGES:
+        plain |= _plain_words(code) if code not in prefixed else {}
+        plain |= {bare(word): (kind, bare(word)) for word, kind in kinship.types_of(code, "said_of").items()}
+        plain |= {word: (kind, word) for word, kind in kinship.types_of(code, "latin").items()}
+    for word, kind in kinship.inflected_forms().items():
+        plain.setdefault(bare(word).casefold(), (kind, bare(word)))
+    groups: dict[str, dict[str, tuple[str, str]]] = {"plain": plain, "prefixed": {}, "mine": {}, "of": {}}
+    for code in prefixed:
+        groups["prefixed"] |= _prefixed_words(code)
+        groups["mine"] |= _own_words(code, "mine") | _asked_words(code, "asked_mine")
+        groups["of"] |= _own_words(code, "his") | _own_words(code, "hers")
+    return groups
+
+
+def _plain_words(code: str) -> dict[str, tuple[str, str]]:
+    """The words of a language that are written apart, with their plurals and without accents."""
+    found: dict[str, tuple[str, str]] = {}
+    for word, kind in kinship.types_of(code).items():
+        found |= dict.fromkeys((word, *kinship.plurals(code, word)), (kind, bare(word)))
+    found |= {form: (kind, bare(word)) for form, (kind, word) in _asked_words(code, "asked").items()}
     return {
-        "plain": plain,
-        "he": {
-            form: (kind, word)
-            for word, kind in hebrew.items()
-            for form in (word, word.replace(" ", " ה"))  # רואת החשבון
-        }
-        | {form: (hebrew[word], word) for form, word in kinship.question_forms("he").items()},
-        "mine": {word: (kind, word) for word, kind in kinship.types_of("he", "mine").items()}
-        | {form: (hebrew[word], word) for form, word in kinship.question_forms("he", "asked_mine").items()},
-        "of": {word: (kind, word) for word, kind in kinship.types_of("he", "of").items()},
+        bare(written).casefold(): meant for form, meant in found.items() for written in (form, form.replace("-", " "))
     }
+
+
+def _prefixed_words(code: str) -> dict[str, tuple[str, str]]:
+    """The words of a language before which letters are written; the article may stand before their second part."""
+    article = languages.language(code).article
+    words = {
+        form: (kind, word)
+        for word, kind in kinship.types_of(code).items()
+        for form in (word, word.replace(" ", f" {article}"))
+    }
+    return words | _asked_words(code, "asked_only")
+
+
+def _own_words(code: str, part: str) -> dict[str, tuple[str, str]]:
+    return {word: (kind, word) for word, kind in kinship.types_of(code, part).items()}
+
+
+def _asked_words(code: str, part: str) -> dict[str, tuple[str, str]]:
+    types = kinship.types_of(code)
+    return {form: (types[word], word) for form, word in kinship.question_forms(code, part).items()}
 
 
 @functools.cache
 def _pattern() -> re.Pattern[str]:
     def either(group: str) -> str:
-        return "|".join(re.escape(word) for word in sorted(_words()[group], key=len, reverse=True))
+        return "|".join(re.escape(word) for word in sorted(_words()[group], key=len, reverse=True)) or "(?!)"
 
+    behind = rf"(?P<prefixed>{either('prefixed')})"
     return re.compile(
-        rf"(?<![\w-])(?P<plain>{either('plain')})(?![\w-])"
-        rf"|(?<!\w)[ושבלמכ]{{0,2}}(?:ה?(?P<he>{either('he')})|(?P<mine>{either('mine')})|(?P<of>{either('of')}))(?!\w)",
+        rf"(?<![\w-])(?P<plain>{either('plain')})(?![\w-])|(?<!\w){languages.prefix_pattern(2)}"
+        rf"(?:{languages.article_pattern()}?{behind}|(?P<mine>{either('mine')})|(?P<of>{either('of')}))(?!\w)",
         re.IGNORECASE,
     )

@@ -17,7 +17,7 @@ from relrag_pipelines.text.names.transliteration import other_scripts
 from relrag_query.people.indexed_person import IndexedPerson
 
 _FEWEST = 3
-"""letters of a name behind a Hebrew prefix, and of a word for a relative: בן and בת stand in other words"""
+"""letters of a name behind a prefixed letter, and of a word for a relative: בן and בת stand in other words"""
 
 
 def wordings(named: Iterable[IndexedPerson] = ()) -> Callable[[str], frozenset[str]]:
@@ -65,6 +65,5 @@ def _of_relative(word: str) -> frozenset[str]:
 
 def _tables() -> Iterable[Mapping[str, str]]:
     """Of each language the words for what somebody is to another, in all cases -> relationship type."""
-    yield kinship.types_of("en")
-    yield {**kinship.types_of("cs"), **kinship.czech_cases()}
-    yield {**kinship.types_of("he"), **kinship.types_of("he", "mine")}
+    for language in kinship.LANGUAGES:
+        yield {**kinship.types_of(language), **kinship.types_of(language, "mine"), **kinship.inflected_forms(language)}

@@ -15,9 +15,9 @@ from itertools import islice
 
 import duckdb
 
+from relrag_pipelines import languages
 from relrag_pipelines.stores.vectors import VectorStore
 from relrag_pipelines.text.analyzer import fold, index_text, whole_tokens
-from relrag_pipelines.text.stopwords import FINAL_LETTERS
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.term_coverage import Frequencies, Term, terms_of
 
@@ -40,7 +40,7 @@ rarest word of 520 questions mistyped, e5 found 367 answers instead of 360, and 
 _SHARE = 0.8
 """how surely a passage with a word that may be meant holds the one asked for"""
 _SCRIPTS = tuple(
-    "".join(filter(str.isalpha, map(chr, range(ord(first), ord(last) + 1)))).translate(FINAL_LETTERS)
+    "".join(filter(str.isalpha, map(chr, range(ord(first), ord(last) + 1)))).translate(languages.final_letters())
     for first, last in ("az", "αω", "аџ", "את", "ءي")
 )
 """letters of Latin, Greek, Cyrillic, Hebrew and Arabic"""

@@ -14,9 +14,18 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from relrag_pipelines import languages
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import RECORD_TYPES, record_type
-from relrag_pipelines.text.analyzer import PREFIXED, document_tokens, index_text, query_tokens
+from relrag_pipelines.text.analyzer import (
+    PREFIXED,
+    PREFIXED_LETTER,
+    PREFIXED_SCRIPT,
+    document_tokens,
+    index_text,
+    is_whole,
+    query_tokens,
+)
 from relrag_pipelines.text.number_tokens import join_numbers
 from relrag_query.understanding.phrases import load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
@@ -25,15 +34,14 @@ Frequencies = Mapping[str, int]
 """passages that hold a token, of those counted; under the empty token all that were counted"""
 
 _BEGINNING = {3: 0.0, 4: 0.5, 5: 0.9}
-_HEBREW_BEGINNING = {3: 0.5, 4: 0.9}
+_PREFIXED_BEGINNING = {3: 0.5, 4: 0.9}
 """how surely two words are one when they share a beginning of so many letters"""
-_HEBREW_ENDINGS = ("ימ", "ות", "ית", "יה", "נו", "תי", "תמ", "ה", "ת", "י", "ו")
-"""letters in which forms of one Hebrew word differ at their end, as they are folded in tokens"""
-_HEBREW_STEM = 3
-"""letters that a stem has at least"""
+_SHORTEST_STEM = 3
+"""letters that a stem has at least in a script with prefixed letters"""
 
 PART = 0.25
 """what a part of a code, or a beginning that many words share, is worth without the rest"""
+_ENDINGS = tuple(ending for one in languages.languages() for ending in one.endings)
 _ABBREVIATED = 0.9
 """what the first seven digits of a long hexadecimal id are worth"""
 _LONGEST_CODE = 4
@@ -61,8 +69,8 @@ _WHOLE_AMOUNT = re.compile(rf"{_BEFORE}{_FIGURE}|{_FIGURE}{_BEHIND}")
 _PSEUDONYM = re.compile(r"<[A-Z_]+:k\d+:[0-9a-f]+>")
 _AROUND = ",;:.?!()\"'"
 _CODE = re.compile(r"[\d_@]")
-_PREFIX = re.compile(r"^\W*[א-ת]{1,2}-?(?=[\da-zA-Z])")
-"""Hebrew letters before a number or a foreign word"""
+_PREFIX = re.compile(rf"^\W*[{PREFIXED_SCRIPT}]{{1,2}}-?(?=[\da-zA-Z])")
+"""prefixed letters before a number or a foreign word"""
 
 
 @dataclass(frozen=True)
@@ -163,11 +171,11 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
 def _match_confidences(piece: str) -> dict[str, float]:
     """What a passage may hold of a word of the question -> how sure that is. Of a code, the whole is what counts."""
     asked = query_tokens(piece).split()
-    words = [token for token in asked if token[0] != "~"]
+    words = [token for token in asked if is_whole(token)]
     found = {token: _sure(token, words) for token in asked}
     if found and piece.strip(_AROUND).casefold() in load_phrases().term.price:
         return found | {PRICE: 1.0}  # a price list does not say that it is one
-    plain = [token for token in query_tokens(_PREFIX.sub("", piece)).split() if token[0] != "~"]
+    plain = [token for token in query_tokens(_PREFIX.sub("", piece)).split() if is_whole(token)]
     if not plain or len(found) == 1 or not _CODE.search(piece) or _PSEUDONYM.search(piece):
         return found
     whole = max(plain, key=len)
@@ -192,7 +200,7 @@ def term_coverage(words: Sequence[Term], held: frozenset[str]) -> float:
 def tokens(text: str) -> frozenset[str]:
     """The tokens of a text; behind a `+` also what its neighbours make with a number, so INV 1187 is INV-1187."""
     found = document_tokens(text).split()
-    plain = [token for token in found if token[0] != "~"]
+    plain = [token for token in found if is_whole(token)]
     joined = {
         "+" + "".join(plain[start:end])
         for place, token in enumerate(plain)
@@ -234,44 +242,44 @@ def kind_tokens(rag_source_type: str) -> frozenset[str]:
 def _function_words(phrases: Phrases) -> frozenset[str]:
     """Words that ask, and words for what a record is. Whole words only: their beginnings would catch others."""
     words = " ".join((*phrases.term.asking, *(one.words for one in RECORD_TYPES.values())))
-    return frozenset(token for token in document_tokens(words).split() if not token.startswith("~"))
+    return frozenset(token for token in document_tokens(words).split() if is_whole(token))
 
 
 def _sure(token: str, words: Sequence[str] = ()) -> float:
     """How surely a text that holds this token holds the word; `words` are the whole words among its tokens."""
     if not token.startswith("~"):
         return 1.0
-    if "א" <= token[1] <= "ת":
-        return max((_sure_in_hebrew(token[1:], word) for word in words), default=PART)
+    if token[0] == "~" and PREFIXED_LETTER.match(token, 1):
+        return max((_sure_by_stem(token[1:], word) for word in words), default=PART)
     return _BEGINNING.get(len(token) - 1, 0.5)
 
 
-def _sure_in_hebrew(beginning: str, word: str) -> float:
-    """How surely a text with a beginning holds a Hebrew word: its stem must be there, not only letters before it.
+def _sure_by_stem(beginning: str, word: str) -> float:
+    """How surely a text with a beginning holds a word: its stem must be there, not only letters before it.
 
     A letter that can be prefixed counts for the stem only where the beginning is all of it but for an ending: of
     `החתונה` the beginning `החתו` is three letters of a longer stem, which it shares with `החתול`.
     """
     place = word.find(beginning)
-    if not 0 <= place <= _HEBREW_STEM:
+    if not 0 <= place <= _SHORTEST_STEM:
         return 0.0
     stem = _strip_ending(word[place:])
     if len(beginning) >= len(stem):
-        return _HEBREW_BEGINNING.get(len(beginning), PART)
+        return _PREFIXED_BEGINNING.get(len(beginning), PART)
     letters = len(beginning.lstrip(PREFIXED)) if beginning[0] in PREFIXED else len(beginning)
-    return _HEBREW_BEGINNING[4] if letters > _HEBREW_STEM else PART
+    return _PREFIXED_BEGINNING[4] if letters > _SHORTEST_STEM else PART
 
 
 def _prefix_forms(sure: Mapping[str, float]) -> dict[str, float]:
-    """A short Hebrew word with a letter before it, and without: sparse search has only their beginnings in common."""
-    short = [word for word in sure if "א" <= word[0] <= "ת" and len(word) in (_HEBREW_STEM, _HEBREW_STEM + 1)]
-    with_letter = [letter + word for word in short for letter in PREFIXED if len(word) == _HEBREW_STEM]
-    without = [word[1:] for word in short if word[0] in PREFIXED and len(word) > _HEBREW_STEM]
-    return {word: _HEBREW_BEGINNING[4] for word in (*with_letter, *without) if word not in sure}
+    """A short word with a prefixed letter, and without: sparse search has only their beginnings in common."""
+    short = [word for word in sure if PREFIXED_LETTER.match(word) and len(word) in (_SHORTEST_STEM, _SHORTEST_STEM + 1)]
+    with_letter = [letter + word for word in short for letter in PREFIXED if len(word) == _SHORTEST_STEM]
+    without = [word[1:] for word in short if word[0] in PREFIXED and len(word) > _SHORTEST_STEM]
+    return {word: _PREFIXED_BEGINNING[4] for word in (*with_letter, *without) if word not in sure}
 
 
 def _strip_ending(word: str) -> str:
-    ends = (end for end in _HEBREW_ENDINGS if word.endswith(end) and len(word) - len(end) >= _HEBREW_STEM)
+    ends = (end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _SHORTEST_STEM)
     return word.removesuffix(next(ends, ""))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from relrag_pipelines.languages import DEFAULT
 from relrag_pipelines.text.analyzer import fold, whole_tokens
 from relrag_pipelines.text.language import is_english
 from relrag_query.retrieval.term_coverage import Frequencies, Term, idf, passages_with, terms_of
@@ -27,9 +28,9 @@ _FORM = 0.9
 
 def translations(terms: Sequence[Term], question: str) -> Translations:
     """The translations of the words of a question; of names, times and words that only ask there are none."""
-    english = is_english(question)
+    default = is_english(question)
     words = {
-        term.word: lexicon.translations(term.word, english=english)
+        term.word: lexicon.translations(term.word, default=default)
         for term in terms
         if not (term.light or term.is_time or _is_name(term.word, question))
     }
@@ -73,13 +74,13 @@ def _tokens(words: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, float]]:
         (token, sure)
         for language, some in words.items()
         for word in some
-        for token, sure in _forms(word, inflected=language != lexicon.ENGLISH)
+        for token, sure in _forms(word, inflected=language != DEFAULT)
     ]
     return iter(sorted(found, key=lambda one: one[1]))
 
 
 def _forms(word: str, *, inflected: bool) -> Iterator[tuple[str, float]]:
-    if not inflected:  # a word that begins like an English one is another word
+    if not inflected:  # a word that begins alike in the default language is another word
         yield from ((token, 1.0) for token in whole_tokens(fold(word)))
     else:
         yield from (pair for term in terms_of(word) for pair in term.tokens.items())

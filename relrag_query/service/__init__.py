@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relrag_query.retrieval.question import Filters
+    from relrag_query.service.cursors import MOST
     from relrag_query.service.errors import NotServed, UnknownRef
     from relrag_query.service.graph_replies import GraphLimits, GraphReply
-    from relrag_query.service.service import MOST, Service
+    from relrag_query.service.service import Service
 
 __all__ = ["MOST", "Filters", "GraphLimits", "GraphReply", "NotServed", "Service", "UnknownRef"]
 
 _MODULES = {
     "relrag_query.retrieval.question": ("Filters",),
+    "relrag_query.service.cursors": ("MOST",),
     "relrag_query.service.errors": ("NotServed", "UnknownRef"),
     "relrag_query.service.graph_replies": ("GraphLimits", "GraphReply"),
-    "relrag_query.service.service": ("MOST", "Service"),
+    "relrag_query.service.service": ("Service",),
 }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pyarrow.compute as pc
 
@@ -40,6 +41,7 @@ from relrag_pipelines.stores.lake import LakeError
 from relrag_pipelines.stores.unit_state import UnitsError
 from relrag_pipelines.workspace import Workspace
 from relrag_query.display.amounts import number, size
+from relrag_query.display.source_line import time_of
 from relrag_query.retrieval.indexed_records import DEFAULT
 from relrag_query.retrieval.redacted_views import WITHHELD
 
@@ -65,7 +67,7 @@ class SourceStatus:
     stored_bytes: int = 0
     """of its private records and its part of the lake"""
     newest: str | None = None
-    """time of the newest record, UTC"""
+    """time of the newest record, ISO 8601, UTC; a day or a year where no more is known"""
     failures: dict[str, int] = field(default_factory=dict)
     """fault -> how many"""
     problem: str = ""
@@ -221,9 +223,12 @@ def _gaps(months: Sequence[str]) -> Iterator[str]:
 
 def _newest(home: Path, source: str) -> str | None:
     for month in reversed(lake.month_files(home, "records", source)):
-        column = lake.read(home, "records", source, month, ["ts"])["ts"]
-        if (newest := pc.max(column).as_py()) is not None:
-            return datetime.fromtimestamp(newest, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        rows = lake.read(home, "records", source, month, ["ts", "rag_source_type", "date_quality"])
+        if (newest := pc.max(rows["ts"]).as_py()) is None:
+            continue
+        row = rows.slice(pc.index(rows["ts"], newest).as_py(), 1).to_pylist()[0]
+        said = time_of(newest, ZoneInfo("UTC"), row["rag_source_type"], row["date_quality"])
+        return said if " " not in said else datetime.fromtimestamp(newest, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return None
 
 

@@ -5,37 +5,39 @@ To a caller they are opaque. What they hold is no secret, and a changed one show
 
 from __future__ import annotations
 
-import base64
-import binascii
+import re
 
 from relrag_pipelines.errors import RelragError
 
-_LARGEST = 10_000_000
+MOST = 100
+"""entries of one page of a list"""
+PATTERN = r"^[1-9][0-9]{0,8}-(0|[1-9][0-9]{0,6})$"
+"""generation and number of entries before the page"""
 
 
 class CursorError(RelragError):
-    """A cursor that cannot be gone on from; the message says what to do."""
+    """A malformed cursor; the message says what to do."""
+
+
+class StaleCursor(CursorError):
+    """A cursor of another generation, whose entries may be others."""
 
 
 def cursor(generation: int, offset: int) -> str:
-    """The cursor of what comes behind so many entries."""
-    return base64.urlsafe_b64encode(f"{generation}:{offset}".encode()).decode().rstrip("=")
+    """The cursor of the page that begins after `offset` entries."""
+    return f"{generation}-{offset}"
 
 
-def offset_of(given: str | None, generation: int) -> int:
-    """How many entries are behind that cursor; 0 without one.
+def offset_of(text: str | None, generation: int) -> int:
+    """Number of entries before the page of a cursor; 0 without a cursor.
 
-    Raises CursorError for what is no cursor, and for one of another generation, whose entries may be others.
+    Raises CursorError for a malformed cursor, StaleCursor for a cursor of another generation.
     """
-    if not given:
+    if not text:
         return 0
-    try:
-        numbers = base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)).decode("ascii").split(":")
-        made_in, offset = (int(one) for one in numbers)
-    except (ValueError, binascii.Error):
-        raise CursorError("the cursor is none of this archive; begin again without one") from None
-    if made_in != generation:
-        raise CursorError("the archive has changed since the cursor was made; begin again without one")
-    if not 0 <= offset <= _LARGEST:
-        raise CursorError("the cursor is none of this archive; begin again without one")
-    return offset
+    if not re.fullmatch(PATTERN, text, re.ASCII):
+        raise CursorError("this is not a cursor of the archive; begin again without one")
+    of_generation, _, offset = text.partition("-")
+    if int(of_generation) != generation:
+        raise StaleCursor("the archive has changed since the cursor was made; begin again without one")
+    return int(offset)

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.links.neighbors import Direction
-from relrag_pipelines.settings import Settings
+from relrag_pipelines.settings import Settings, Source
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply
@@ -22,7 +22,7 @@ from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import record_replies, replies
 from relrag_query.service.archive_status import Status, collect, redact
-from relrag_query.service.cursors import cursor, offset_of
+from relrag_query.service.cursors import MOST, cursor, offset_of
 from relrag_query.service.errors import NotServed, UnknownRef
 from relrag_query.service.graph_index_cache import GraphIndexes, ReportsReply
 from relrag_query.service.graph_replies import GraphLimits, GraphReply, PlacedGraph
@@ -32,8 +32,6 @@ from relrag_query.service.person_replies import ExploreReply, PeopleReply, Perso
 from relrag_query.service.record_replies import ShowReply
 
 _WARM_UP = "Who wrote to +420 777 123 456 about the schedule in March 2024?"
-MOST = 100
-"""entries of one page of a list"""
 
 
 class Service:
@@ -241,12 +239,16 @@ class Service:
         """Whether programs may state things."""
         return self.settings.web_writes_enabled and not self.clients
 
-    def source_names(self) -> list[str]:
+    def sources(self) -> list[Source]:
         """The sources that a query may be limited to."""
         if not self.clients:
-            return [one.name for one in self.settings.sources]
+            return self.settings.sources
         with self.reading() as archive:
-            return [one.name for one in archive.settings.sources]
+            return archive.settings.sources
+
+    def source_names(self) -> list[str]:
+        """Their names."""
+        return [source.name for source in self.sources()]
 
     def graphrag(self, question: str, collection: str = "archive", method: Method = "global") -> GraphAnswerReply:
         """What a GraphRAG index says to a question, with citations traced. Raises NotServed where there is none."""

@@ -18,7 +18,7 @@ class TraceIndex:
 
     def __init__(self, folder: Path, settings: Callable[[], Settings]) -> None:
         """`settings` gives those of now, by which it is redacted, the same object while nothing in them has changed."""
-        self._folder, self._settings = folder, settings
+        self.folder, self._settings = folder, settings
         self._lock = threading.Lock()
         self._open: tuple[Settings, State, Index] | None = None
 
@@ -29,10 +29,10 @@ class TraceIndex:
             if self._open is None or self._open[0] is not settings or self._is_outdated():
                 self._open = None
                 try:
-                    index = collections.redact_if_stale(settings, open_index(self._folder))
+                    index = collections.redact_if_stale(settings, open_index(self.folder))
                     self._open = settings, state(index.folder), index
                 except (IndexMissing, FileNotFoundError):
-                    raise NotServed(f"{self._folder}: the GraphRAG index is not there; make it again") from None
+                    raise NotServed(f"{self.folder}: the GraphRAG index is not there; make it again") from None
             return self._open[2]
 
     def let_go_of_old(self) -> None:

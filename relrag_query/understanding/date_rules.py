@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 
+from relrag_pipelines.text.analyzer import PREFIXED_SCRIPT
 from relrag_query.understanding.phrases import PhraseError, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
 
@@ -155,9 +156,10 @@ _SAID = {"weekend": _weekend}
 """others of its rules"""
 _YEAR_NUMBER = r"(?P<year>(?:19|20)\d\d)"
 _DAY_NUMBER = r"(?:0?[1-9]|[12]\d|3[01])"
+_WORD = r"[^\W\d_]+"
 _MONTH_NUMBER = r"(?P<month>0?[1-9]|1[0-2])"
-_NO_NUMBER = r"(?:(?<![\w/.,-])|(?<=[א-ת])|(?<=[א-ת]-))"
-"""before a number that is not the rest of a longer one; Hebrew writes prepositions together with it"""
+_NO_NUMBER = rf"(?:(?<![\w/.,-])|(?<=[{PREFIXED_SCRIPT}])|(?<=[{PREFIXED_SCRIPT}]-))"
+"""before a number that is not the rest of a longer one; some languages write prepositions together with it"""
 AHEAD = timedelta(300)
 """a day without a year is taken as the last one that has come by so long after a text was written"""
 
@@ -171,7 +173,8 @@ def _bound(phrases: Phrases) -> str:
 def _absolute(phrases: Phrases) -> Iterator[tuple[str, DateRule]]:
     """Patterns for dates, the most specific first."""
     said, months = phrases.date, either(phrases.names.months)
-    month = rf"(?P<month>{months})(?!\w)"
+    # beside a number any word may be a month: `_number` looks it up, as patterns of all names take long to compile
+    month = rf"(?P<month>{_WORD})(?!\w)"
     year = _YEAR_NUMBER + r"(?!\w|[/.,-]\d|\s*(?:kc\b|usd|eur|czk|nis|[₪€$%]))"
     of_year = rf"(?:,?\s+(?:{said.of_year})?{year})"
     day, begin = rf"(?P<day>{_DAY_NUMBER})", rf"(?P<begin>{_DAY_NUMBER})"
@@ -187,12 +190,12 @@ def _absolute(phrases: Phrases) -> Iterator[tuple[str, DateRule]]:
     yield rf"{_NO_NUMBER}{begin}{ordinal}\s?[-–]\s?{until_day}", _named_days
     yield _NO_NUMBER + day_of_month, _named_day
     yield rf"\b{month}\s+{day}(?:{said.ordinal})?(?!\w){of_year}?", _named_day
-    yield rf"\b(?:{said.from_})\s+(?P<first>{months})\s+(?:{said.to})\s*{month}{of_year}?", _named_months
+    yield rf"\b(?:{said.from_})\s+(?P<first>{_WORD})\s+(?:{said.to})\s*{month}{of_year}?", _named_months
     yield rf"(?<!\w){month}{of_year}", _named_month
     yield rf"(?<!\w)(?:{said.month_prefix}){month}{of_year}", _named_month
     yield rf"{_NO_NUMBER}{_YEAR_NUMBER}-(?P<month>0[1-9]|1[0-2])(?![\w-])", _named_month
     # nothing is asked for behind `since` and the like
-    yield rf"(?(bound)|(?:{said.before_month})){month}", _month_alone
+    yield rf"(?(bound)|(?:{said.before_month}))(?P<month>{months})(?!\w)", _month_alone
     yield rf"(?:(?<!\w)(?:{said.month_prefix})-?|(?<![\w/.,$€₪-])){year}", _named_year
     yield from ((rf"(?<!\w)(?:{one.expression})(?!\w)", _SAID[one.rule]) for one in phrases.times if one.rule in _SAID)
     # a day without more may also be one to come, of which the text speaks

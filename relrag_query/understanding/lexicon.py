@@ -1,8 +1,8 @@
 """Words that mean the same in other languages: a question finds what is written in one of them.
 
-`lexicon.tsv` holds a concept a line and a language a column, each with words for it; its head names the languages. Of a
-word that is inflected it holds one form for each beginning that forms have: four letters in Hebrew, else five. English
-words are compared by their stems.
+The lexicon holds a concept a line and a language a column, each with words for it; its head names the languages. Of a
+word that is inflected it holds one form for each beginning that forms have: four letters in a language with prefixed
+letters, else five. Words of the default language are compared by their stems.
 """
 
 from __future__ import annotations
@@ -10,39 +10,32 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from rapidfuzz.distance import Prefix
 
-from relrag_pipelines.text.analyzer import PREFIXED, fold, whole_tokens
-from relrag_pipelines.text.stopwords import FINAL_LETTERS
+from relrag_pipelines import languages
+from relrag_pipelines.languages import DEFAULT, LEXICON
+from relrag_pipelines.text.analyzer import fold, whole_tokens
 
-FILE = Path(__file__).with_name("lexicon.tsv")
-ENGLISH, HEBREW = "en", "he"
-_BEGINNING, _HEBREW_BEGINNING = 5, 4
+_BEGINNING, _PREFIXED_BEGINNING = 5, 4
 """letters that forms of a word share"""
 _LONGEST_ENDING = 4
 """letters behind these in which they differ"""
 _SHORTEST, _PREFIXES = 3, 2
-"""letters of a Hebrew word, and of those before it that are no part of it"""
+"""letters of a word, and of those before it that are no part of it"""
 _QUOTES = str.maketrans("״׳", "\"'")
 """marks of Hebrew abbreviations, as they are typed"""
 
 
-def translations(word: str, *, english: bool) -> Mapping[str, Sequence[str]]:
+def translations(word: str, *, default: bool) -> Mapping[str, Sequence[str]]:
     """The words of other languages for what a word means, by language; none where the lexicon does not hold it.
 
-    `english`: whether a word in Latin letters is looked for among English words first.
+    `default`: whether a word in Latin letters is looked for among those of the default language first.
     """
     word = word.lower().translate(_QUOTES)
     if not word[:1].isalpha():
         return {}
-    if "א" <= word[:1] <= "ת":
-        languages = [HEBREW]
-    else:
-        inflected = [one for one in _languages() if one not in (HEBREW, ENGLISH)]
-        languages = [ENGLISH, *inflected] if english else [*inflected, ENGLISH]
-    for language in languages:
+    for language in _languages_of(word, default=default):
         if found := _concepts_of(word, language):
             return {
                 other: list(dict.fromkeys(one for line in found for one in _concepts()[line][place].split()))
@@ -52,6 +45,15 @@ def translations(word: str, *, english: bool) -> Mapping[str, Sequence[str]]:
     return {}
 
 
+def _languages_of(word: str, *, default: bool) -> list[str]:
+    """The languages of the lexicon among whose words a word may be, in the order in which they are asked."""
+    described = [languages.language(one) for one in _languages()]
+    if apart := [one.code for one in described if languages.is_in_script(word[0], one)]:
+        return apart
+    others = [one.code for one in described if not one.script and one.code != DEFAULT]
+    return [DEFAULT, *others] if default else [*others, DEFAULT]
+
+
 def _concepts_of(word: str, language: str) -> Sequence[int]:
     """The lines that hold the word: as it is written, else without accents, else with the longest beginning of it."""
     index = _index(language)
@@ -59,7 +61,7 @@ def _concepts_of(word: str, language: str) -> Sequence[int]:
     for form in forms:
         if form in index.whole:
             return index.whole[form]
-    if language == ENGLISH:
+    if language == DEFAULT:
         return ()
     near = [
         (Prefix.similarity(form, other), line)
@@ -72,13 +74,14 @@ def _concepts_of(word: str, language: str) -> Sequence[int]:
 
 
 def _forms(word: str, folded: str, language: str) -> list[str]:
-    """How a word may stand in the index: an English one by its stem, a Hebrew one also without its prefixes."""
-    if language == ENGLISH:
+    """How a word may stand in the index: in the default language by its stem, else also without its prefixes."""
+    if language == DEFAULT:
         return whole_tokens(folded)
-    if language != HEBREW:
+    prefixes = languages.language(language).prefixes
+    if not prefixes:
         return [word, folded]
-    forms = [folded.translate(FINAL_LETTERS)]
-    while forms[-1][0] in PREFIXED and len(forms[-1]) > _SHORTEST and len(forms) <= _PREFIXES:
+    forms = [folded.translate(languages.final_letters())]
+    while forms[-1][0] in prefixes and len(forms[-1]) > _SHORTEST and len(forms) <= _PREFIXES:
         forms.append(forms[-1][1:])
     return forms
 
@@ -94,7 +97,7 @@ class _Index:
         letters = _letters(language)
         for word, folded, line in _words(language):
             forms = _forms(word, folded, language)
-            for form in dict.fromkeys(forms[:1] if language == HEBREW else forms):
+            for form in dict.fromkeys(forms[:1] if languages.language(language).prefixes else forms):
                 self.whole[form].append(line)
                 if len(form) >= letters:
                     self.alike[form[:letters]].append((form, line))
@@ -104,7 +107,7 @@ _index = functools.cache(_Index)
 
 
 def _letters(language: str) -> int:
-    return _HEBREW_BEGINNING if language == HEBREW else _BEGINNING
+    return _PREFIXED_BEGINNING if languages.language(language).prefixes else _BEGINNING
 
 
 def _words(language: str) -> Iterator[tuple[str, str, int]]:
@@ -120,7 +123,7 @@ def _words(language: str) -> Iterator[tuple[str, str, int]]:
 
 @functools.cache
 def _table() -> list[list[str]]:
-    return [line.split("\t") for line in FILE.read_text(encoding="utf-8").splitlines()]
+    return [line.split("\t") for line in LEXICON.read_text(encoding="utf-8").splitlines()]
 
 
 def _languages() -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -18,7 +18,7 @@ from relrag_pipelines.ui.guard import STYLE_HASH, Guard, GuardedServer, sites
 from relrag_pipelines.ui.login import Login
 from relrag_query.http import api
 from relrag_query.http.gone_clients import GoneClients
-from relrag_query.http.openapi import description
+from relrag_query.http.openapi import PREFIX
 from relrag_query.http.problems import answer_error
 from relrag_query.http.turns import WAITING, Turns
 from relrag_query.mcp import server as mcp_server
@@ -38,7 +38,8 @@ SERVER = GuardedServer(
     f"default-src 'none'; script-src 'self'; style-src 'self' 'sha256-{STYLE_HASH}'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; manifest-src 'none'; worker-src 'none'",
     "web_public_url",
-    (f"{api.PREFIX}/", "/mcp", "/entities/"),
+    (f"{PREFIX}/", "/mcp", "/entities/"),
+    f"{PREFIX}/",
 )
 
 
@@ -77,7 +78,6 @@ def app_of(
 
     routes: list[BaseRoute] = [
         Route(HEALTH, _health),
-        Route(f"{api.PREFIX}/openapi.json", _openapi),
         *api.routes(service, turns),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *protocol.routes,
@@ -91,7 +91,3 @@ def app_of(
 
 async def _health(_: Request) -> Response:
     return PlainTextResponse("ok\n")
-
-
-async def _openapi(_: Request) -> Response:
-    return JSONResponse(description())

@@ -95,7 +95,12 @@ def dated_by_file(one: Any) -> bool:
 
 
 def by_clock(time: str, zone: ZoneInfo) -> str:
-    """A moment in UTC as the owner's clock has it, and the zone: 15 January 2025, 10:12 (Europe/Prague)."""
+    """A moment in UTC as the owner's clock has it, and the zone: 15 January 2025, 10:12 (Europe/Prague).
+
+    A day or a year stays as it is.
+    """
+    if "T" not in time:
+        return when(time)
     at = datetime.fromisoformat(time)
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return f"{when(at.astimezone(zone).isoformat())} ({zone.key})"

@@ -1,14 +1,18 @@
 """The command line: what it prints, how it ends, and what it does not import."""
 
 import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import typer
 
+from docs.generate import every_command
 from relrag_query import cli
 from relrag_query.cli.commands import ask as ask_command
 from tests.query_hits import publish, record
@@ -93,11 +97,21 @@ def test_show_sources_prints_line_and_text_as_the_seed_does(
     )
 
 
-def test_search_lists_passages(
+def test_search_lists_passages_readably_and_show_prints_them(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, out, _ = run(capsys, monkeypatch, "search", "GRUNDFOS", "-n", "1", "-c", str(config))
     assert code == 0
+    assert out == (
+        '1. 2025-01-15 10:12, dodavatel@firma.cz, attachment faktura.pdf of "Sanitární čerpadlo - faktura"\n'
+        "   Faktura č. 2025/0042 Položka: Sanitární čerpadlo GRUNDFOS UP 20-30\n"
+    )
+    assert run(capsys, monkeypatch, "show", "1", "-c", str(config))[1].startswith("id            gmail:p1/0\n")
+    stored = config.parent / ".relrag/private/conversation.json"
+    assert stored.stat().st_mode & 0o777 == 0o600
+    assert json.loads(stored.read_text())["sources"] == ["gmail:p1/0"]
+    assert "GRUNDFOS" not in stored.read_text()
+    _, out, _ = run(capsys, monkeypatch, "search", "GRUNDFOS", "-n", "1", "--show-sources", "-c", str(config))
     assert out == (
         f"1. {FILE}\n   Faktura č. 2025/0042 Položka: Sanitární čerpadlo GRUNDFOS UP 20-30\n"
         "   2025-01-15 10:12, mail, gmail:p1/0, score 1.00\n"
@@ -115,7 +129,7 @@ def test_a_number_of_the_last_answer_names_its_record(
     run(capsys, monkeypatch, "ask", "sanitární čerpadlo", "-c", str(config))
     assert run(capsys, monkeypatch, "show", "2", "-c", str(config))[1].startswith("id            gmail:p1/0\n")
     code, _, err = run(capsys, monkeypatch, "show", "3", "-c", str(config))
-    assert (code, err) == (2, "relrag: the last answer has no source 3; it had 2\n")
+    assert (code, err) == (2, "relrag: the last answer or search has no number 3; it had 2\n")
 
 
 def test_a_thread_is_printed_as_it_went(
@@ -155,6 +169,59 @@ def test_json(config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     assert answer["sources"][0]["locations"] == ["inbox.mbox#1"]
     _, out, _ = run(capsys, monkeypatch, "search", "čerpadlo", "--json", "-c", str(config))
     assert {hit["asset_id"] for hit in json.loads(out)["hits"]} == {"gmail:p1", "gmail:p1/0"}
+
+
+def test_show_and_thread_print_json(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = json.loads(run(capsys, monkeypatch, "show", "gmail:p1", "--json", "-c", str(config))[1])
+    assert (shown["record"]["from"], shown["record"]["locations"]) == ("dodavatel@firma.cz", ["inbox.mbox#1"])
+    assert {(one["relation_type"], one["ref"]) for one in shown["related"]} >= {
+        ("thread_member", "thread:t"),
+        ("attachment_of", "gmail:p1/0"),
+    }
+    thread = json.loads(run(capsys, monkeypatch, "thread", "gmail:p1", "--json", "-c", str(config))[1])
+    assert (thread["thread_id"], [one["asset_id"] for one in thread["records"]]) == ("t", ["gmail:p1"])
+
+
+COMMANDS = dict(every_command(typer.main.get_command(cli.app)))  # type: ignore[arg-type]
+PRINT_NO_DATA = {
+    *("ask", "backfill", "backfill legacy", "backup", "calls approve", "calls swap-speakers", "forget"),
+    *("graphrag add", "graphrag remove", "mcp", "people fact", "people merge", "people note", "people relate"),
+    *("people split", "pii new-keys", "pii rotate-key", "pii test", "restore", "reveal", "serve", "ui"),
+} - {"ask"}
+"""commands that do something, or whose output is for a person alone"""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example_of_the_command_and_json_where_it_prints_data(name: str) -> None:
+    command = COMMANDS[name]
+    assert str(command.epilog).startswith(f"Example: relrag {name}")
+    options = {option for parameter in command.params for option in parameter.opts}
+    assert ("--json" in options) == (name not in PRINT_NO_DATA)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_example_names_options_that_the_command_has(name: str) -> None:
+    command = COMMANDS[name]
+    words = shlex.split(str(command.epilog).removeprefix(f"Example: relrag {name}"))
+    command.make_context(name, words, resilient_parsing=False)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("relrag sea", {"search"}),
+        ("relrag st", {"status"}),
+        ("relrag people s", {"show", "suggestions", "split"}),
+        ("relrag search --sh", {"--show-sources"}),
+    ],
+)
+def test_the_shell_completes_commands_and_options(typed: str, offered: set[str]) -> None:
+    words = {"_RELRAG_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
+    relrag = str(Path(sys.executable).with_name("relrag"))
+    ended = subprocess.run([relrag], capture_output=True, text=True, env={**os.environ, **words}, check=False)
+    assert set(ended.stdout.split()) == offered, ended.stderr
 
 
 def test_no_answer_is_said_with_what_was_searched(

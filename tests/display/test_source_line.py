@@ -10,9 +10,10 @@ import pytest
 
 from relrag_query.archive import Archive
 from relrag_query.cli import render
-from relrag_query.display.source_line import source_line, time_of
+from relrag_query.display.source_line import boundary, source_line, time_of
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 from relrag_query.service import replies
+from tests import ROOT
 from tests.query_hits import passages, publish, record
 
 NEW_YORK, JERUSALEM = ZoneInfo("America/New_York"), ZoneInfo("Asia/Jerusalem")
@@ -67,3 +68,22 @@ def test_the_time_of_a_file_is_told_as_that(tmp_path: Path, question: str, text:
     assert f"{when}, document," in render.answer_text(answer, JERUSALEM, show_sources=True)
     (source,) = replies.answer_reply(answer, JERUSALEM, 1).sources
     assert source.date_quality == quality
+
+
+def test_only_source_lines_and_pages_format_a_time_with_its_minute() -> None:
+    """So that no command shows 02:00 of something that has only a date."""
+    package = ROOT / "relrag_query"
+    formatting = {path.name for path in package.rglob("*.py") if "%H:%M" in path.read_text(encoding="utf-8")}
+    assert formatting == {"source_line.py", "rendering.py", "archive_status.py"}
+
+
+@pytest.mark.parametrize(
+    ("at", "shown"),
+    [
+        ("2025-01-15T23:00:00+00:00", "2025-01-16"),  # where that is midnight
+        ("2025-01-15T00:00:00+00:00", "2025-01-15 01:00"),
+        ("2025-07-15T22:00:00+00:00", "2025-07-16"),
+    ],
+)
+def test_a_boundary_is_a_day_where_it_is_the_beginning_of_one(at: str, shown: str) -> None:
+    assert boundary(int(datetime.fromisoformat(at).timestamp()), ZoneInfo("Europe/Prague")) == shown

@@ -167,9 +167,7 @@ class Changes(RuleBasedStateMachine):
     def forgets(self, data: st.DataObject) -> None:
         current = generations.current_number(archive.home(self._config.parent))
         with catalog.open(archive.home(self._config.parent) / "published" / str(current) / "catalog.duckdb") as opened:
-            # cards: see test_one_of_two_cards_of_a_person_is_forgotten
-            wanted = "SELECT asset_id FROM records WHERE kind <> 'contacts' ORDER BY 1"
-            ids = [one for (one,) in opened.execute(wanted).fetchall()]
+            ids = [one for (one,) in opened.execute("SELECT asset_id FROM records ORDER BY 1").fetchall()]
         if ids:
             asked = forgetting.ForgetRequest(refs=[data.draw(st.sampled_from(ids))])
             assert forgetting.forget(asked, self._config, yes=True) in (0, 1)
@@ -234,8 +232,6 @@ def _one_model(monkeypatch: pytest.MonkeyPatch, without_dagster: None) -> None:
     monkeypatch.setenv("RELRAG_NOW", CLOCK)
 
 
-@pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="the journal keeps what the forgotten card told of a person who stays")
 def test_one_of_two_cards_of_a_person_is_forgotten(tmp_path: Path, without_dagster: None) -> None:
     (tmp_path / "cards").mkdir()
     cards = [card("2024-01", "Petr Kolar", "a number", number) for number in (1, 2)]
@@ -248,7 +244,7 @@ def test_one_of_two_cards_of_a_person_is_forgotten(tmp_path: Path, without_dagst
     assert forgetting.forget(forgetting.ForgetRequest(refs=[first]), config, yes=True) == 0
 
 
-def _run(examples: int, steps: int) -> None:
+def _run(examples: int, steps: int, *, random: bool) -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         Changes,
         settings=settings(
@@ -256,14 +252,15 @@ def _run(examples: int, steps: int) -> None:
             stateful_step_count=steps,
             suppress_health_check=list(HealthCheck),
             print_blob=True,
+            derandomize=not random,
         ),
     )
 
 
 def test_a_few_changes_leave_what_a_first_sync_would(_one_model: None) -> None:
-    _run(2, 10)
+    _run(2, 10, random=False)
 
 
 @pytest.mark.slow
 def test_many_changes_leave_what_a_first_sync_would(_one_model: None) -> None:
-    _run(12, 25)
+    _run(12, 25, random=True)

@@ -392,6 +392,7 @@ def test_the_line_of_the_commit_is_that_of_the_seed(archive: Archive) -> None:
     assert "a3b2c1d8" in answer.text
 
 
+@pytest.mark.slow
 def test_of_an_edited_and_a_shrunk_document_nothing_old_is_left(archive: Archive, tmp_path: Path) -> None:
     """The reading list says another chapter, and the Scrum Guide has lost its last page."""
     shutil.copytree(archive.settings.home_path.parent, tmp_path, dirs_exist_ok=True)

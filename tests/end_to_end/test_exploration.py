@@ -55,8 +55,7 @@ def by_api(config: Path, _: object) -> Any:
 
 def by_tool(config: Path, _: object) -> Any:
     with Service.open(config) as service:
-        (tool,) = (one for one in mcp_server.tools(service) if one.__name__ == "explore")
-        return json.loads(tool(QUESTION))
+        return mcp_server.call_tool(service, "explore", {"query": QUESTION}).structured_content
 
 
 @pytest.mark.requirement("S2-31")

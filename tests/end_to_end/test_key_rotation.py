@@ -84,6 +84,7 @@ def test_all_is_written_again_and_everybody_stays(config: Path, capsys: pytest.C
     assert pseudonyms(archive.workspace(config)) == {"k3"}
 
 
+@pytest.mark.slow
 def test_what_was_cut_short_before_the_key_changed_left_all_as_it_was(
     config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,7 @@
 """What a question costs has a limit, and none of them raises, however odd it is.
 
 The limits are seconds of processor time on the machine that gates are for; `bench.clock.Machine` tells how slow this
-one is. RELRAG_ODD_QUESTIONS sets how many are asked in the slow test.
+one is. ODD_QUESTIONS sets how many are asked in the slow test.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def test_a_question_of_each_odd_kind_is_cheap(config: Path) -> None:
 @pytest.mark.slow
 def test_none_of_500_odd_questions_is_dear_whoever_is_asked(config: Path) -> None:
     most = limit()
-    count = int(os.environ.get("RELRAG_ODD_QUESTIONS", "500"))
+    count = int(os.environ.get("ODD_QUESTIONS", "500"))
     with Service.open(config) as service:
         calls: tuple[Callable[[str], object], ...] = (
             service.ask,

@@ -9,10 +9,9 @@ import typer
 from relrag_query.archive import Archive
 from relrag_query.cli import app
 from relrag_query.graphrag.entity_exploration import explore
-from relrag_query.http.api import OPERATIONS
-from relrag_query.mcp.server import tools
+from relrag_query.mcp.schemas import input_schema
+from relrag_query.operations.table import BY_NAME
 from relrag_query.service import Filters, Service
-from tests import archive
 
 FILTERS = {"sources", "kinds", "person", "since", "until"}
 OF_LISTS = {"source": "sources", "kind": "kinds"}
@@ -31,15 +30,11 @@ def of_command(name: str) -> set[str]:
 
 
 def of_operation(name: str) -> set[str]:
-    (request,) = (one.request for one in OPERATIONS if one.name == name)
-    return set(request.model_fields)
+    return set(BY_NAME[name].request.model_fields)
 
 
-@pytest.fixture(scope="module")
-def tool(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    config = archive.make(tmp_path_factory.mktemp("names"))
-    with Service.open(config) as service:
-        return {one.__name__: parameters(one) for one in tools(service)}
+def of_tool(name: str) -> set[str]:
+    return set(input_schema(BY_NAME[name], {})["properties"])
 
 
 def test_filters_have_one_name_each() -> None:
@@ -50,11 +45,9 @@ def test_filters_have_one_name_each() -> None:
         assert of_command(name) >= FILTERS | {"limit"}
 
 
-def test_tools_take_what_the_api_takes(tool: dict[str, set[str]]) -> None:
-    for name, asked in tool.items():
-        assert asked - {"cursor"} <= of_operation(name), name
-    assert tool["search"] == of_operation("search")
-    assert tool["ask"] == of_operation("ask") - {"limit"} | {"cursor"}
+@pytest.mark.parametrize("name", [name for name, operation in BY_NAME.items() if operation.tool])
+def test_tools_take_what_the_api_takes_and_a_cursor(name: str) -> None:
+    assert of_tool(name) == of_operation(name) | {"cursor"}
 
 
 @pytest.mark.parametrize("name", ["search", "ask"])
@@ -63,10 +56,9 @@ def test_the_command_line_takes_what_python_takes(name: str) -> None:
     assert of_command(name) - SHOWN <= parameters(call)
 
 
-def test_explore_is_the_same_everywhere(tool: dict[str, set[str]]) -> None:
+def test_explore_is_the_same_everywhere() -> None:
     names = {"query", "search_relationships", "person", "limit"}
     assert of_operation("explore") == parameters(Service.explore) == names
-    assert tool["explore"] == names | {"cursor"}
     assert parameters(explore) == names | {"archive", "corpus"}
     assert of_command("explore") - SHOWN == names - {"search_relationships"}
 

@@ -185,6 +185,16 @@ def test_a_mail_that_outlook_saved_has_the_id_of_the_same_mail_in_a_mailbox(arch
     assert len(rows) == 2
 
 
+def test_a_mail_of_apple_mail_has_the_id_of_the_same_mail_in_a_mailbox(archive: Archive) -> None:
+    property_list = b'<?xml version="1.0" encoding="UTF-8"?>\n<plist version="1.0"><dict/></plist>\n'
+    (archive.mails / "1.emlx").write_bytes(b"%-10d\n" % len(OPEN) + OPEN + property_list)
+    (archive.mails / "b.mbox").write_bytes(boxed(OPEN, LOCKED))
+    tables(archive)
+    rows = {row["text"].strip(): row for row in archive.rows("records")}
+    assert rows["The gate is open."]["locations"] == ["1.emlx", "b.mbox#0"]
+    assert len(rows) == 2
+
+
 def test_what_is_forgotten_stays_away_and_the_other_mail_stays(archive: Archive) -> None:
     (archive.mails / "a.eml").write_bytes(OPEN)
     (archive.mails / "b.eml").write_bytes(WITH_FILE)
@@ -199,6 +209,27 @@ def test_what_is_forgotten_stays_away_and_the_other_mail_stays(archive: Archive)
     archive.forget(before["The gate is painted."])
     archive.export(full=True)
     assert archive.rows() == []
+
+
+@pytest.mark.parametrize("gone", ["The gate is locked.", "The gate is open."])
+@pytest.mark.parametrize("form", ["eml", "mbox"])
+def test_a_mail_that_is_forgotten_stays_away_under_whatever_name(archive: Archive, gone: str, form: str) -> None:
+    """Its name changes with the other mail of its Message-ID, which goes and comes back."""
+    other = {"The gate is locked.": OPEN, "The gate is open.": LOCKED}[gone]
+    (archive.mails / "a.eml").write_bytes(OPEN)
+    (archive.mails / "b.eml").write_bytes(LOCKED)
+    tables(archive)
+    archive.forget(ids(archive)[gone])
+    files = {OPEN: archive.mails / "a.eml", LOCKED: archive.mails / "b.eml"}
+    files.pop(other).unlink()
+    archive.export(full=True)
+    assert archive.rows() == []
+    (mail_of_gone,) = files.values()
+    mail_of_gone.rename(archive.mails / "c.eml")
+    again = archive.mails / f"d.{form}"
+    again.write_bytes(other if form == "eml" else boxed(other))
+    archive.export(full=True)
+    assert [row["text"].strip() for row in archive.rows()] == [other.decode().rsplit("\n\n", 1)[1].strip()]
 
 
 def test_a_forgotten_mail_stays_away_under_another_text_where_no_other_bore_its_id(archive: Archive) -> None:

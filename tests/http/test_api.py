@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from relrag_query.http.api import OPERATIONS
 from relrag_query.http.openapi import description
+from relrag_query.operations.table import OPERATIONS
 from relrag_query.service import Service
 from relrag_query.service.record_replies import MOST_TEXT
 from tests import archive
@@ -97,14 +97,31 @@ def test_a_batch_has_50_ids_at_most_and_leaves_out_what_is_not_known(api: TestCl
         ("GET", "/show?ref=jsonl:none", None, 404, 'nothing named "jsonl:none"'),
         ("GET", "/show", None, 422, "does not fit"),
         ("GET", "/show?ref=x&secret=1", None, 422, "does not fit"),
-        ("GET", "/thread?thread_id=thanks&cursor=!", None, 400, "begin again"),
+        ("GET", "/thread?thread_id=thanks&cursor=!", None, 422, "does not fit"),
+        ("GET", "/thread?thread_id=thanks&cursor=999-1", None, 409, "begin again"),
         ("GET", "/thread?thread_id=thanks&limit=1000", None, 422, "does not fit"),
         ("GET", "/nothing", None, 404, "openapi.json"),
         ("POST", "/search", b"{", 400, "not JSON"),
         ("POST", "/search", b"[]", 422, "does not fit"),
         ("POST", "/search", b'{"query": "  "}', 422, "does not fit"),
         ("POST", "/search", b'{"query": "x", "since": "soon"}', 422, "does not fit"),
-        ("POST", "/search", b'{"query": "x", "since": "2024-13"}', 400, "2024-13"),
+        ("POST", "/search", b'{"query": "x", "since": "2024-13"}', 422, "does not fit"),
+        ("POST", "/search", b'{"query": "x", "until": "2023-02-29"}', 422, "does not fit"),
+        (
+            "POST",
+            "/search",
+            b'{"query": "x", "sources": ["notebook"]}',
+            400,
+            'no source is named "notebook"; this archive has: ',
+        ),
+        ("POST", "/ask", b'{"question": "x", "kinds": ["gmail"]}', 400, 'no kind is named "gmail"; this archive has: '),
+        ("POST", "/search", b'{"query": "x", "since": "2024-03", "until": "2023"}', 409, "give the earlier time first"),
+        ("POST", "/search", b'{"query": "x", "limit": "5"}', 422, "does not fit"),
+        ("POST", "/explore", b'{"query": "x", "search_relationships": 0}', 422, "does not fit"),
+        ("PUT", "/search", b"{}", 405, "this address takes POST"),
+        ("TRACE", "/people", None, 405, "this address takes GET and HEAD"),
+        ("DELETE", "/openapi.json", None, 405, "this address takes GET"),
+        ("PATCH", "/nothing", b"{}", 404, "openapi.json"),
         ("POST", "/graphrag/trace", b'{"answer": "x [Data: Reports (1)]"}', 404, "--index"),
         ("POST", "/search", b'{"query": "' + b"x" * 5_000_000 + b'"}', 413, "longer than"),
     ],
@@ -161,9 +178,10 @@ def test_a_stream_ends_with_what_went_wrong(config: Path, monkeypatch: pytest.Mo
     assert "Dana" not in answer.text
 
 
-def test_every_operation_is_described_and_its_schemas_are_there(api: TestClient) -> None:
+def test_every_operation_is_described_and_its_schemas_are_there(api: TestClient, config: Path) -> None:
     described = api.get("/api/v1/openapi.json").json()
-    assert described == json.loads(json.dumps(description()))
+    with Service.open(config) as service:
+        assert described == json.loads(json.dumps(description(service)))
     operations = {one["operationId"] for path in described["paths"].values() for one in path.values()}
     assert operations == {one.name for one in OPERATIONS}
     schemas = described["components"]["schemas"]

@@ -345,3 +345,21 @@ def test_a_name_that_hundreds_share_suggests_none_of_them() -> None:
 
     assert offered(20) == 20
     assert offered(120) == 0
+
+
+def test_a_merged_id_without_records_leads_to_who_is_left_of_the_merged() -> None:
+    sources = {name: {"book": [card(1, "Doron")], "chat": sent("whatsapp", "Ota")}[name] for name in ("book", "chat")}
+    first, _ = people(sources)
+    journal = number_statements([], first.allocations)
+    doron, ota = (next(one.person_id for one in first.people.values() if one.name == name) for name in ("Doron", "Ota"))
+    merged = number_statements(journal, [Merge(doron, (ota,))])
+
+    def left(source: str, said: list[Entry]) -> tuple[set[int], dict[int, int]]:
+        found, _ = people({source: sources[source]}, said)
+        return set(found.people), found.redirects
+
+    assert left("book", merged) == ({doron}, {ota: doron})
+    assert left("chat", merged) == ({ota}, {doron: ota})  # the survivor's id too: statements were made about it
+    assert left("chat", number_statements(merged, [Undo(merged[-1].number)])) == ({ota}, {})
+    split = Split(tuple(first.people[ota].anchors), tuple(first.people[doron].anchors))
+    assert left("chat", number_statements(merged, [split])) == ({ota}, {})

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines import links
-from relrag_pipelines.erasure import sidecars
+from relrag_pipelines.erasure import journal_removal
+from relrag_pipelines.erasure.record_selection import ErasureSelection
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.journal import journal, manual_links
 from relrag_pipelines.links import LinkError
@@ -179,7 +180,7 @@ def test_words_are_kept_by_a_backup_and_go_with_what_is_forgotten(config: Path) 
     with journal.path(workspace.home).open("ab") as file:
         file.write(b'{"src_asset_ref": "torn')
     assert len(said(config)) == 2
-    sidecars.remove_from_sidecars(workspace.home, {N1}, {("notes", "n1")}, RuleMatcher([], workspace.keys))
+    journal_removal.remove(workspace, ErasureSelection(nowhere={N1}), RuleMatcher([], workspace.keys))
     assert [one.src_asset_ref for one in said(config)] == ["gmail:a"]
     links.link_assets("gmail:a", "gmail:c", "references", config=config)
     assert [one.dst_asset_ref for one in said(config)] == ["gmail:b", "gmail:c"]

@@ -16,9 +16,12 @@ import uvicorn
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from relrag_pipelines.errors import RelragError
 from relrag_pipelines.ui.login import Login
 from relrag_query.exploration import DESCRIPTION
 from relrag_query.mcp import server as mcp_server
+from relrag_query.mcp import tool_replies
+from relrag_query.mcp.local_paths import FOLDER
 from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, fit, size
 from relrag_query.mcp.server import build
 from relrag_query.service import Service
@@ -28,7 +31,7 @@ from relrag_query.web.app import create_app
 from tests import archive
 from tests.web_app import KEY, TOKEN
 
-TOOLS = ["search", "ask", "show", "thread", "neighbors", "explore", "person"]
+TOOLS = ["search", "ask", "show", "thread", "neighbors", "explore", "person", "people", "status"]
 LONG = "\n".join(f"Paragraph {number}: שלום, příliš žluťoučký kůň." for number in range(1500))
 
 
@@ -59,10 +62,10 @@ def call(target: Any, name: str, **arguments: Any) -> Any:
 def told(target: Any, name: str, **arguments: Any) -> dict[str, Any]:
     result = call(target, name, **arguments)
     assert not result.is_error, result.content
-    assert result.structured_content is None, "everything would be sent twice"
     (content,) = result.content
     assert len(content.text.encode()) <= MOST_BYTES
     reply: dict[str, Any] = json.loads(content.text)
+    assert result.structured_content == reply
     assert reply["note"] == DATA
     return reply
 
@@ -121,7 +124,7 @@ def test_a_number_across_the_cut_of_a_reply_is_redacted(
     archive.write_notes(tmp_path, {"id": "long", "text": f"{'x ' * 40}call 052-123-4567 tomorrow"})
     archive.sync(config)
     archive.configure(tmp_path)
-    monkeypatch.setattr(mcp_server, "_beginning", lambda text, room: text[: 85 + place])
+    monkeypatch.setattr(tool_replies, "_beginning", lambda text, room: text[: 85 + place])
     with Service.open(config) as service:
         first = told(build(service), "show", ref="jsonl:notes:long")
         parts = [first["text"]]
@@ -255,7 +258,7 @@ def test_a_mail_to_hundreds_and_a_person_of_hundreds_of_facts_fit(
 
 
 def test_a_part_is_never_empty(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relrag_query.mcp.server.MOST_BYTES", 100)
+    monkeypatch.setattr("relrag_query.mcp.tool_replies.MOST_BYTES", 100)
     reply = json.loads(call(build(service), "show", ref="jsonl:notes:long").content[0].text)
     assert reply["text"] == LONG[0]
     assert offset_of(reply["next_cursor"], reply["generation"]) == 1
@@ -276,3 +279,73 @@ def test_a_long_answer_is_traced(service: Service, tmp_path: Path) -> None:
     with Service(service.settings, tmp_path) as indexed:
         reply = told(build(indexed), "trace", answer="He owns it [Data: Entities (1)]. " * 300)
         assert reply["citations"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "fault"),
+    [
+        ("search", {"query": "cabin", "top_k": 3}, "top_k: Extra inputs are not permitted"),
+        ("status", {"verbose": True}, "verbose: Extra inputs are not permitted"),
+        ("people", {"limit": 0}, "limit: Input should be greater than or equal to 1"),
+        ("search", {}, "query: Field required"),
+        ("ask", {"question": "x", "since": "2024-02-30"}, "since: String should match pattern"),
+        (
+            "ask",
+            {"question": "x", "sources": ["mail"]},
+            'no source is named "mail"; this archive has: chat,',
+        ),
+        ("thread", {"thread_id": "thanks", "cursor": "first"}, "String should match pattern"),
+        ("delete_everything", {}, 'there is no tool "delete_everything"'),
+    ],
+)
+def test_what_does_not_fit_is_refused(service: Service, name: str, arguments: dict[str, Any], fault: str) -> None:
+    result = call(build(service), name, **arguments)
+    assert result.is_error
+    assert fault in result.content[0].text
+    assert result.structured_content is None
+
+
+def test_tools_name_the_sources_and_kinds_of_the_archive(service: Service) -> None:
+    listed = {tool.name: tool for tool in mcp_server.list_tools(service)}
+    for name in ("search", "ask"):
+        properties = listed[name].input_schema["properties"]
+        assert properties["sources"]["items"]["enum"] == ["chat", "papers", "notes"]
+        assert properties["kinds"]["items"]["enum"] == ["document", "jsonl", "whatsapp"]
+    assert {tool.input_schema["additionalProperties"] for tool in listed.values()} == {False}
+    assert all(tool.output_schema and tool.output_schema["properties"] for tool in listed.values())
+
+
+def test_status_and_people_name_no_path_of_this_machine(service: Service, config: Path) -> None:
+    status = told(build(service), "status")
+    assert [(source["name"], source["kind"]) for source in status["sources"]] == [
+        ("chat", "whatsapp"),
+        ("papers", "document"),
+        ("notes", "jsonl"),
+    ]
+    assert status["generation"]["number"] == 1
+    people = told(build(service), "people", limit=2)
+    assert len(people["people"]) == 2
+    assert people["next_cursor"]
+    assert str(config.parent) not in json.dumps([status, people])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{folder}/notes.jsonl: no such file",
+        "the index {folder}/index is not there",
+        'cannot read "{folder}"',
+        "{folder}/.relrag/private/journal.jsonl, line 3",
+    ],
+)
+def test_errors_name_no_path_of_this_machine(
+    service: Service, config: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    def broken(*_: object) -> None:
+        raise RelragError(text.format(folder=config.parent))
+
+    monkeypatch.setattr(Service, "search", broken)
+    result = call(build(service), "search", query="key")
+    assert result.is_error
+    assert str(config.parent) not in result.content[0].text
+    assert FOLDER in result.content[0].text

@@ -88,7 +88,7 @@ def test_queries_reach_dagster_only_through_the_commands_that_write() -> None:
 LAYERS = [
     *(
         f"relrag_pipelines/{name}"
-        for name in ("__init__.py", "errors.py", "records.py", "files", "privacy", "text", "workers")
+        for name in ("__init__.py", "errors.py", "records.py", "files", "privacy", "languages", "text", "workers")
     ),
     *(
         f"relrag_pipelines/{name}"
@@ -118,6 +118,7 @@ LAYERS = [
         )
     ),
     "relrag_query/service",
+    "relrag_query/operations",
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
     *(f"relrag_query/{name}" for name in ("langchain.py", "llama_index.py", "http", "mcp", "web")),
     "relrag_query/cli",

@@ -1,6 +1,5 @@
 """GraphRAG indexes as the API, tools and the page of a service show them."""
 
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,8 +52,8 @@ def asked(config: Path) -> Iterator[TestClient]:
         yield opened
 
 
-def tools(service: Service) -> dict[str, Any]:
-    return {tool.__name__: tool for tool in mcp_server.tools(service)}
+def call(service: Service, name: str, **arguments: Any) -> Any:
+    return mcp_server.call_tool(service, name, arguments).structured_content
 
 
 @pytest.mark.requirement("S1-16")
@@ -90,12 +89,12 @@ def test_what_there_is_not_is_a_problem(asked: TestClient) -> None:
 
 
 def test_the_tools_answer_and_trace(service: Service) -> None:
-    told = json.loads(tools(service)["graphrag"](QUESTION))
+    told = call(service, "graphrag", question=QUESTION)
     assert "answer" not in told, "the themes say it already"
     assert "glazier" in told["themes"][0]["title"]
     cited = told["themes"][0]["sentences"][0]["references"][-1]
     name, number = cited.split()
-    traced = json.loads(tools(service)["trace"](f"The glazier came [Data: {name} {number}]."))
+    traced = call(service, "trace", answer=f"The glazier came [Data: {name} {number}].")
     assert "glazier" in traced["sources"][0]["quote"]
 
 
@@ -103,7 +102,7 @@ def test_there_are_no_tools_without_an_index(tmp_path: Path) -> None:
     made = archive.make(tmp_path)
     archive.first_sync(made)
     with Service.open(made) as service:
-        assert not {"graphrag", "trace"} & tools(service).keys()
+        assert not {"graphrag", "trace"} & mcp_server.tools(service).keys()
         with pytest.raises(NotServed, match="graphrag"):
             service.graphrag("anything")
     with client(made) as opened:
@@ -198,6 +197,6 @@ def test_those_who_see_a_part_of_the_archive_are_shown_no_index(config: Path) ->
         assert service.graphs.collections().collections == []
         assert service.graphs.own_corpus() is None
         assert not service.graphs.traces
-        assert not {"graphrag", "trace"} & tools(service).keys()
+        assert not {"graphrag", "trace"} & mcp_server.tools(service).keys()
         found = service.explore("greenhouse roof")
         assert not [node for node in found.nodes if node.kind in ("entity", "concept")]

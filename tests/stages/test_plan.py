@@ -55,7 +55,7 @@ ALL = sorted(stage.name for stage in STAGES)
 
 def test_nothing_is_stale_in_an_archive_that_is_up_to_date() -> None:
     one = survey({"2024-01": "a", "2024-02": "b"})
-    assert plans.plan([one], {}, published="x", wanted="x") == Plan()
+    assert plans.plan([one], {}, published="x", current_hash="x") == Plan()
 
 
 def test_a_changed_month_makes_all_its_stages_stale_and_no_other_month() -> None:
@@ -96,22 +96,22 @@ def test_a_new_version_of_a_stage_redoes_it() -> None:
 def test_exports_count_new_changed_and_gone_units() -> None:
     units = {path: Unit(path, None, 1, 1) for path in ("a", "b", "c")}  # type: ignore[arg-type]
     one = survey({}, scan=SourceScan(units, ("a", "b"), ("z",)))
-    todo = plans.plan([one], {"chat": {"b", "c", "z"}}, published="x", wanted="x")
+    todo = plans.plan([one], {"chat": {"b", "c", "z"}}, published="x", current_hash="x")
     assert todo.exports == [StaleUnits("chat", new=1, changed=1, gone=1, bytes=2)]
     assert todo.publish == "what it is made from changes"
 
 
 def test_a_missing_source_is_a_problem_and_no_deletion() -> None:
     one = survey({"2024-01": "a"}, scan=None, problem="/gone is not there")
-    todo = plans.plan([one], {"chat": {"a"}}, published="x", wanted="x")
+    todo = plans.plan([one], {"chat": {"a"}}, published="x", current_hash="x")
     assert todo.empty
     assert todo.problems == ["chat: /gone is not there"]
 
 
 def test_publishing_is_due_when_nothing_is_published_or_something_else_is() -> None:
     one = survey({"2024-01": "a"})
-    assert plans.plan([one], {}, published=None, wanted="x").publish == "nothing is published yet"
-    assert plans.plan([one], {}, published="y", wanted="x").publish == "what it was made from has changed"
+    assert plans.plan([one], {}, published=None, current_hash="x").publish == "nothing is published yet"
+    assert plans.plan([one], {}, published="y", current_hash="x").publish == "what it was made from has changed"
 
 
 def test_runs_are_one_for_each_contiguous_range_of_equal_stages() -> None:

@@ -254,7 +254,7 @@ PAIR = (record("gmail:m", "INV-1187", ts=1, numbers=["INV-1187"]), record("docum
 @pytest.mark.requirement("S0-18", "S0-21")
 def test_what_the_owner_says_counts_for_more(tmp_path: Path) -> None:
     def said(*words: ManualLink, edges: list[Edge] | None = None) -> Found:
-        return references(tmp_path, *PAIR, edges=edges, said=words)
+        return references(tmp_path, *PAIR, edges=edges, manual_links=words)
 
     claim = Edge("gmail:m", "document:d", "references", 0.5, "as read")
     mine = ManualLink("gmail:m", "document:d", "references", False, 0.7, "as I know")
@@ -271,7 +271,7 @@ def test_what_the_owner_says_of_absent_records_waits(tmp_path: Path) -> None:
         ManualLink("gmail:absent", "thread:t", "thread_member"),
         ManualLink("gmail:m", "thread:mine", "thread_member", False, 1.0, "by hand"),
     ]
-    path, counts = build(tmp_path, {("records", "mail", "2025-01"): [PAIR[0]]}, said=words)
+    path, counts = build(tmp_path, {("records", "mail", "2025-01"): [PAIR[0]]}, manual_links=words)
     assert rows(path, "SELECT src_asset_ref, dst_asset_ref, provenance FROM asset_asset_edges") == [
         ("gmail:m", "thread:mine", "by hand")
     ]

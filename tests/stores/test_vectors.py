@@ -247,9 +247,9 @@ def test_a_build_that_fails_elsewhere_leaves_nobody_writing(tmp_path: Path) -> N
     (beside,) = pool.executors
     try:
         with pytest.raises(OSError, match="No space left"):
-            vectors.build(tmp_path / "vectors", failing(), beside=beside)
+            vectors.build(tmp_path / "vectors", failing(), executor=beside)
         shutil.rmtree(tmp_path / "vectors")
-        assert vectors.build(tmp_path / "vectors", many, beside=beside) == 200
+        assert vectors.build(tmp_path / "vectors", many, executor=beside) == 200
     finally:
         workers.stop_pool(pool)
 
@@ -287,9 +287,11 @@ def test_another_process_builds_the_same(tmp_path: Path, folder: Path) -> None:
     """In many batches, more than may wait at once."""
     one_by_one = itertools.chain(*(batches([row]) for row in rows()))
     with workers.dedicated_worker(workers.start_pool(1)) as (beside, _):
-        assert vectors.build(tmp_path / "v", one_by_one, beside=beside) == 5
+        assert vectors.build(tmp_path / "v", one_by_one, executor=beside) == 5
         with pytest.raises(KeyError):  # a fault there is one here
-            vectors.build(tmp_path / "w", (batch.drop_columns(["source"]) for batch in batches(rows())), beside=beside)
+            vectors.build(
+                tmp_path / "w", (batch.drop_columns(["source"]) for batch in batches(rows())), executor=beside
+            )
     with closing(vectors.open(tmp_path / "v")) as made, closing(vectors.open(folder)) as here:
         for question in ("INV-1187 invoice", "faktury za vodu", "january"):
             assert made.search(question, 5) == here.search(question, 5) != []

@@ -6,6 +6,7 @@ import unicodedata
 
 import pytest
 
+from relrag_pipelines.languages import LEXICON
 from relrag_query.understanding import lexicon
 
 
@@ -29,7 +30,7 @@ from relrag_query.understanding import lexicon
     ],
 )
 def test_a_word_is_found_in_any_form(word: str, english: bool, meant: dict[str, str]) -> None:
-    found = lexicon.translations(word, english=english)
+    found = lexicon.translations(word, default=english)
     assert {language: meant[language] in words for language, words in found.items()} == dict.fromkeys(meant, True)
 
 
@@ -44,17 +45,17 @@ def test_a_word_is_found_in_any_form(word: str, english: bool, meant: dict[str, 
     ],
 )
 def test_what_only_looks_alike_is_not_meant(word: str, english: bool, not_meant: str, why: str) -> None:
-    found = lexicon.translations(word, english=english)
+    found = lexicon.translations(word, default=english)
     assert not any(not_meant in words for words in found.values()), why
 
 
 def test_what_is_no_word_is_not_looked_for() -> None:
-    assert [lexicon.translations(word, english=True) for word in ("", "INV-1187", "2024", "…", "xyzzy")] == [{}] * 5
+    assert [lexicon.translations(word, default=True) for word in ("", "INV-1187", "2024", "…", "xyzzy")] == [{}] * 5
 
 
 def test_the_table_is_whole() -> None:
     """Three cells a line, each with words in the letters of its language, none twice."""
-    lines = lexicon.FILE.read_text(encoding="utf-8").splitlines()
+    lines = LEXICON.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "en\tcs\the"
     assert len(lines) > 1_900
     for number, line in enumerate(lines[1:], 2):

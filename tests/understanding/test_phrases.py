@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from relrag_pipelines import languages
 from relrag_query.answering.sentences import asks_for_something, contains_value, split
 from relrag_query.understanding import phrases
 from relrag_query.understanding.intent import (
@@ -64,17 +65,23 @@ NOW = datetime(2025, 1, 22, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the languages, which is read instead of them."""
-    for file in phrases.FOLDER.glob("*.toml"):
-        shutil.copy(file, tmp_path)
-    monkeypatch.setattr(phrases, "FOLDER", tmp_path)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of three languages, which is read instead of all."""
+    for code in ("cs", "en", "he"):
+        shutil.copytree(languages.FOLDER / code, tmp_path / code)
+    monkeypatch.setattr(languages, "FOLDER", tmp_path)
     return tmp_path
 
 
+def write(folder: Path, code: str, text: str) -> None:
+    """Adds a language with these phrases."""
+    (folder / code).mkdir()
+    (folder / code / "questions.toml").write_text(text, encoding="utf-8")
+
+
 @pytest.fixture
-def german(languages: Path) -> None:
-    (languages / "de.toml").write_text(GERMAN, encoding="utf-8")
+def german(folder: Path) -> None:
+    write(folder, "de", GERMAN)
 
 
 def days(question: str) -> tuple[str, str] | None:
@@ -86,6 +93,7 @@ def days(question: str) -> tuple[str, str] | None:
     return str(datetime.fromtimestamp(found.since, UTC).date()), until
 
 
+@pytest.mark.usefixtures("folder")
 def test_a_language_that_has_no_file_is_not_understood() -> None:
     assert classify_query_intent("Wo ist der Anhang?", [], []) == [QueryIntent.GENERAL]
     assert days("Was kam gestern?") is None
@@ -128,9 +136,9 @@ def test_the_other_languages_are_understood_as_before() -> None:
     assert days("מה היה בשבוע שעבר") == ("2025-01-12", "2025-01-19")  # its weeks begin on Sunday
 
 
-def test_one_language_alone_is_enough(languages: Path) -> None:
+def test_one_language_alone_is_enough(folder: Path) -> None:
     for name in ("cs", "he"):
-        (languages / f"{name}.toml").unlink()
+        shutil.rmtree(folder / name)
     assert classify_query_intent("Show me the email thread", [], []) == [QueryIntent.ASSET_THREAD]
     assert classify_query_intent("Kde je příloha?", [], []) == [QueryIntent.GENERAL]
     assert days("since March 2024") == ("2024-03-01", "")
@@ -139,19 +147,19 @@ def test_one_language_alone_is_enough(languages: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[intnt]", "xx.toml: intnt is unknown"),
-        ("[intent]\nfamly = ['x']", "xx.toml: intent.famly is unknown"),
-        ("[intent]\nfamily = 'x'", "xx.toml: family is not a list"),
-        ("[intent]\nfamily = ['{prefix}x']", "xx.toml: {prefix} is not among its parts"),
+        ("[intnt]", "xx/questions.toml: intnt is unknown"),
+        ("[intent]\nfamly = ['x']", "xx/questions.toml: intent.famly is unknown"),
+        ("[intent]\nfamily = 'x'", "xx/questions.toml: family is not a list"),
+        ("[intent]\nfamily = ['{prefix}x']", "xx/questions.toml: {prefix} is not among its parts"),
         ("[intent]\nfamily = ['(x']", "a phrase of intent in .*: missing \\)"),
-        ("[names]\nmonths = [['x']]", "xx.toml: names.months has 1 entries; write 12"),
-        ("[names.units]\nhour = ['x']", "xx.toml: names.units.hour is unknown"),
+        ("[names]\nmonths = [['x']]", "xx/questions.toml: names.months has 1 entries; write 12"),
+        ("[names.units]\nhour = ['x']", "xx/questions.toml: names.units.hour is unknown"),
         ("[time]\ntomorrow = ['x']", "time.tomorrow is unknown"),
-        ("[intent", "xx.toml: "),
+        ("[intent", "xx/questions.toml: "),
     ],
 )
-def test_a_mistake_is_named(languages: Path, text: str, message: str) -> None:
-    (languages / "xx.toml").write_text(text, encoding="utf-8")
+def test_a_mistake_is_named(folder: Path, text: str, message: str) -> None:
+    write(folder, "xx", text)
     with pytest.raises(phrases.PhraseError, match=message.replace("{", r"\{").replace("}", r"\}")):
         time_range("yesterday", NOW, ZoneInfo("UTC"))
 

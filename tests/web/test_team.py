@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import SettingsError
 from relrag_query import statements
-from relrag_query.mcp.server import FOR_CLIENTS, build
+from relrag_query.mcp.server import tools
 from relrag_query.service import NotServed, Service
 from relrag_query.web import team
 from relrag_query.web.processes import _LEAST_SECONDS
@@ -129,15 +129,15 @@ def test_nothing_of_another_client_stands_on_any_page_or_tool(both: TestClient, 
         said = both.get(path, headers=OTA).text.lower()
         left = [word for word in FOREIGN if word in said.replace(path.lower(), "")]
         assert not [one for one in left if one not in path.lower()], (path, left)
-    tools = {tool.name for tool in _tools(config, ("acme",))}
-    assert tools == FOR_CLIENTS
-    assert {tool.name for tool in _tools(config, ())} > FOR_CLIENTS
+    for_clients = {"search", "ask", "show", "thread", "neighbors"}
+    assert _tools(config, ("acme",)) == for_clients
+    assert _tools(config, ()) > for_clients
 
 
-def _tools(config: Path, clients: tuple[str, ...]) -> list[Any]:
+def _tools(config: Path, clients: tuple[str, ...]) -> set[str]:
     settings = settings_module.load(config)
     with Service(settings, None, config, clients) as service:
-        return build(service)._tool_manager.list_tools()
+        return set(tools(service))
 
 
 def test_what_is_of_another_is_as_if_it_had_never_been(both: TestClient) -> None:

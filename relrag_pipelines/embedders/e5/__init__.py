@@ -64,11 +64,11 @@ def load(settings: Settings) -> E5:
 
 def weights() -> Weights:
     """The content of the model's file; EmbeddingError where it is missing or not the one that was checked."""
-    found = importlib.util.find_spec(_PACKAGE)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
         raise EmbeddingError(f'embedder "e5" needs the package {_PACKAGE.replace("_", "-")}; run `make setup`')
     try:
-        content = Path(found.origin).with_name(_FILE).read_bytes()
+        content = Path(spec.origin).with_name(_FILE).read_bytes()
     except FileNotFoundError:
         raise EmbeddingError(f"{_FILE} of the embedder e5 is missing; run `make setup`") from None
     if hashlib.sha256(content).hexdigest() != _SHA256:
@@ -103,9 +103,9 @@ class E5:
 
     def documents(self, texts: Sequence[str]) -> tuple[Vectors, int]:
         """A vector of length 1 for each text, and their tokens."""
-        made = list(self._threads.map(lambda text: self._vector(_PASSAGE + text), texts))
-        vectors = np.array([vector for vector, _ in made], np.float32).reshape(-1, DIMENSION)
-        return vectors, sum(tokens for _, tokens in made)
+        embedded = list(self._threads.map(lambda text: self._vector(_PASSAGE + text), texts))
+        vectors = np.array([vector for vector, _ in embedded], np.float32).reshape(-1, DIMENSION)
+        return vectors, sum(tokens for _, tokens in embedded)
 
     def query(self, text: str) -> Vectors:
         """The vector of a question."""
@@ -116,9 +116,9 @@ class E5:
 
         The second has a row a text, with the columns of `late_interaction.likeness`.
         """
-        ids, asked = self._question(question)
+        ids, question_states = self._question(question)
         rarity = late_interaction.own(self._rarity[ids], "questions")
-        asked = late_interaction.centre_states(asked, "questions")
+        question_states = late_interaction.centre_states(question_states, "questions")
 
         work = cancellation.current()
 
@@ -126,7 +126,7 @@ class E5:
             with cancellation.doing(work):
                 states = self.states(_PASSAGE + text)[1]
             return mean(states), late_interaction.likeness(
-                asked, rarity, late_interaction.centre_states(states, "passages")
+                question_states, rarity, late_interaction.centre_states(states, "passages")
             )
 
         made = list(self._threads.map(compare, texts))
@@ -136,14 +136,14 @@ class E5:
     def _question(self, text: str) -> tuple[list[int], Vectors]:
         """The pieces and states of a question, kept for those asked last: its vector and `compare` need both."""
         with self._asked_lock:
-            if (found := self._asked.get(text)) is not None:
-                return found
-        made = self.states(_QUESTION + text, _QUESTION_TOKENS)
+            if (cached := self._asked.get(text)) is not None:
+                return cached
+        states = self.states(_QUESTION + text, _QUESTION_TOKENS)
         with self._asked_lock:
-            self._asked[text] = made
+            self._asked[text] = states
             if len(self._asked) > _KEPT_QUESTIONS:
                 del self._asked[next(iter(self._asked))]
-        return made
+        return states
 
     def words(self, ids: Sequence[int]) -> Vectors:
         """What the encoder is given for a text's pieces, a row each."""
@@ -166,5 +166,5 @@ class E5:
 
 def mean(states: Vectors) -> Vectors:
     """The vector of a text whose tokens have these states, of length 1."""
-    made: Vectors = states.mean(axis=0)
-    return made / np.linalg.norm(made)
+    vector: Vectors = states.mean(axis=0)
+    return vector / np.linalg.norm(vector)

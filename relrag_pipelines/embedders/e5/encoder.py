@@ -110,17 +110,19 @@ def _layer(graph: Graph, weights: Weights, product: Product, states: str, number
         return graph.constant(layer + names[0], np.concatenate([weights.floats(layer + name) for name in names]))
 
     def multiplied(states: str, name: str, *matrices: str, width: int = weights.width) -> str:
-        blocks = np.concatenate([weights.blocks(f"{layer}{one}.w", width) for one in matrices])
-        return product(graph, states, blocks, constant(*(f"{one}.b" for one in matrices)), layer + name)
+        blocks = np.concatenate([weights.blocks(f"{layer}{matrix}.w", width) for matrix in matrices])
+        return product(graph, states, blocks, constant(*(f"{matrix}.b" for matrix in matrices)), layer + name)
 
     def add_norm(states: str, to: str, norm: str) -> str:
-        given = [states, to, constant(f"{norm}.w"), constant(f"{norm}.b")]
-        return graph.node("SkipLayerNormalization", given, layer + norm, domain=MICROSOFT, epsilon=weights.epsilon)
+        inputs = [states, to, constant(f"{norm}.w"), constant(f"{norm}.b")]
+        return graph.node("SkipLayerNormalization", inputs, layer + norm, domain=MICROSOFT, epsilon=weights.epsilon)
 
-    parts = [layer + one for one in "qkv"]
+    parts = [layer + letter for letter in "qkv"]
     graph.node("Split", [multiplied(states, "qkv", "q", "k", "v"), "thirds"], *parts, axis=2)
-    given = [*parts, *(["", LENGTHS] if padded else [])]
-    seen = graph.node("MultiHeadAttention", given, f"{layer}seen", domain=MICROSOFT, num_heads=weights.heads)
-    states = add_norm(multiplied(seen, "attention", "ao"), states, "aln")
+    attention_inputs = [*parts, *(["", LENGTHS] if padded else [])]
+    attention = graph.node(
+        "MultiHeadAttention", attention_inputs, f"{layer}seen", domain=MICROSOFT, num_heads=weights.heads
+    )
+    states = add_norm(multiplied(attention, "attention", "ao"), states, "aln")
     inner = graph.node("Gelu", [multiplied(states, "in", "fi")], f"{layer}gelu", domain=MICROSOFT)
     return add_norm(multiplied(inner, "out", "fo", width=weights.inner), states, "oln")

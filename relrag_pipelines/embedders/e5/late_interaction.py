@@ -32,8 +32,8 @@ def means() -> dict[str, Floats]:
 
 def own(per_piece: Floats, of: str) -> Floats:
     """What is known of each piece, without the marks and the prefix; `of`: `questions` or `passages`."""
-    found: Floats = per_piece[_MARKS[of] : -1]
-    return found
+    values: Floats = per_piece[_MARKS[of] : -1]
+    return values
 
 
 def centre_states(states: Floats, of: str) -> Floats:

@@ -27,8 +27,8 @@ class Pieces:
 
     def __init__(self, weights: Weights, most: int) -> None:
         """`most`: pieces of a text with its marks, beyond which it is cut off."""
-        known = range(_MARKS, len(weights.pieces) - 1)  # a text that holds "</s>" holds no mark
-        self._ids = {weights.pieces[number]: number for number in known}
+        numbers = range(_MARKS, len(weights.pieces) - 1)  # a text that holds "</s>" holds no mark
+        self._ids = {weights.pieces[number]: number for number in numbers}
         self._scores = weights.scores.tolist()
         self._unknown = min(self._scores) - _UNKNOWN_PENALTY
         self._longest = max(map(len, self._ids))
@@ -53,12 +53,12 @@ class Pieces:
         return [*ids[: most - 1], END]
 
     def _word(self, word: str) -> list[int]:
-        found = self._words.get(word)
-        if found is None:
+        ids = self._words.get(word)
+        if ids is None:
             if len(self._words) >= _KEPT_WORDS:
                 self._words.clear()
-            found = self._words[word] = self._segment(_SPACE + word)
-        return found
+            ids = self._words[word] = self._segment(_SPACE + word)
+        return ids
 
     def _segment(self, word: str) -> list[int]:
         """The most probable pieces (Viterbi); unknown characters that follow each other are one piece."""

@@ -1,6 +1,6 @@
 """Has a language model extract entities, relationships and claims from texts.
 
-What it names has to stand in the text.
+Entities that it names must occur in the text.
 """
 
 from __future__ import annotations
@@ -8,7 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Set
 
-from relrag_pipelines.graphrag.llm.extraction_schema import NONE, Extraction, FoundClaim, FoundEntity, schema
+from relrag_pipelines.graphrag.llm.extraction_schema import (
+    NONE,
+    Extraction,
+    FoundClaim,
+    FoundEntity,
+    FoundRelationship,
+    schema,
+)
 from relrag_pipelines.language_models import reading
 from relrag_pipelines.language_models.answer_schema import stands_in
 from relrag_pipelines.language_models.model import JsonModel
@@ -52,29 +59,29 @@ def extract(
     claims: bool = False,
     keep: reading.Keep = lambda key, answer, texts: None,
 ) -> Reading[Extraction]:
-    """What the model finds in texts, each asked about once, and then `gleanings` times for what is missing.
+    """The results for texts, each asked about once, and then up to `gleanings` times for what is missing.
 
-    With `claims` it is asked for these, too. `cache`, `budget` and `keep` are those of `reading.read`.
+    With `claims` the model extracts these too. `cache`, `budget` and `keep` are those of `reading.read`.
     """
     return reading.read(texts, question(gleanings, claims=claims), model, cache, budget=budget, keep=keep)
 
 
 def question(gleanings: int = 1, *, claims: bool = False) -> Question[Extraction]:
     """The question to the model about each text."""
-    asked = schema(claims=claims)
+    answer_schema = schema(claims=claims)
 
     def answer(conversation: Conversation) -> Extraction:
-        found = conversation.ask(asked, Extraction)
+        result = conversation.ask(answer_schema, Extraction)
         for _ in range(gleanings):
-            more = conversation.ask(asked, Extraction, CONTINUE)
+            more = conversation.ask(answer_schema, Extraction, CONTINUE)
             if not more.entities and not more.relationships and not more.claims:
                 break
-            found = Extraction(
-                entities=[*found.entities, *more.entities],
-                relationships=[*found.relationships, *more.relationships],
-                claims=[*found.claims, *more.claims],
+            result = Extraction(
+                entities=[*result.entities, *more.entities],
+                relationships=[*result.relationships, *more.relationships],
+                claims=[*result.claims, *more.claims],
             )
-        return drop_unsupported(found, conversation.text)
+        return drop_unsupported(result, conversation.text)
 
     return Question(instructions(claims=claims), Extraction, answer, CONTINUE, gleanings)
 
@@ -84,29 +91,38 @@ def instructions(*, claims: bool = False) -> str:
     return INSTRUCTIONS + CLAIMS * claims
 
 
-def drop_unsupported(found: Extraction, text: str) -> Extraction:
-    """Without entities whose name the text does not hold, and relationships between others; each entity once."""
+def drop_unsupported(extraction: Extraction, text: str) -> Extraction:
+    """Drops entities whose name isn't in the text, and relationships and claims about others; merges equal entities."""
     lower = " ".join(text.lower().split())
     entities: dict[str, FoundEntity] = {}
-    for one in found.entities:
-        name = _name(one.name)
+    for entity in extraction.entities:
+        name = _name(entity.name)
         if name and stands_in(name, lower):
-            entities.setdefault(name.lower(), one.model_copy(update={"name": name, "type": one.type.strip().upper()}))
-    relationships = [
-        one.model_copy(update={"source": source, "target": target, "strength": min(max(one.strength, 1), 10)})
-        for one in found.relationships
-        for source, target in [(_name(one.source), _name(one.target))]
-        if source.lower() in entities and target.lower() in entities and source.lower() != target.lower()
-    ]
-    claims = [kept for one in found.claims if (kept := _check_claim(one, entities.keys(), lower))]
-    return Extraction(entities=list(entities.values()), relationships=relationships, claims=claims)
+            cleaned = entity.model_copy(update={"name": name, "type": entity.type.strip().upper()})
+            entities.setdefault(name.lower(), cleaned)
+    relationships = [_check_relationship(relationship, entities.keys()) for relationship in extraction.relationships]
+    claims = [_check_claim(claim, entities.keys(), lower) for claim in extraction.claims]
+    return Extraction(
+        entities=list(entities.values()),
+        relationships=[relationship for relationship in relationships if relationship],
+        claims=[claim for claim in claims if claim],
+    )
+
+
+def _check_relationship(relationship: FoundRelationship, entities: Set[str]) -> FoundRelationship | None:
+    """A relationship between two of the entities, with a strength of 1 to 10; None for others."""
+    source, target = _name(relationship.source), _name(relationship.target)
+    if source.lower() not in entities or target.lower() not in entities or source.lower() == target.lower():
+        return None
+    strength = min(max(relationship.strength, 1), 10)
+    return relationship.model_copy(update={"source": source, "target": target, "strength": strength})
 
 
 def _check_claim(claim: FoundClaim, entities: Set[str], lower: str) -> FoundClaim | None:
-    """A claim about one of the entities whose words stand in the text; None for others."""
+    """A claim about one of the entities whose quote is in the text; None for others."""
     subject, object_ = _name(claim.subject), _name(claim.object)
-    said = " ".join(claim.source_text.split())
-    if subject.lower() not in entities or not said or said.lower() not in lower:
+    quote = " ".join(claim.source_text.split())
+    if subject.lower() not in entities or not quote or quote.lower() not in lower:
         return None
     status = claim.status.strip().upper()
     return claim.model_copy(
@@ -117,7 +133,7 @@ def _check_claim(claim: FoundClaim, entities: Set[str], lower: str) -> FoundClai
             "status": status if status in _STATUSES else "SUSPECTED",
             "start_date": _day(claim.start_date),
             "end_date": _day(claim.end_date),
-            "source_text": said,
+            "source_text": quote,
         }
     )
 

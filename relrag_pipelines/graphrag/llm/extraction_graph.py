@@ -1,9 +1,10 @@
-"""Builds the tables of entities and relationships from what a language model extracted."""
+"""Builds the tables of entities and relationships from the extractions of a language model."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import pandas as pd
@@ -22,10 +23,10 @@ from relrag_pipelines.graphrag.mention_graph import (
 from relrag_pipelines.graphrag.schema import OPTIONAL, frame
 from relrag_pipelines.text.analyzer import fold
 
-_LONGEST = 1000
+_MAX_CHARS = 1000
 """characters of a description, which joins those of all text units"""
 Describe = Callable[[str, Sequence[str], Sequence[str]], str]
-"""given what is described, its descriptions, and the texts that these are from: one description; empty: it cannot"""
+"""(title, descriptions, texts that they are from) -> one description; empty if it cannot be made"""
 
 
 class _Statement(NamedTuple):
@@ -40,106 +41,113 @@ class _Edge(NamedTuple):
     source: int
     """row of entities"""
     target: int
-    said: list[_Statement]
+    statements: list[_Statement]
 
     @property
     def weight(self) -> float:
-        return float(sum(one.strength for one in self.said))
+        return float(sum(statement.strength for statement in self.statements))
 
 
 def graph_of_extractions(
     texts: Sequence[str],
     unit_ids: Sequence[str],
     extractions: Mapping[str, Extraction],
-    known: KnownPeople,
+    known_people: KnownPeople,
     describe: Describe | None = None,
 ) -> Graph:
-    """The graph of extractions, which are given by text. An entity that nothing relates is left out.
+    """The graph of extractions, which are given by text. An entity without a relationship is left out.
 
     `describe` makes one description of several; without it they are joined.
 
-    An entity that bears the name of a known person is that person. The weight of a relationship is the sum of the
-    strengths that the model gave it.
+    An entity with the name of a known person is that person. The weight of a relationship is the sum of the strengths
+    that the model gave it.
     """
-    found = [extractions.get(text) or Extraction(entities=[], relationships=[]) for text in texts]
-    keys = [{one.name.lower(): known.key(one.name) or fold(one.name) for one in some.entities} for some in found]
-    stated = _statements(found, keys)
-    related = {end for ends in stated for end in ends}
-    mentions = [one for one in _mentions(found, keys, texts) if one.key in related]
-    titles = entity_titles(mentions, known.titles)
+    by_unit = [extractions.get(text) or Extraction(entities=[], relationships=[]) for text in texts]
+    keys = [
+        {entity.name.lower(): known_people.key(entity.name) or fold(entity.name) for entity in extraction.entities}
+        for extraction in by_unit
+    ]
+    statements = _statements(by_unit, keys)
+    related = set(chain.from_iterable(statements))
+    mentions = [mention for mention in _mentions(by_unit, keys, texts) if mention.key in related]
+    titles = entity_titles(mentions, known_people.titles)
     ordered = sorted(titles, key=lambda key: (titles[key], key))
     rows = {key: row for row, key in enumerate(ordered)}
-    edges = sorted(_edges(stated, rows))
-    said = [
-        split_sentences(text, inside, rows)
-        for text, inside in zip(texts, group_by_unit(mentions, len(texts)), strict=True)
+    edges = sorted(_edges(statements, rows))
+    sentences = [
+        split_sentences(text, unit_mentions, rows)
+        for text, unit_mentions in zip(texts, group_by_unit(mentions, len(texts)), strict=True)
     ]
     descriptions = [
-        _merge_descriptions(titles[key], said, describe, texts)
-        for key, said in zip(ordered, _descriptions(found, keys, rows), strict=True)
+        _merge_descriptions(titles[key], unit_descriptions, describe, texts)
+        for key, unit_descriptions in zip(ordered, _descriptions(by_unit, keys, rows), strict=True)
     ]
     entities = _entities(ordered, titles, mentions, descriptions, edges, unit_ids)
     relationships = _relationships(ordered, entities, edges, unit_ids)
-    return Graph(entities, relationships, [(one.source, one.target, one.weight) for one in edges], ordered, said)
+    ends = [(edge.source, edge.target, edge.weight) for edge in edges]
+    return Graph(entities, relationships, ends, ordered, sentences)
 
 
 def _statements(
-    found: Sequence[Extraction], keys: Sequence[Mapping[str, str]]
+    by_unit: Sequence[Extraction], keys: Sequence[Mapping[str, str]]
 ) -> dict[tuple[str, str], list[_Statement]]:
-    """What relates two keys, whichever of them the model called source."""
-    stated: dict[tuple[str, str], list[_Statement]] = defaultdict(list)
-    for unit, some in enumerate(found):
-        for one in some.relationships:
-            first, second = sorted((keys[unit][one.source.lower()], keys[unit][one.target.lower()]))
+    """Statements of relationships by the keys of their ends, whichever of them the model called source."""
+    statements: dict[tuple[str, str], list[_Statement]] = defaultdict(list)
+    for unit, extraction in enumerate(by_unit):
+        for relationship in extraction.relationships:
+            ends = (keys[unit][relationship.source.lower()], keys[unit][relationship.target.lower()])
+            first, second = sorted(ends)
             if first != second:
-                stated[first, second].append(_Statement(unit, one.strength, one.description.strip()))
-    return stated
+                statement = _Statement(unit, relationship.strength, relationship.description.strip())
+                statements[first, second].append(statement)
+    return statements
 
 
 def _mentions(
-    found: Sequence[Extraction], keys: Sequence[Mapping[str, str]], texts: Sequence[str]
+    by_unit: Sequence[Extraction], keys: Sequence[Mapping[str, str]], texts: Sequence[str]
 ) -> Iterator[Mention]:
-    """Every place where an entity stands by the name that the model gave it; -1 where it stands in another form."""
-    for unit, some in enumerate(found):
+    """Every occurrence of an entity under the name that the model gave it; at -1 if it occurs in another form."""
+    for unit, extraction in enumerate(by_unit):
         lower = texts[unit].lower()
-        for one in some.entities:
-            name = one.name.lower()
-            for start in _places(name, lower):
-                yield Mention(unit, keys[unit][name], one.type, one.name, start)
+        for entity in extraction.entities:
+            name = entity.name.lower()
+            for start in _offsets(name, lower):
+                yield Mention(unit, keys[unit][name], entity.type, entity.name, start)
 
 
-def _places(name: str, text: str) -> Iterator[int]:
+def _offsets(name: str, text: str) -> Iterator[int]:
+    """Offsets of a name in a text; -1 if there is none."""
     start = text.find(name)
     yield start
     while start >= 0 and (start := text.find(name, start + len(name))) >= 0:
         yield start
 
 
-def _edges(stated: Mapping[tuple[str, str], list[_Statement]], rows: Mapping[str, int]) -> Iterator[_Edge]:
-    for (one, other), said in stated.items():
-        source, target = sorted((rows[one], rows[other]))
-        yield _Edge(source, target, said)
+def _edges(statements: Mapping[tuple[str, str], list[_Statement]], rows: Mapping[str, int]) -> Iterator[_Edge]:
+    for (first, second), edge_statements in statements.items():
+        source, target = sorted((rows[first], rows[second]))
+        yield _Edge(source, target, edge_statements)
 
 
 def _descriptions(
-    found: Sequence[Extraction], keys: Sequence[Mapping[str, str]], rows: Mapping[str, int]
+    by_unit: Sequence[Extraction], keys: Sequence[Mapping[str, str]], rows: Mapping[str, int]
 ) -> list[list[tuple[int, str]]]:
-    """Of each entity the text units that describe it, and how."""
-    said: list[list[tuple[int, str]]] = [[] for _ in rows]
-    for unit, some in enumerate(found):
-        for one in some.entities:
-            if (key := keys[unit][one.name.lower()]) in rows:
-                said[rows[key]].append((unit, one.description.strip()))
-    return said
+    """The descriptions of each entity, with the text units that they are from."""
+    descriptions: list[list[tuple[int, str]]] = [[] for _ in rows]
+    for unit, extraction in enumerate(by_unit):
+        for entity in extraction.entities:
+            if (key := keys[unit][entity.name.lower()]) in rows:
+                descriptions[rows[key]].append((unit, entity.description.strip()))
+    return descriptions
 
 
 def _merge_descriptions(
-    title: str, said: Sequence[tuple[int, str]], describe: Describe | None, texts: Sequence[str]
+    title: str, descriptions: Sequence[tuple[int, str]], describe: Describe | None, texts: Sequence[str]
 ) -> str:
-    different = list(dict.fromkeys(one for _, one in said if one))
-    if describe is None or len(" ".join(different)) <= _LONGEST:
-        return _join(different)
-    return describe(title, different, [texts[unit] for unit, _ in said]) or _join(different)
+    distinct = list(dict.fromkeys(description for _, description in descriptions if description))
+    if describe is None or len(" ".join(distinct)) <= _MAX_CHARS:
+        return _join(distinct)
+    return describe(title, distinct, [texts[unit] for unit, _ in descriptions]) or _join(distinct)
 
 
 def _entities(
@@ -152,9 +160,9 @@ def _entities(
 ) -> pd.DataFrame:
     units: dict[str, dict[int, None]] = {key: {} for key in keys}
     types: dict[str, str] = {}
-    for one in mentions:
-        units[one.key][one.unit] = None
-        types.setdefault(one.key, one.type)
+    for mention in mentions:
+        units[mention.key][mention.unit] = None
+        types.setdefault(mention.key, mention.type)
     degrees = [0] * len(keys)
     for edge in edges:
         degrees[edge.source] += 1
@@ -178,7 +186,7 @@ def _relationships(
     keys: Sequence[str], entities: pd.DataFrame, edges: Sequence[_Edge], unit_ids: Sequence[str]
 ) -> pd.DataFrame:
     titles, degrees = entities["title"].tolist(), entities["degree"].tolist()
-    units = [sorted({one.unit for one in edge.said}) for edge in edges]
+    units = [sorted({statement.unit for statement in edge.statements}) for edge in edges]
     return frame(
         "relationships",
         {
@@ -186,10 +194,10 @@ def _relationships(
             "human_readable_id": range(len(edges)),
             "source": [titles[edge.source] for edge in edges],
             "target": [titles[edge.target] for edge in edges],
-            "description": [_join(one.description for one in edge.said) for edge in edges],
+            "description": [_join(statement.description for statement in edge.statements) for edge in edges],
             "weight": [edge.weight for edge in edges],
             "combined_degree": [degrees[edge.source] + degrees[edge.target] for edge in edges],
-            "text_unit_ids": [[unit_ids[unit] for unit in of] for of in units],
+            "text_unit_ids": [[unit_ids[unit] for unit in edge_units] for edge_units in units],
         },
     )
 
@@ -199,29 +207,31 @@ def covariates(
     texts: Sequence[str],
     unit_ids: Sequence[str],
     extractions: Mapping[str, Extraction],
-    known: KnownPeople,
+    known_people: KnownPeople,
 ) -> pd.DataFrame:
-    """The claims about entities of the graph, in the order of text units, each once."""
+    """The claims about entities of the graph, in the order of text units, without duplicates."""
     titles = dict(zip(built.keys, built.entities["title"], strict=True))
     rows: dict[str, dict[str, str]] = {}
     for text, unit_id in zip(texts, unit_ids, strict=True):
-        for one in extractions[text].claims if text in extractions else ():
-            subject, object_ = (titles.get(known.key(name) or fold(name)) for name in (one.subject, one.object))
+        for claim in extractions[text].claims if text in extractions else ():
+            subject, object_ = (
+                titles.get(known_people.key(name) or fold(name)) for name in (claim.subject, claim.object)
+            )
             if subject is None:
                 continue
-            said = {
+            values = {
                 "covariate_type": "claim",
-                "type": one.type,
-                "description": one.description,
+                "type": claim.type,
+                "description": claim.description,
                 "subject_id": subject,
                 "object_id": object_ or NONE,
-                "status": one.status,
-                "start_date": one.start_date,
-                "end_date": one.end_date,
-                "source_text": one.source_text,
+                "status": claim.status,
+                "start_date": claim.start_date,
+                "end_date": claim.end_date,
+                "source_text": claim.source_text,
                 "text_unit_id": unit_id,
             }
-            rows[stable_id("claim", *said.values())] = said
+            rows[stable_id("claim", *values.values())] = values
     columns = OPTIONAL["covariates"].names[2:]
     return frame(
         "covariates",
@@ -231,5 +241,5 @@ def covariates(
 
 
 def _join(descriptions: Iterable[str]) -> str:
-    """Different descriptions in their order, as one text."""
-    return shorten(" ".join(dict.fromkeys(filter(None, descriptions))), _LONGEST)
+    """The distinct descriptions in order, as one text."""
+    return shorten(" ".join(dict.fromkeys(filter(None, descriptions))), _MAX_CHARS)

@@ -8,7 +8,7 @@ from relrag_pipelines.language_models.answer_schema import schema_of
 from relrag_pipelines.language_models.model import Schema
 
 NONE = "NONE"
-"""what Microsoft's tables hold where a claim has no object or day"""
+"""value in Microsoft's tables for a claim without an object or day"""
 
 
 class _Strict(BaseModel):
@@ -46,20 +46,20 @@ class FoundClaim(_Strict):
 
 
 class Extraction(_Strict):
-    """What a model found in one text."""
+    """The results of a model for one text."""
 
     entities: list[FoundEntity]
     relationships: list[FoundRelationship]
     claims: list[FoundClaim] = []
-    """where it was asked for them"""
+    """empty unless asked for"""
 
 
 def schema(*, claims: bool = False) -> Schema:
     """JSON Schema of an Extraction."""
-    whole = schema_of(Extraction)
+    schema_ = schema_of(Extraction)
     if claims:
-        whole["required"].append("claims")
-        del whole["properties"]["claims"]["default"]
+        schema_["required"].append("claims")
+        del schema_["properties"]["claims"]["default"]
     else:
-        del whole["properties"]["claims"]
-    return whole
+        del schema_["properties"]["claims"]
+    return schema_

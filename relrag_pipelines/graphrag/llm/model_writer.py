@@ -1,7 +1,7 @@
 """Has a language model write descriptions and community reports, each only once.
 
-An answer is known by the hash of all that it depends on, so a report is written anew only where its community has
-changed. Statements that name no passage that the model was given are left out.
+An answer is cached by the hash of everything that it depends on, so a report is written anew only if its community has
+changed. Statements that cite none of the given passages are left out.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from relrag_pipelines.graphrag.extractive_reports import Draft, Material, cite_sentence, span
+from relrag_pipelines.graphrag.mention_graph import Sentence
 from relrag_pipelines.language_models.answer_schema import schema_of
 from relrag_pipelines.language_models.model import JsonModel, ModelError, TextRefused
 from relrag_pipelines.language_models.token_estimate import count_tokens
@@ -67,7 +68,7 @@ Answer = TypeVar("Answer", bound=_Strict)
 
 @dataclass
 class ModelWriter:
-    """A language model with what it has answered before, and what it may still cost."""
+    """A language model with its cached answers, and its remaining budget."""
 
     model: JsonModel
     cache: Mapping[str, str]
@@ -76,37 +77,39 @@ class ModelWriter:
     keep: Callable[[str, str, Sequence[str]], None] = lambda key, answer, texts: None
     """called with each new answer: its key and the texts that it is about"""
     tokens: int = 0
-    """that it cost so far, as the service counted"""
+    """used so far, as counted by the service"""
     asked: int = 0
     pending: int = 0
-    """questions that were not asked, because the budget ended or the service failed"""
+    """questions that were not asked because the budget ended or the service failed"""
     failed: int = 0
     reason: str = field(default="", repr=False)
-    """why the service was not asked any more; holds no text"""
+    """why no more questions are asked; contains no private text"""
 
     def describe(self, title: str, descriptions: Sequence[str], texts: Sequence[str]) -> str:
-        """One description of several; empty where the model gave none."""
-        said = "\n".join(f"- {_inert(one)}" for one in descriptions)
-        question = f"<descriptions>\nOf: {_inert(title)}\n{said}\n</descriptions>"
-        found = self._ask(DESCRIBE, question, _Description, texts)
-        return " ".join(found.description.split()) if found else ""
+        """One description of several; empty if the model gave none."""
+        lines = "\n".join(f"- {_inert(description)}" for description in descriptions)
+        question = f"<descriptions>\nOf: {_inert(title)}\n{lines}\n</descriptions>"
+        answer = self._ask(DESCRIBE, question, _Description, texts)
+        return " ".join(answer.description.split()) if answer else ""
 
     def draft(self, material: Material, texts: Sequence[str]) -> Draft | None:
-        """The draft of a report on a community; None where the model gave none that can be used."""
+        """The draft of a report on a community; None if the model gave no usable one."""
         passages = _passages(material)
         if not passages:
             return None
         numbered = "\n".join(
-            f'<passage number="{number}">{_inert(one)}</passage>' for number, (one, _) in passages.items()
+            f'<passage number="{number}">{_inert(text)}</passage>' for number, (text, _) in passages.items()
         )
-        found = self._ask(REPORT, f"<passages>\n{numbered}\n</passages>", _Report, texts)
-        return _as_draft(found, material, {number: place for number, (_, place) in passages.items()}) if found else None
+        report = self._ask(REPORT, f"<passages>\n{numbered}\n</passages>", _Report, texts)
+        if not report:
+            return None
+        return _as_draft(report, material, {number: position for number, (_, position) in passages.items()})
 
     def _ask(self, instructions: str, question: str, form: type[Answer], texts: Sequence[str]) -> Answer | None:
-        asked = orjson.dumps([instructions, self.model.name, question])
-        key = blake2b(asked, digest_size=20).hexdigest()
-        if known := _parse(form, self.cache.get(key)):
-            return known
+        request = orjson.dumps([instructions, self.model.name, question])
+        key = blake2b(request, digest_size=20).hexdigest()
+        if cached := _parse(form, self.cache.get(key)):
+            return cached
         if self.reason or self.tokens + count_tokens(instructions) + count_tokens(question) + _ANSWER > self.budget:
             self.reason = self.reason or f"the budget of {self.budget} tokens is used up"
             self.pending += 1
@@ -122,12 +125,12 @@ class ModelWriter:
             self.pending += 1
             return None
         self.tokens += reply.tokens or count_tokens(instructions) + count_tokens(question)
-        found = _parse(form, reply.text)
-        if found is None:
+        answer = _parse(form, reply.text)
+        if answer is None:
             self.failed += 1
             return None
         self.keep(key, reply.text, texts)
-        return found
+        return answer
 
 
 def _parse(form: type[Answer], text: str | None) -> Answer | None:
@@ -138,31 +141,31 @@ def _parse(form: type[Answer], text: str | None) -> Answer | None:
 
 
 def _passages(material: Material) -> dict[int, tuple[str, tuple[int, int]]]:
-    """Sentences by number, as many as fit, with their unit and place in it; the richest in entities first."""
-    every = [
-        (unit, place, one)
-        for unit, of in enumerate(material.units)
-        for place, one in enumerate(of.sentences)
-        if len(one.text.split()) > 1
-    ]
-    every.sort(key=lambda found: (-len(found[2].entities), found[0], found[1]))
-    found: dict[int, tuple[str, tuple[int, int]]] = {}
-    left = _PASSAGES
-    for unit, place, one in every:
-        left -= count_tokens(one.text) + 12
-        if left < 0:
+    """Sentences by number, as many as fit, with their unit and position in it; those with most entities first."""
+    candidates: list[tuple[int, int, Sentence]] = []
+    for unit_row, unit in enumerate(material.units):
+        for position, sentence in enumerate(unit.sentences):
+            if len(sentence.text.split()) > 1:
+                candidates.append((unit_row, position, sentence))
+    candidates.sort(key=lambda candidate: (-len(candidate[2].entities), candidate[0], candidate[1]))
+    passages: dict[int, tuple[str, tuple[int, int]]] = {}
+    remaining = _PASSAGES
+    for unit_row, position, sentence in candidates:
+        remaining -= count_tokens(sentence.text) + 12
+        if remaining < 0:
             break
-        day = material.units[unit].day
-        found[len(found) + 1] = (f"{day} {one.text}" if day else one.text, (unit, place))
-    return found
+        day = material.units[unit_row].day
+        text = f"{day} {sentence.text}" if day else sentence.text
+        passages[len(passages) + 1] = (text, (unit_row, position))
+    return passages
 
 
-def _as_draft(report: _Report, material: Material, places: Mapping[int, tuple[int, int]]) -> Draft | None:
+def _as_draft(report: _Report, material: Material, positions: Mapping[int, tuple[int, int]]) -> Draft | None:
     findings = []
-    for one in report.findings:
-        said = [_statement(statement, material, places) for statement in one.statements]
-        if kept := [statement for statement in said if statement]:
-            findings.append({"summary": _line(one.summary), "facts": [], "sentences": kept})
+    for finding in report.findings:
+        sentences = [_sentence(statement, material, positions) for statement in finding.statements]
+        if supported := [sentence for sentence in sentences if sentence]:
+            findings.append({"summary": _line(finding.summary), "facts": [], "sentences": supported})
     if not findings or not report.title.strip():
         return None
     days = span([unit.day for unit in material.units])
@@ -170,19 +173,20 @@ def _as_draft(report: _Report, material: Material, places: Mapping[int, tuple[in
     return {"title": _line(report.title), "summary": f"{days}: {summary}" if days else summary, "findings": findings}
 
 
-def _statement(one: _Statement, material: Material, places: Mapping[int, tuple[int, int]]) -> dict[str, Any] | None:
-    """A statement as reports.draft has sentences; None where it names no passage that there is."""
-    named = [places[number] for number in dict.fromkeys(one.passages) if number in places]
-    if not named or not one.text.strip():
+def _sentence(
+    statement: _Statement, material: Material, positions: Mapping[int, tuple[int, int]]
+) -> dict[str, Any] | None:
+    """A statement in the form of a draft's sentences; None if it cites no existing passage."""
+    cited_positions = [positions[number] for number in dict.fromkeys(statement.passages) if number in positions]
+    if not cited_positions or not statement.text.strip():
         return None
-    cited = [
-        cite_sentence(material.units[unit], material.units[unit].sentences[place], material) for unit, place in named
-    ]
-    joined = {
-        column: list(dict.fromkeys(number for some in cited for number in some[column]))
-        for column in ("entities", "relationships", "text_units")
-    }
-    return {"text": _line(one.text), **joined}
+    cited: dict[str, dict[str, None]] = {"entities": {}, "relationships": {}, "text_units": {}}
+    for row, position in cited_positions:
+        unit = material.units[row]
+        sentence = cite_sentence(unit, unit.sentences[position], material)
+        for key, ids in cited.items():
+            ids |= dict.fromkeys(sentence[key])
+    return {"text": _line(statement.text), **{key: list(ids) for key, ids in cited.items()}}
 
 
 def _line(text: str) -> str:

@@ -1,113 +1,114 @@
-"""Words that tell whether a word is a noun, a name or neither: the files beside this one, one per language.
+"""Words that show whether a word is a noun, a name or neither: one file per language in this folder.
 
-They stand beside the function words of `text/stopwords.py`, which search leaves out. Words of everyday talk and of mail
-programs are found by it, but name nothing.
+They supplement the function words of `text/stopwords.py`, which search leaves out. Words of everyday talk and of mail
+programs can be searched for, but name nothing.
 """
 
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import Stemmer
 
+from relrag_pipelines import languages as folders
 from relrag_pipelines.text.analyzer import PREFIXED, fold
-from relrag_pipelines.text.stopwords import FINAL_LETTERS
 
 _SHORT = 3
 """letters that a word has at least without its ending or prefix"""
-_ENGLISH = Stemmer.Stemmer("english").stemWord
 
 
 @dataclass(frozen=True)
 class Language:
-    """What a file says, as words are compared."""
+    """The contents of a language's file, in normal form."""
 
     name: str
     empty: frozenset[str]
-    """words of everyday talk, of mail programs, and those that only lead to others"""
+    """words of everyday talk and of mail programs, and words that only lead to others"""
     titles: frozenset[str]
     before_noun: frozenset[str]
     before_verb: frozenset[str]
     endings: tuple[str, ...]
     """longest first"""
     not_noun: tuple[str, ...]
-    """endings of words that are rather no nouns"""
+    """endings of words that are rarely nouns"""
 
     def stem(self, word: str) -> str:
-        """A word, compared, without what its forms differ by."""
+        """A word in normal form without the endings by which its forms differ."""
         if not self.endings:
-            return str(_ENGLISH(word))
-        ending = next((one for one in self.endings if word.endswith(one) and len(word) - len(one) >= _SHORT), "")
+            return str(_stemmer(self.name).stemWord(word))
+        fitting = (ending for ending in self.endings if word.endswith(ending) and len(word) - len(ending) >= _SHORT)
+        ending = next(fitting, "")
         return word[: len(word) - len(ending)]
 
 
 @functools.lru_cache(maxsize=2**16)
 def normal_form(word: str) -> str:
-    """How words of all languages are compared: in small letters, without accents and final forms."""
-    return fold(word.replace("’", "'")).translate(FINAL_LETTERS)
+    """The form in which words of all languages are compared: lower case, without accents and final forms."""
+    return fold(word.replace("’", "'")).translate(folders.final_letters())
 
 
 @functools.cache
 def languages() -> dict[str, Language]:
     """Every language that has a file."""
-    return {file.stem: _load(file) for file in sorted(Path(__file__).parent.glob("*.toml"))}
+    return {code: _load(code) for code in folders.codes("nouns")}
+
+
+@functools.cache
+def _stemmer(code: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(folders.language(code).stemmer)
 
 
 def is_everyday(word: str) -> bool:
-    """Whether a word, compared, is of everyday talk or of mail programs; Hebrew may write a letter before it."""
+    """Whether a word in normal form, or after a prefixed letter, is of everyday talk or of mail programs."""
     return word in _empty() or (len(word) > _SHORT and word[0] in PREFIXED and word[1:] in _empty())
 
 
 def is_title(word: str) -> bool:
-    """Whether a word, compared, is written before or behind names."""
+    """Whether a word in normal form is a title, which is written before or after names."""
     return word.rstrip(".") in _titles()
 
 
-def language_of(words: Iterable[str], default: str = "en") -> str:
-    """The language that most of the words, compared, are of; the default where they tell nothing."""
-    known = _known()
-    counted = Counter(language for word in words for language in known.get(word, _letters(word)))
-    if not counted:
+def language_of(words: Iterable[str], default: str = folders.DEFAULT) -> str:
+    """The language of most of the words in normal form; the default without evidence."""
+    languages_by_word = _languages_by_word()
+    counts = Counter(language for word in words for language in languages_by_word.get(word, _letters(word)))
+    if not counts:
         return default
-    # a tie is broken by the default
-    return max(counted, key=lambda language: (counted[language], language == default, language))
+    # the default breaks a tie
+    return max(counts, key=lambda language: (counts[language], language == default, language))
 
 
 @functools.cache
-def _known() -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+def _languages_by_word() -> dict[str, tuple[str, ...]]:
+    names: dict[str, list[str]] = {}
     for language in languages().values():
         for word in language.empty | language.before_noun | language.before_verb:
-            found.setdefault(word, []).append(language.name)
-    return {word: tuple(some) for word, some in found.items()}
+            names.setdefault(word, []).append(language.name)
+    return {word: tuple(codes) for word, codes in names.items()}
 
 
 def _letters(word: str) -> tuple[str, ...]:
-    return ("he",) if "א" <= word[:1] <= "ת" else ()
+    return tuple(code for code in languages() if word and folders.is_in_script(word[0], folders.language(code)))
 
 
 @functools.cache
 def _empty() -> frozenset[str]:
-    return frozenset().union(*(one.empty for one in languages().values()))
+    return frozenset().union(*(language.empty for language in languages().values()))
 
 
 @functools.cache
 def _titles() -> frozenset[str]:
-    return frozenset().union(*(one.titles for one in languages().values()))
+    return frozenset().union(*(language.titles for language in languages().values()))
 
 
-def _load(file: Path) -> Language:
-    table = {
-        name: frozenset(map(normal_form, said.split())) for name, said in tomllib.loads(file.read_text("utf-8")).items()
-    }
-    endings = sorted(table.get("endings", ()), key=lambda one: (-len(one), one))
+def _load(code: str) -> Language:
+    table = {name: frozenset(map(normal_form, words.split())) for name, words in folders.table(code, "nouns").items()}
+    endings = sorted(table.get("endings", ()), key=lambda ending: (-len(ending), ending))
     return Language(
-        file.stem,
+        code,
         table["everyday"] | table["mail"] | table["before_noun"] | table["before_verb"],
         table["titles"],
         table["before_noun"],

@@ -1,6 +1,6 @@
-"""What words say of the number beside them: it is a phone, an order, an invoice. One TOML file a language.
+"""What words say of the number beside them: it is a phone, an order, an invoice; `numbers.toml` of each language.
 
-A file is `<ISO 639-1 code>.toml`; whoever adds a language adds a file. Its keys, all lists and all optional:
+Its keys, all lists and all optional:
 
 - `region`: the country whose numbers a text in this language most likely holds, ISO 3166-1
 - `phone`: words that announce a phone number: `mobile`, `my number`
@@ -15,8 +15,7 @@ A file is `<ISO 639-1 code>.toml`; whoever adds a language adds a file. Its keys
 - `repeat`: the words for two and three times the digit behind them: `double`, `triple`
 
 Capital letters and accents do not count. `telefon*` stands for every word that begins so; `_` for any one word. Words
-of languages that leave no blanks are found at the end of what stands in front. `international.toml` holds what is
-written alike in many languages.
+of languages that leave no blanks are found at the end of what stands in front.
 """
 
 from __future__ import annotations
@@ -26,9 +25,8 @@ import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from relrag_pipelines import languages
 from relrag_pipelines.errors import SafeError
-
-_FOLDER = Path(__file__).parent
 
 
 class NumberWordsError(SafeError):
@@ -57,18 +55,23 @@ _KEYS = frozenset(one.name for one in fields(NumberWords)) - {"language"}
 
 
 @functools.cache
-def load(folder: Path = _FOLDER) -> tuple[NumberWords, ...]:
+def load() -> tuple[NumberWords, ...]:
     """The words of every language, by its code. Raises NumberWordsError."""
-    return tuple(_read(path) for path in sorted(folder.glob("*.toml")))
+    return tuple(read(languages.path(code, "numbers")) for code in languages.codes("numbers"))
 
 
-def _read(path: Path) -> NumberWords:
+def read(path: Path) -> NumberWords:
+    """The words in a file. Raises NumberWordsError."""
     given = tomllib.loads(path.read_text(encoding="utf-8"))
     if unknown := sorted(given.keys() - _KEYS):
-        raise NumberWordsError(f"{path.name}: {unknown[0]} is not known; known: {', '.join(sorted(_KEYS))}")
+        raise NumberWordsError(
+            f"{path.parent.name}/{path.name}: {unknown[0]} is not known; known: {', '.join(sorted(_KEYS))}"
+        )
     if len(given.get("digits", range(10))) != 10:
-        raise NumberWordsError(f"{path.name}: digits has {len(given['digits'])} entries; write one for each of 0 to 9")
+        raise NumberWordsError(
+            f"{path.parent.name}/{path.name}: digits has {len(given['digits'])} entries; write one for each of 0 to 9"
+        )
     for key, words in given.items():
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
-            raise NumberWordsError(f"{path.name}: {key} is not a list of words")
-    return NumberWords(path.stem, **{key: tuple(words) for key, words in given.items()})
+            raise NumberWordsError(f"{path.parent.name}/{path.name}: {key} is not a list of words")
+    return NumberWords(path.parent.name, **{key: tuple(words) for key, words in given.items()})

@@ -330,5 +330,5 @@ def clear_cache() -> None:
     """Forgets every number seen so far."""
     _in_window.cache_clear()
     normalise.cache_clear()
-    library.regions_of.cache_clear()
+    library.clear_cache()
     context_words.forget()

@@ -45,19 +45,21 @@ _EXTENDED = re.compile("[^\\W\\d_]|[#\uff03;,~\uff5e]")
 
 
 class _Attempt(phonenumbers.PhoneNumberMatcher):
-    """The library's matcher, which only notes what it would try to parse."""
+    """The library's matcher, which only notes what it would try to parse, and where."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, None)
-        self.tried: set[str] = set()
-        self.has_next()
+        self.tried: dict[tuple[str, int], None] = {}
 
     def _parse_and_verify(self, candidate: str, offset: int) -> None:
-        self.tried.add(candidate)
+        self.tried[candidate, offset] = None
 
 
 class _Matcher(phonenumbers.PhoneNumberMatcher):
-    """The library's matcher, which does not try to parse what cannot be a number of the region."""
+    """The library's matcher, which does not try to parse what cannot be a number of the region.
+
+    A table is a candidate of hundreds of parts, so these and what the library says of them are remembered.
+    """
 
     def __init__(self, text: str, region: str, regions: tuple[str, ...]) -> None:
         away = is_away(region, regions)
@@ -65,11 +67,46 @@ class _Matcher(phonenumbers.PhoneNumberMatcher):
         self._region, self._regions = region, regions
 
     def _parse_and_verify(self, candidate: str, offset: int) -> phonenumbers.PhoneNumberMatch | None:
-        return (
-            super()._parse_and_verify(candidate, offset)
-            if self._region in regions_of(candidate, self._regions)
-            else None
-        )
+        if self._region not in regions_of(candidate, self._regions):
+            return None
+        end = offset + len(candidate)
+        before, after = self.text[max(0, offset - 1) : offset], self.text[end : end + 1]
+        number = _parsed(candidate, before, after, self._region, self.leniency)
+        return phonenumbers.PhoneNumberMatch(offset, candidate, number) if number else None
+
+    def _extract_inner_match(self, candidate: str, offset: int) -> phonenumbers.PhoneNumberMatch | None:
+        parts = _possible_parts(candidate, self._region, self._regions)
+        found = (self._parse_and_verify(part, offset + place) for part, place in parts)
+        return next(filter(None, found), None)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _parsed(candidate: str, before: str, after: str, region: str, leniency: int) -> phonenumbers.PhoneNumber | None:
+    """The number that the library takes a candidate for, between the characters before and after it."""
+    matcher = phonenumbers.PhoneNumberMatcher(before + candidate + after, region, leniency)
+    match = matcher._parse_and_verify(candidate, len(before))
+    return match.number if match else None
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _possible_parts(candidate: str, region: str, regions: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """The parts of a candidate that can be a number of the region, each with its offset, in the library's order."""
+    return tuple((part, place) for part, place in _parts(candidate) if region in regions_of(part, regions))
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _parts(candidate: str) -> tuple[tuple[str, int], ...]:
+    """What the library would try of a candidate that is no number as a whole; it tries many parts several times."""
+    attempt = _Attempt(candidate)
+    attempt._extract_inner_match(candidate, 0)
+    return tuple(attempt.tried)
+
+
+def _candidates(window: str) -> set[str]:
+    """Whatever the library would try in the window, as long as nothing is found."""
+    attempt = _Attempt(window)
+    attempt.has_next()
+    return {candidate for candidate, _ in attempt.tried}
 
 
 def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple[int, int]]:
@@ -87,7 +124,7 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
         if count(match.raw_string) == digits and (is_grouped(match.raw_string) or not is_away(match_region, regions)):
             yield match.start, match.end
             return
-    possible = {region for candidate in _Attempt(window).tried for region in regions_of(candidate, regions)}
+    possible = {region for candidate in _candidates(window) for region in regions_of(candidate, regions)}
     for region in filter(possible.__contains__, in_order(regions)):
         for match in _Matcher(window, region, regions):
             alone = is_alone(window, match.start, match.start + len(match.raw_string), end)
@@ -163,3 +200,9 @@ def numbers(region: str) -> re.Pattern[str]:
     if home.national_prefix_transform_rule and home.country_code != _NANP:
         own += r"|\d{5,}"  # what is dialled is rewritten before it is compared with the plan
     return re.compile(rf"(?:{abroad})\d{{{FEWEST_WITH_PLUS},}}|(?:{home.country_code})?(?:{prefix}){{0,2}}(?:{own})?")
+
+
+def clear_cache() -> None:
+    """Forgets every number seen so far."""
+    for remembered in (regions_of, _parsed, _possible_parts, _parts):
+        remembered.cache_clear()

@@ -1,4 +1,4 @@
-"""The length of a recording, and whether it is complete, from its header; no sound is decoded."""
+"""The length of a recording, and whether it is complete, from its header. No sound is decoded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class AudioError(Exception):
 
 
 def seconds(file: Path) -> float | None:
-    """The length of a recording; None where its format does not tell. Raises AudioError and OSError."""
+    """The length of a recording; None where its format doesn't state it. Raises AudioError and OSError."""
     suffix = file.suffix.lower()
     with open_plain(file) as opened:
         if missing := _missing_bytes(opened, suffix):
@@ -37,21 +37,21 @@ def seconds(file: Path) -> float | None:
 
 
 def _missing_bytes(opened: BinaryIO, suffix: str) -> int:
-    """Bytes by which the file is shorter than its outermost parts say."""
+    """Bytes by which the file is shorter than the sizes in its outermost boxes or chunks."""
     size = os.fstat(opened.fileno()).st_size
     if suffix == ".wav":
         head = opened.read(8)
         return max(0, struct.unpack("<I", head[4:])[0] + 8 - size) if head[:4] == b"RIFF" and len(head) == 8 else 0
-    place = 0
-    while suffix in _ISO_MEDIA and place < size:
-        opened.seek(place)
+    offset = 0
+    while suffix in _ISO_MEDIA and offset < size:
+        opened.seek(offset)
         head = opened.read(16)
         if len(head) < 8:
             return 8 - len(head)
         length = struct.unpack(">I", head[:4])[0]
         if length == 1 and len(head) == 16:
             length = struct.unpack(">Q", head[8:])[0]
-        if length < 8:  # 0: to the end of the file; else no box
+        if length < 8:  # 0 means up to the end of the file; other values are no box
             break
-        place += length
-    return max(0, place - size)
+        offset += length
+    return max(0, offset - size)

@@ -1,7 +1,7 @@
 """Who was called and when, from the name of the recording.
 
-A pattern is a name without its suffix in which `{...}` stands for a part; blanks and underscores are alike, case does
-not count. Parts: {name}, {phone}, {who} (either of the two), {yyyy}, {yy}, {mm}, {dd}, {HH}, {MM}, {SS}, {any}.
+A pattern is a file name without its suffix with `{...}` as placeholders; blanks and underscores are equal, case is
+ignored. Placeholders: {name}, {phone}, {who} (either of the two), {yyyy}, {yy}, {mm}, {dd}, {HH}, {MM}, {SS}, {any}.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PATTERNS = (
     "{who}_{yyyy}{mm}{dd}_{HH}{MM}{SS}",
     "{who}_{yy}{mm}{dd}_{HH}{MM}{SS}",
 )
-"""names that recorders of Android give; a pattern of the source comes before them"""
+"""names that Android's recorders write; a source's own patterns are tried first"""
 
 _PHONE = r"\+?\d[\d ()\-_]{4,18}\d|\*?\d{3,6}"
 _PARTS = {
@@ -45,12 +45,12 @@ _SAYS_CALL = re.compile(r"(?<![^\W_])(?:calls?|recording|rec|שיחה|שיחת|�
 
 
 def says_call(stem: str) -> bool:
-    """Whether a name says that it is a call or a recording."""
+    """Whether a file name says that it is a call or a recording."""
     return _SAYS_CALL.search(stem) is not None
 
 
 class FilenameFacts(NamedTuple):
-    """What the name of a recording tells."""
+    """Person, phone and time that the name of a recording states."""
 
     name: str | None
     phone: str | None
@@ -61,28 +61,28 @@ class FilenameFacts(NamedTuple):
 
 @functools.lru_cache(64)
 def pattern(template: str) -> re.Pattern[str]:
-    """The pattern of a template. Raises ValueError with the part that is unknown or occurs twice."""
+    """The regular expression for a template. Raises ValueError for a placeholder that is unknown or used twice."""
     parts = re.split(r"\{(\w*)\}", template)
     names = parts[1::2]
     for name in names:
         if name not in _PARTS:
             raise ValueError(f"has {{{name}}}; known: {', '.join(f'{{{part}}}' for part in _PARTS)}")
         if names.count(name) > 1 and name != "any":
-            raise ValueError(f"has {{{name}}} twice; each part may stand once")
+            raise ValueError(f"uses {{{name}}} twice; each placeholder may appear once")
     literals = [re.sub(r"(?:\\ |_)+", "[ _]+", re.escape(literal)) for literal in parts[::2]]
-    inside = [literal + (_PARTS[name] if name else "") for literal, name in zip(literals, [*names, ""], strict=True)]
-    return re.compile("".join(inside), re.IGNORECASE)
+    fragments = [literal + (_PARTS[name] if name else "") for literal, name in zip(literals, [*names, ""], strict=True)]
+    return re.compile("".join(fragments), re.IGNORECASE)
 
 
 def parse_filename(stem: str, templates: Iterable[str], timezone: str) -> FilenameFacts:
-    """Who was called and when, by a name without its suffix; what no pattern tells is looked for by itself."""
+    """Who was called and when, by a file name without its suffix; without a matching pattern, each is searched for."""
     for template in (*templates, *PATTERNS):
         if match := pattern(template).fullmatch(stem):
             parts = match.groupdict()
-            found = recording_time.parse_moment(parts, timezone)
-            if found or "dd" not in parts:
+            moment = recording_time.parse_moment(parts, timezone)
+            if moment or "dd" not in parts:
                 name, phone = _name_and_phone(parts)
-                return FilenameFacts(name, phone, *(found or (None, "none")))
+                return FilenameFacts(name, phone, *(moment or (None, "none")))
     name, phone = _name_and_phone({"who": recording_time.strip_time(stem)})
     return FilenameFacts(name, phone, *(recording_time.time_in_name(stem, timezone) or (None, "none")))
 

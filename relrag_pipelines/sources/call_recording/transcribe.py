@@ -1,9 +1,9 @@
-"""Transcripts of calls that have none, by a faster-whisper model that lies on this machine.
+"""Transcribes calls that have no transcript, with a faster-whisper model on this machine.
 
-Sound is decoded, and the model runs, in a process with limits (sandbox.py), which keeps the model for the next
-recording. Each transcript is kept as WebVTT as soon as it is made, so that an interrupted sync goes on with the next
-recording. The library would fetch a model or tokenizer that is missing; here a folder that lacks them is refused before
-it is opened.
+Decoding and transcription run in a process with limits (sandbox.py), which keeps the model for the next recording.
+Each transcript is cached as WebVTT as soon as it is complete, so an interrupted sync continues with the next
+recording. The library would download a missing model or tokenizer; a folder without them is refused before the library
+opens it.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from relrag_pipelines.sources.formats.transcript import Cue, Transcript, Transcr
 from relrag_pipelines.workers.sandbox import Limits, call
 
 BATCH = 8
-"""stretches of a recording that are decoded together"""
+"""segments of a recording that are decoded together"""
 _NEEDED = ("model.bin", "config.json", "tokenizer.json")
 
 
-def transcript_of(audio: Path, kept: Path, model: str, limits: Limits) -> Transcript:
-    """The transcript of a recording: the one in `kept`, else a new one that is put there.
+def transcript_of(audio: Path, cached: Path, model: str, limits: Limits) -> Transcript:
+    """The transcript of a recording: the one in the file `cached`, else a new one, which is stored there.
 
-    Raises TranscriptError where the model cannot be used or the recording not be decoded, and sandbox.ParserStopped
-    where that takes more than the limits.
+    Raises TranscriptError if the model cannot be used or the recording cannot be decoded, and sandbox.ParserStopped
+    if that exceeds the limits.
     """
-    if not kept.exists():
-        write_text(kept, vtt(*call(limits, 0, _transcribe, audio, model)))
-    made = kept.read_bytes()
-    if b"-->" not in made:
+    if not cached.exists():
+        write_text(cached, vtt(*call(limits, 0, _transcribe, audio, model)))
+    data = cached.read_bytes()
+    if b"-->" not in data:
         raise TranscriptError(
             "no_speech", "the model heard nobody speak in it; put a transcript beside it if that is wrong"
         )
-    return read(made, ".vtt")
+    return read(data, ".vtt")
 
 
 def vtt(cues: list[Cue], language: str | None) -> str:
@@ -46,7 +46,10 @@ def vtt(cues: list[Cue], language: str | None) -> str:
 def _transcribe(audio: Path, model: str) -> tuple[list[Cue], str | None]:
     try:
         segments, about = _pipeline(model).transcribe(str(audio), batch_size=BATCH, without_timestamps=False)
-        cues = [Cue(one.start, one.end, None, " ".join(one.text.replace("-->", "→").split())) for one in segments]
+        cues = [
+            Cue(segment.start, segment.end, None, " ".join(segment.text.replace("-->", "→").split()))
+            for segment in segments
+        ]
     except (OSError, RuntimeError, ValueError) as error:
         why = f"the recording could not be transcribed ({type(error).__name__}); play it to see whether it is whole"
         raise TranscriptError("not_transcribed", why) from None
@@ -54,7 +57,7 @@ def _transcribe(audio: Path, model: str) -> tuple[list[Cue], str | None]:
 
 
 def lacks(folder: Path) -> str:
-    """What is missing for using the model in that folder, and what to do; empty if nothing is."""
+    """What the folder lacks to be used as a model, and what to do; empty if nothing."""
     if missing := [name for name in _NEEDED if not (folder / name).is_file()]:
         return f"transcription_model has no {', '.join(missing)}; name the folder of a faster-whisper model"
     try:
@@ -66,7 +69,7 @@ def lacks(folder: Path) -> str:
 
 @functools.lru_cache(1)
 def _pipeline(folder: str) -> Any:
-    """The model, loaded once in the process that transcribes."""
+    """The model in a folder, loaded once in the process that transcribes."""
     if why := lacks(Path(folder)):
         raise TranscriptError("no_model", why)
     from faster_whisper import BatchedInferencePipeline, WhisperModel

@@ -1,9 +1,9 @@
 """Source code: the tracked files of git repositories, and files in other folders.
 
-A file is a unit. Each function, method and class of it is a record, a class without its methods and inner classes; what
-stands outside of them is the record of the file. So every line stands in one record. Languages without a grammar
-(languages.py) give one record a file. Generated code, code of others that lies in the repository (`vendor`,
-`node_modules`), binary files and what git ignores are left out and counted.
+A file is a unit. Each function, method and class is a record; a class's record leaves out its methods and inner
+classes. The rest of the file is the file's own record, so every line is in exactly one record. A file in a language
+without a grammar (languages.py) is one record. Generated code, vendored code (`vendor`, `node_modules`), binary files
+and files that git ignores are left out and counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from relrag_pipelines.sources import (
     Excluded,
     Listing,
     ListingError,
-    ListingPlace,
+    ListingScope,
     ReadContext,
     Unit,
     UnitRef,
@@ -36,11 +36,11 @@ from relrag_pipelines.sources.formats.text_cleaning import clean
 from relrag_pipelines.workers.sandbox import call
 
 MAX_PARSED = 16 * 2**20
-"""a longer file is read as lines, bytes"""
+"""bytes; a longer file is read without parsing it"""
 
 _HEAD = 2048
 _BUILT = frozenset({"build", "dist", "out", "target", "venv", "env", "__pycache__"})
-"""in a folder that is no repository, where nothing says what is ignored"""
+"""folders left out where no repository has rules about what to ignore"""
 _GENERATED_NAME = re.compile(
     r"(?:[.-](?:min|bundle|generated|designer)\.\w+|[._]pb2?(?:_grpc)?\.\w+|[._]generated\.\w+|\.g\.(?:dart|cs)"
     r"|\.d\.ts\.map|_string\.go|\.freezed\.dart)\Z",
@@ -53,7 +53,7 @@ _GENERATED = re.compile(
 )
 _COMMENT = re.compile(rb"^\s*(?:#|//|/\*|\*|--|;|%|<!--|\"\"\"|\()", re.MULTILINE)
 _LONG_LINES = 1000
-"""code whose lines are this long on average was made by a program, bytes"""
+"""average bytes a line from which code counts as generated"""
 _BLANKS = re.compile(r"\n(?:[ \t]*\n){2,}")
 _COUNTED = {
     "vendored": "files and folders of others' code",
@@ -63,12 +63,12 @@ _COUNTED = {
 }
 
 
-def units(place: ListingPlace) -> Listing:
-    """Every file of source code below a source's path, and one unit that counts what was left out.
+def units(scope: ListingScope) -> Listing:
+    """Every file of source code below a source's path, and one unit that counts the files left out.
 
     Raises ListingError where git cannot list the files of a repository.
     """
-    return Listing(tuple(_units(place.root, place.is_excluded, place.follow_links)))
+    return Listing(tuple(_units(scope.root, scope.is_excluded, scope.follow_links)))
 
 
 def _units(root: Path, excluded: Excluded, follow_links: bool) -> Iterator[Unit | UnitRef]:
@@ -96,7 +96,7 @@ def recognise(file: Path) -> bool:
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The records of a file in the order of its lines; of the unit that counts, the counts."""
+    """The records of a file in the order of its lines; for the unit that counts, its counts."""
     if unit.version:
         for part in unit.version.split(","):
             reason, _, count = part.partition("=")
@@ -127,36 +127,39 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
 
 
 def records(text: str, language: str, unit: Unit, reading: ReadContext) -> Iterator[Record]:
-    """A record for what is outside all definitions, if there is anything, then one per definition."""
+    """A record for the text outside all definitions, if it has letters or digits, then one per definition."""
     source = text.encode()
     module = _module(unit)
-    found: list[Symbol] = []
+    definitions: list[Symbol] = []
     package = module
     if language in GRAMMARS and len(source) <= MAX_PARSED:
-        found, package = call(reading.limits, len(source), symbols, source, language, module)
-    outside, *inside = text_outside_nested(source, [(one.start, one.end) for one in found])
+        definitions, package = call(reading.limits, len(source), symbols, source, language, module)
+    outside, *bodies = text_outside_nested(source, [(symbol.start, symbol.end) for symbol in definitions])
     lines = source.count(b"\n") + (not source.endswith(b"\n"))
-    file = _File(unit, reading, language, package, len([one for one in found if not one.classes]))
+    file = _File(unit, reading, language, package, len([symbol for symbol in definitions if not symbol.classes]))
     if any(map(str.isalnum, outside)):
         yield file.record(outside, "", line_start=1, line_end=lines)
-    places = _places(found)
-    taken: Counter[str] = Counter()
-    for place, (symbol, own) in enumerate(zip(found, inside, strict=True)):
-        taken[symbol.symbol] += 1
-        yield file.of(symbol, own, places[place], taken[symbol.symbol])
+    occurrences: Counter[str] = Counter()
+    for symbol, body, siblings in zip(definitions, bodies, _sibling_positions(definitions), strict=True):
+        occurrences[symbol.symbol] += 1
+        yield file.definition(symbol, body, siblings, occurrences[symbol.symbol])
 
 
 class _File:
-    """What all records of one file share."""
+    """The fields that all records of a file share."""
 
     def __init__(self, unit: Unit, reading: ReadContext, language: str, package: str, functions: int) -> None:
         self._unit, self._language, self._functions = unit, language, functions
         self._id = reading.hash(f"{reading.source}\0{unit.path}")
-        self._known = {"language": language} | ({"package_name": package} if package else {})
+        self._shared_extra = {"language": language} | ({"package_name": package} if package else {})
         self._package, self._name = package or unit.path, PurePosixPath(unit.path).name
 
-    def of(self, symbol: Symbol, text: str, place: tuple[int | None, int], count: int) -> Record:
-        """The record of a definition; `count` of its name in the file. place: index among its siblings, how many."""
+    def definition(self, symbol: Symbol, text: str, siblings: tuple[int | None, int], occurrence: int) -> Record:
+        """The record of a definition.
+
+        `siblings` holds its index among its siblings and their number; `occurrence` counts from 1 the definitions of
+        the same name in the file.
+        """
         extra = {"symbol_name": symbol.symbol, "line_start": symbol.line, "line_end": symbol.last_line}
         if symbol.classes:
             extra["class_name"] = ".".join(symbol.classes)
@@ -164,15 +167,15 @@ class _File:
             extra["parent_class"] = symbol.parent_class
         if not symbol.is_class:
             extra["method_name"] = symbol.name
-        name = symbol.symbol if count == 1 else f"{symbol.symbol}~{count}"
+        name = symbol.symbol if occurrence == 1 else f"{symbol.symbol}~{occurrence}"
         record = self.record(text, name, **extra)
         record.subject = symbol.symbol
         record.parent_ref = symbol.scope or self._package
-        record.index_in_parent, record.total_siblings = place
+        record.index_in_parent, record.total_siblings = siblings
         return record
 
     def record(self, text: str, name: str, **extra: Any) -> Record:
-        """A record of the file: `name` tells it from the others."""
+        """A record of the file; `name` distinguishes it from the file's other records, and is empty for the file."""
         return Record(
             source_id=f"{self._id}:{name}" if name else self._id,
             text=text,
@@ -184,14 +187,14 @@ class _File:
             content_type=self._language,
             file_name=self._unit.path,
             locations=[f"{self._unit.path}#L{extra['line_start']}-L{extra['line_end']}"],
-            extra=self._known | extra,
+            extra=self._shared_extra | extra,
         )
 
 
 def text_outside_nested(source: bytes, spans: Sequence[tuple[int, int]]) -> list[str]:
-    """The text outside of all spans, and of each span what is not in those inside it. Spans are ordered by their start.
+    """The text outside all spans, then for each span its text without the spans nested in it; spans ordered by start.
 
-    Together they hold every line once.
+    Together the texts hold every line once.
     """
     pieces: list[list[bytes]] = [[] for _ in range(len(spans) + 1)]
     open_: list[tuple[int, int]] = [(0, len(source))]
@@ -214,7 +217,7 @@ def text_outside_nested(source: bytes, spans: Sequence[tuple[int, int]]) -> list
 
 
 def is_generated(data: bytes) -> bool:
-    """Whether the first comments of a file say that a program made it, or its lines are longer than people write."""
+    """Whether the first comments of a file say that it is generated, or its lines are longer than people write."""
     head = data[:_HEAD]
     if len(data) > _LONG_LINES and len(data) / (data.count(b"\n") + 1) > _LONG_LINES:
         return b"\0" not in head
@@ -228,7 +231,7 @@ def is_generated(data: bytes) -> bool:
 def _candidates(
     root: Path, excluded: Excluded, left_out: Counter[str], follow_links: bool
 ) -> Iterator[tuple[Path, Path]]:
-    """Files that might be source code, with the repository or folder whose ignore rules apply to them."""
+    """Files that may be source code, each with the repository or folder whose ignore rules apply to it."""
     for folder, names in git_repository.walk(root, excluded, follow_links):
         if not follow_links and git_repository.linked_from_outside(folder, root):
             yield folder / ".git", root
@@ -237,19 +240,24 @@ def _candidates(
             if git_repository.is_bare(folder):
                 continue
             if git_repository.is_repository(folder):
-                if git_repository.irregular_rules(folder):
-                    left_out["irregular_rules"] += 1
-                elif count := git_repository.count_ignored(folder):
-                    left_out["ignored"] += count
+                _count_ignored(folder, left_out)
                 yield from ((file, folder) for file in git_repository.tracked_files(folder))
                 continue
         except RepositoryError as error:
             name = path_of(folder, root)
             advice = f"{error}, or exclude {name}/" if folder != root else str(error)
             raise ListingError(f"the files of the repository {name} cannot be listed: {advice}") from None
-        # what lies in the source is read where it lies
-        beside = (folder / name for name in names)
-        yield from ((file, root) for file in beside if not file.is_symlink() or leads_out(file, root))
+        # a link to a file within the source is skipped: that file is listed at its own path
+        files = (folder / name for name in names)
+        yield from ((file, root) for file in files if not file.is_symlink() or leads_out(file, root))
+
+
+def _count_ignored(repository: Path, left_out: Counter[str]) -> None:
+    """Adds to `left_out` the files that a repository ignores, or that its ignore rules are not regular files."""
+    if git_repository.irregular_rules(repository):
+        left_out["irregular_rules"] += 1
+    elif count := git_repository.count_ignored(repository):
+        left_out["ignored"] += count
 
 
 def _reason(path: Path, base: Path) -> str:
@@ -259,22 +267,22 @@ def _reason(path: Path, base: Path) -> str:
     return "generated" if _GENERATED_NAME.search(path.name) else ""
 
 
-def _places(found: Sequence[Symbol]) -> list[tuple[int | None, int]]:
-    """Of each definition its index among the functions of its class, or of its file, and how many there are.
+def _sibling_positions(definitions: Sequence[Symbol]) -> list[tuple[int | None, int]]:
+    """For each definition its index among the functions of its class or file, and the number of these functions.
 
     A class has no index; its siblings are its methods.
     """
-    counted = Counter(one.scope for one in found if not one.is_class)
-    next_: Counter[str] = Counter()
-    places: list[tuple[int | None, int]] = []
-    for one in found:
-        places.append((None if one.is_class else next_[one.scope], counted[one.scope]))
-        next_[one.scope] += not one.is_class
-    return places
+    totals = Counter(symbol.scope for symbol in definitions if not symbol.is_class)
+    next_index: Counter[str] = Counter()
+    positions: list[tuple[int | None, int]] = []
+    for symbol in definitions:
+        positions.append((None if symbol.is_class else next_index[symbol.scope], totals[symbol.scope]))
+        next_index[symbol.scope] += not symbol.is_class
+    return positions
 
 
 def _module(unit: Unit) -> str:
-    """The path within its repository as a dotted name: `src/users/service.py` is `users.service`."""
+    """The file's path in its repository as a dotted module name: `src/users/service.py` is `users.service`."""
     path = PurePosixPath(unit.path)
     parts = list(path.with_suffix("").parts)
     for up, folder in zip(range(len(parts)), unit.file.parents, strict=False):

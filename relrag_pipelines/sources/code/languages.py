@@ -1,4 +1,4 @@
-"""Programming languages: the files of each, and which nodes of its syntax tree are functions, classes and comments.
+"""Programming languages: their file names, and which syntax nodes are functions, classes and comments.
 
 The grammars are tree-sitter's, one wheel a language; a language without one is read as lines.
 """
@@ -40,26 +40,26 @@ _TYPED_CLASSES = frozenset(
 
 @dataclass(frozen=True)
 class Grammar:
-    """How to read the tree of one language: names of node types, as its grammar has them."""
+    """Node types of one language, as its tree-sitter grammar names them."""
 
     module: str
     """the wheel's module"""
     functions: frozenset[str]
     classes: frozenset[str]
     comments: frozenset[str] = frozenset({"comment"})
-    """what belongs to the definition that it stands right above: comments, attributes"""
+    """nodes that belong to the definition right below them: comments, attributes"""
     wrappers: frozenset[str] = frozenset()
-    """nodes that a definition stands in with more that belongs to it: decorators, `export`, `template<...>`"""
+    """nodes that enclose a definition with more that belongs to it: decorators, `export`, `template<...>`"""
     containers: frozenset[str] = frozenset()
-    """nodes whose definitions count as if they stood outside: conditions, blocks of the preprocessor"""
+    """nodes whose definitions count as if outside: conditions, preprocessor blocks"""
     namespaces: frozenset[str] = frozenset()
-    """the same, but their name becomes part of the names inside"""
+    """like containers, but their name becomes part of the names inside"""
     bases: tuple[str, ...] = ()
     """fields or child types that name the class that a class extends"""
     package: str = ""
-    """node type of the clause that names the package; `path`: the file's path does"""
+    """node type of the clause that names the package; `path`: the file's path names it"""
     function: str = "language"
-    """the module's function that gives the grammar"""
+    """the module's function that returns the grammar"""
 
 
 _JAVASCRIPT = Grammar(
@@ -221,7 +221,7 @@ def language_of(name: str, head: bytes = b"") -> str | None:
 
 @functools.cache
 def parser(language: str) -> Parser:
-    """The parser of a language of GRAMMARS, loaded when it is first needed."""
+    """The parser of a language of GRAMMARS, loaded on first use."""
     from tree_sitter import Language, Parser
 
     grammar = GRAMMARS[language]

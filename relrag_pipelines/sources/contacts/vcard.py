@@ -1,7 +1,7 @@
 """Parses vCard 2.1, 3.0 (RFC 2426) and 4.0 (RFC 6350) into properties, card by card.
 
-Lines are unfolded and decoded one by one; pictures, sounds and keys are passed over, however long. What is no property
-is counted, and the rest of the card is kept.
+Lines are unfolded and decoded as they are read; pictures, sounds and keys are skipped, however long they are. A line
+that isn't a property is counted, and the rest of the card is kept.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import BinaryIO
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode
 
 MAX_LINE = 16 * 2**20
-"""Longest line that is read, bytes; of a longer one the rest is passed over."""
+"""Longest line that is read, bytes; the rest of a longer line is skipped."""
 
 _PASSED_OVER = (b"PHOTO", b"LOGO", b"SOUND", b"KEY")
 _QUOTED_PRINTABLE = re.compile(rb";(?:[^;]*=)?\"?(?:QUOTED-PRINTABLE|Q)\"?(?:;|$)")
@@ -26,7 +26,7 @@ _PROPERTY = re.compile(
     rb"(?:[A-Za-z0-9-]+\.)?(?:END|BEGIN|VERSION|N|FN|TEL|EMAIL|ADR|ORG|TITLE|ROLE|URL|BDAY|NOTE|LABEL|NICKNAME|UID|REV"
     rb"|CATEGORIES|GEO|TZ|PHOTO|X-[A-Z0-9-]+)[;:]"
 )
-"""in capitals, as phones write them"""
+"""property names in capitals, as phones write them"""
 _PARAMETERS = re.compile(r';([^;:="]+)(?:=((?:"[^"]*"|[^";:])*))?')
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _PARTS = re.compile(r"(?<!\\)(?:\\\\)*;")
@@ -39,11 +39,11 @@ class Property:
     name: str
     """in capitals"""
     value: str
-    """decoded; what is escaped in it still is"""
+    """decoded, with its escape sequences"""
     group: str = ""
     """joins properties of a card: `item1`"""
     parameters: dict[str, str] = field(default_factory=dict)
-    """names in capitals; the types of 2.1, which have no name, stand under TYPE, joined by commas"""
+    """names in capitals; the unnamed types of vCard 2.1 are under TYPE, joined by commas"""
 
     @property
     def text(self) -> str:
@@ -61,8 +61,10 @@ class Property:
 
     @property
     def types(self) -> list[str]:
-        """Its types in small letters."""
-        return [one.strip().strip('"').lower() for one in self.parameters.get("TYPE", "").split(",") if one.strip()]
+        """The values of TYPE in lower case."""
+        return [
+            type_.strip().strip('"').lower() for type_ in self.parameters.get("TYPE", "").split(",") if type_.strip()
+        ]
 
 
 @dataclass
@@ -88,26 +90,26 @@ def unescape(text: str) -> str:
 
 
 def cards(file: BinaryIO) -> Iterator[VCard]:
-    """The cards of a file in their order; one that another begins in, or that the file ends in, is not `ended`."""
+    """The cards of a file in order; `has_end` is false for a card that ends at another BEGIN or at the file's end."""
     card: VCard | None = None
-    agents = 0
+    agent_depth = 0
     for number, line in _unfold(_as_bytes(file)):
         name = line.strip().upper()
         if name == b"BEGIN:VCARD":
             if card and _is_agent(card):
-                agents += 1
+                agent_depth += 1
                 continue
             if card:
                 card.has_end = False
                 yield card
-            card, agents = VCard(number), 0
+            card, agent_depth = VCard(number), 0
         elif name == b"END:VCARD":
-            if agents:
-                agents -= 1
+            if agent_depth:
+                agent_depth -= 1
             elif card:
                 yield card
                 card = None
-        elif card and not agents and name:
+        elif card and not agent_depth and name:
             _add(card, line)
     if card:
         card.has_end, card.is_truncated = False, True
@@ -115,12 +117,12 @@ def cards(file: BinaryIO) -> Iterator[VCard]:
 
 
 def _is_agent(card: VCard) -> bool:
-    """Whether a card is that of an agent: vCard 2.1 nests it in the person's."""
+    """Whether an agent's card begins next: vCard 2.1 nests it in the person's card."""
     return bool(card.properties) and card.properties[-1].name == "AGENT" and not card.properties[-1].value.strip()
 
 
 def _as_bytes(file: BinaryIO) -> BinaryIO:
-    """The file, as UTF-8 where it begins with another Unicode mark."""
+    """The file, transcoded to UTF-8 if it has the byte order mark of another Unicode encoding."""
     head = file.read(3)
     if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return BytesIO((head + file.read()).decode("utf-16", "replace").encode())
@@ -129,7 +131,7 @@ def _as_bytes(file: BinaryIO) -> BinaryIO:
 
 
 def _unfold(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Whole lines with the number of their first; continued ones joined, pictures left out."""
+    """Logical lines with the number of their first line; folded lines are joined, pictures left out."""
     current: _FoldedLine | None = None
     for number, line in _lines(file):
         if current and current.goes_on_with(line):
@@ -155,7 +157,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 class _FoldedLine:
-    """A property on one or more lines of a file."""
+    """A property folded over one or more lines of a file."""
 
     def __init__(self, first: int, line: bytes) -> None:
         self.first = first
@@ -172,7 +174,7 @@ class _FoldedLine:
         return line[:1] in (b" ", b"\t") or (self.is_passed_over and bool(line) and b":" not in line)
 
     def whole(self) -> bytes:
-        """Its lines joined."""
+        """Its lines, joined."""
         if len(self.parts) == 1 and not self._is_encoded:
             return self.parts[0]
         if not self._is_encoded:
@@ -180,22 +182,24 @@ class _FoldedLine:
         return self._joined(indented=self._is_indented())
 
     def _joined(self, *, indented: bool) -> bytes:
-        """The lines of a value in quoted-printable; `indented`: a blank begins each that a soft break precedes."""
-        whole, soft = [b""], False
-        for place, part in enumerate(self.parts):
-            whole.append(part[1:] if place and part[:1] in (b" ", b"\t") and (indented or not soft) else part)
+        """The joined lines of a quoted-printable value; `indented`: fold blanks begin lines after soft breaks too."""
+        joined, soft = [b""], False
+        for index, part in enumerate(self.parts):
+            joined.append(part[1:] if index and part[:1] in (b" ", b"\t") and (indented or not soft) else part)
             soft = _ends_softly(part)
             if soft:
-                whole[-1] = whole[-1].rstrip(b" \t")[:-1]
-        return b"".join(whole)
+                joined[-1] = joined[-1].rstrip(b" \t")[:-1]
+        return b"".join(joined)
 
     def _is_indented(self) -> bool:
-        """Whether lines behind soft breaks are folded as well: then the blank that begins each is not of the value."""
-        behind = [part for part, before in zip(self.parts[1:], self.parts, strict=False) if _ends_softly(before)]
-        if not behind or any(part[:1] not in (b" ", b"\t") for part in behind):
+        """Whether lines after soft breaks are folded too, so that their first blank isn't part of the value."""
+        continuations = [
+            part for part, previous in zip(self.parts[1:], self.parts, strict=False) if _ends_softly(previous)
+        ]
+        if not continuations or any(part[:1] not in (b" ", b"\t") for part in continuations):
             return False
-        # one blank may be of the value, unless it would stand within a character
-        return len(behind) > 1 or (not self._is_utf8(indented=False) and self._is_utf8(indented=True))
+        # a single blank may belong to the value, unless it would split a character
+        return len(continuations) > 1 or (not self._is_utf8(indented=False) and self._is_utf8(indented=True))
 
     def _is_utf8(self, *, indented: bool) -> bool:
         try:
@@ -231,19 +235,19 @@ def _split(line: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def _parameters(head: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for name, value in _PARAMETERS.findall(head):
         key = name.strip().upper()
         if not value:
             bare = "ENCODING" if key in ("QUOTED-PRINTABLE", "BASE64") else "TYPE"
             key, value = bare, key.lower()
         value = value.replace('"', "")
-        found[key] = f"{found[key]},{value}" if key in found else value
-    return found
+        parameters[key] = f"{parameters[key]},{value}" if key in parameters else value
+    return parameters
 
 
 def _decode(raw: bytes, parameters: dict[str, str]) -> tuple[str, bool]:
-    """The value as text, and whether that is certain."""
+    """The value as text, and whether it is certain."""
     encoding = parameters.get("ENCODING", "").upper().rpartition(",")[2]
     if encoding in ("Q", "QUOTED-PRINTABLE"):
         raw = quopri.decodestring(raw)

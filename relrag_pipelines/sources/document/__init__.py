@@ -1,7 +1,7 @@
 """Documents: PDF with pages, DOCX, Markdown, HTML, text, CSV and TSV. One file is one record.
 
-`extract` reads bytes or a file of any of these formats and is what attachments are read with too. What cannot be
-read is a failure, never an exception; what can be read of the same file is kept.
+`extract` reads bytes or a file of any of these formats; attachments are read with it too. Anything unreadable is a
+failure, never an exception, and the readable rest of the same file is kept.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LIMITS = Limits()
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The record of a file, and failures for what could not be read of it.
+    """The record of a file, and a failure for each part that could not be read.
 
     The id is a hash of the path, so that an edit keeps it. `extra.bytes_hash` is equal for equal bytes anywhere.
     """
@@ -53,10 +53,10 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     with open_plain(unit.file) as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     bounds = {"max_ratio": reading.archive_max_ratio, "max_bytes": reading.archive_max_bytes}
-    found = extract(unit.file, name, reading.limits, **bounds)
-    yield from found.failures
-    if found.readable:
-        yield _record(unit, reading, found, digest)
+    document = extract(unit.file, name, reading.limits, **bounds)
+    yield from document.failures
+    if document.readable:
+        yield _record(unit, reading, document, digest)
 
 
 def extract(
@@ -70,23 +70,23 @@ def extract(
     """Text, pages and title of a document named `name` (its suffix decides the format, where it has none its head).
 
     A DOCX may expand at most `max_ratio` times and to `max_bytes`; `limits` are those of the library that reads it.
-    Raises OSError where a file cannot be opened; all else is told by `readable` and `failures`.
+    Raises OSError if a file cannot be opened; any other fault is reported in `readable` and `failures`.
     """
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower() or _suffix_by_head(data)
     try:
         size = len(data) if isinstance(data, bytes) else data.stat().st_size
         if not size:
             raise DocumentError("empty", "the file has no bytes; restore it or delete it")
-        found = _extract(data, size, suffix, limits, max_ratio, max_bytes)
+        document = _extract(data, size, suffix, limits, max_ratio, max_bytes)
     except (DocumentError, ParserStopped) as error:
         return _unreadable(suffix, error.fault, str(error))
     except CharsetError as error:
         advice = "save it as UTF-8" if error.fault == "charset" else "give it the suffix of what it is, or exclude it"
         return _unreadable(suffix, error.fault, f"{error}; {advice}")
-    if not found.text.strip() and not found.failures:
+    if not document.text.strip() and not document.failures:
         return _unreadable(suffix, "empty", "the document holds no text; restore it or delete it")
-    found.numbers = reference_numbers.find_reference_numbers(found.text)
-    return found
+    document.numbers = reference_numbers.find_reference_numbers(document.text)
+    return document
 
 
 def recognise(file: Path) -> bool:
@@ -109,24 +109,24 @@ def _extract(
     if suffix == ".docx":
         return call(limits, size, docx.extract, data, max_ratio, max_bytes)
     if suffix not in SUFFIXES:
-        known = ", ".join(SUFFIXES)
-        told = f'"{suffix}"' if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "of an unknown kind"
-        raise DocumentError("unsupported", f"files {told} are not read; known: {known}")
+        supported = ", ".join(SUFFIXES)
+        description = f'"{suffix}"' if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "of an unknown kind"
+        raise DocumentError("unsupported", f"files {description} are not read; known: {supported}")
     data = data if isinstance(data, bytes) else read_plain(data)
     if suffix in csv.CONTENT_TYPES:
-        found, decoded = csv.extract(data, suffix)
+        document, decoded = csv.extract(data, suffix)
     elif SUFFIXES[suffix] == html.CONTENT_TYPE:
-        found, decoded = html.extract(data)
+        document, decoded = html.extract(data)
     else:
-        found, decoded = (
+        document, decoded = (
             text_markdown.markdown(data) if SUFFIXES[suffix] == text_markdown.MARKDOWN else text_markdown.text(data)
         )
-    found.failures += _warnings(decoded)
-    return found
+    document.failures += _warnings(decoded)
+    return document
 
 
 def _warnings(decoded: DecodedText) -> list[Failure]:
-    """A warning for each guess or damage that did not keep the text from being read."""
+    """A failure for a guessed charset or damaged characters, which did not keep the text from being read."""
     if decoded.damaged_places:
         why = (
             f"damaged in {decoded.damaged_places} places, where U+FFFD stands now; restore the file or save it as UTF-8"
@@ -139,7 +139,7 @@ def _warnings(decoded: DecodedText) -> list[Failure]:
 
 
 def _unreadable(suffix: str, fault: str, message: str) -> DocumentText:
-    """An emptied file no longer holds what it held; any other unreadable one may, and keeps its earlier record."""
+    """A document without text. Its earlier record is kept, unless the file is empty now."""
     failure = Failure("", fault, message, whole_unit=fault != "empty")
     return DocumentText(SUFFIXES.get(suffix, "application/octet-stream"), failures=[failure], readable=False)
 
@@ -157,28 +157,28 @@ def _suffix_by_head(data: bytes | Path) -> str:
     return ".html" if re.match(rb"\s*(?:<!doctype html|<html)", head, re.IGNORECASE) else ".txt"
 
 
-def _record(unit: Unit, reading: ReadContext, found: DocumentText, digest: str) -> Record:
+def _record(unit: Unit, reading: ReadContext, document: DocumentText, digest: str) -> Record:
     name = PurePosixPath(unit.path).name
-    ts, quality = document_date(found, name, unit.mtime_ns, reading.timezone)
+    ts, quality = document_date(document, name, unit.mtime_ns, reading.timezone)
     extra = {"suffix": PurePosixPath(name).suffix.lower(), "size": unit.size, "bytes_hash": reading.hash(digest)}
-    if found.author:
-        extra["author"] = found.author
-    if found.page_count is not None:
-        extra["page_count"] = found.page_count
+    if document.author:
+        extra["author"] = document.author
+    if document.page_count is not None:
+        extra["page_count"] = document.page_count
     return Record(
         source_id=reading.hash(unit.path),
-        text=found.text,
+        text=document.text,
         rag_source_type="documentation",
-        from_=found.author,
-        subject=found.title or PurePosixPath(name).stem,
+        from_=document.author,
+        subject=document.title or PurePosixPath(name).stem,
         ts=ts,
         date_quality=quality,
-        content_type=PurePosixPath(name).suffix.lower() or found.content_type,
+        content_type=PurePosixPath(name).suffix.lower() or document.content_type,
         file_name=name,
         source_uri=unit.path,
         locations=[unit.path],
-        language=found.language,
-        pages=found.pages,
-        numbers=found.numbers,
+        language=document.language,
+        pages=document.pages,
+        numbers=document.numbers,
         extra=extra,
     )

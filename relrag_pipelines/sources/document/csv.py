@@ -1,9 +1,9 @@
 """CSV and TSV: every row as `column: value` pairs, so that a row can be understood on its own.
 
-The delimiter is the one that cuts the first rows into the same number of columns, more than one. The first row names
-the columns where its cells are distinct words or years and none is another number. Empty cells are left out of a row;
-since every value is named, none slides under another's column. The names stand once more in a line above the rows.
-Lines above the names, as banks put them (account, period, balance), are kept as text.
+The delimiter is the character that splits most of the first rows into the same number of columns, at least two. The
+first row names the columns if its cells are distinct words or years and no other numbers. Empty cells are left out of a
+row; since every value is named, none appears under another's column. The names are repeated in a line above the rows.
+Lines above the names, as banks write them (account, period, balance), are kept as text.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ CONTENT_TYPES = {".csv": "text/csv", ".tsv": "text/tab-separated-values"}
 MAX_FIELD = 2**24
 """A cell with more characters means that a quotation mark was never closed."""
 MAX_NAME = 200
-"""A column's name is cut to so many characters in the rows: in each of many it could be of any length."""
+"""Characters of a column's name that are repeated in each row."""
 
 _HINT = re.compile('"?sep=(.)"?[,;\t ]*', re.IGNORECASE)
 """a first line that Excel writes and reads"""
 _DELIMITERS = ",;\t|"
-_MOST_ABOVE = 50
-"""rows above a table that are looked at"""
+_MAX_ROWS_ABOVE = 50
+"""rows that are searched for the beginning of the table"""
 _YEAR = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
 _END = "\x1e"
-"""A last row; it is not one of its own where an open quotation mark swallowed it."""
+"""A sentinel row; it is missing from the parsed rows if an open quotation mark swallowed it."""
 
 
 def extract(data: bytes, suffix: str) -> tuple[DocumentText, DecodedText]:
     """The rows of a CSV or TSV file, and how its bytes were read. Raises CharsetError."""
     decoded = decode(data)
-    found = DocumentText(CONTENT_TYPES[suffix])
+    document = DocumentText(CONTENT_TYPES[suffix])
     lines = clean(decoded.text).strip("\n").split("\n")
     delimiter = "\t" if suffix == ".tsv" else ""
     if hint := _HINT.fullmatch(lines[0]):
@@ -44,9 +44,9 @@ def extract(data: bytes, suffix: str) -> tuple[DocumentText, DecodedText]:
     rows, closed = _rows(lines, delimiter or _delimiter(lines))
     if not closed:
         why = "a quotation mark is opened and never closed, so quotation marks were read as text; close it"
-        found.failures.append(Failure("rows", "open_quote", why))
-    found.text = "\n".join(_sentences([[one_line(cell) for cell in row] for row in rows]))
-    return found, decoded
+        document.failures.append(Failure("rows", "open_quote", why))
+    document.text = "\n".join(_sentences([[one_line(cell) for cell in row] for row in rows]))
+    return document, decoded
 
 
 def _delimiter(lines: list[str]) -> str:
@@ -54,14 +54,14 @@ def _delimiter(lines: list[str]) -> str:
     best, agreed = ",", 0
     for delimiter in _DELIMITERS:
         widths = Counter(len(row) for row in _rows(lines[:50], delimiter)[0] if row)
-        width, rows = max(widths.items(), key=lambda item: (item[0] > 1, item[1]), default=(1, 0))
+        width, rows = max(widths.items(), key=lambda width_count: (width_count[0] > 1, width_count[1]), default=(1, 0))
         if width > 1 and rows > agreed:
             best, agreed = delimiter, rows
     return best
 
 
 def _rows(lines: list[str], delimiter: str) -> tuple[list[list[str]], bool]:
-    """The rows, and whether every quotation mark was closed; where not, the marks are taken as text."""
+    """The rows, and whether every quotation mark was closed; if not, the marks are read as text."""
     csv.field_size_limit(MAX_FIELD)
     try:
         rows = list(csv.reader([*(f"{line}\n" for line in lines), _END], delimiter=delimiter, skipinitialspace=True))
@@ -76,11 +76,11 @@ def _sentences(rows: list[list[str]]) -> list[str]:
     begin = _table_begin(rows)
     above = [_text_line(row) for row in rows[:begin] if any(row)]
     rows = [row for row in rows[begin:] if any(row)]
-    named = len(rows) > 1 and _names_columns(rows[0])
-    names = [name[:MAX_NAME] or f"column {place}" for place, name in enumerate(rows[0], 1)] if named else []
-    names += [f"column {place}" for place in range(len(names) + 1, max(map(len, rows), default=0) + 1)]
-    header = [", ".join(rows[0])] if named else []
-    body = rows[1:] if named else rows
+    has_names = len(rows) > 1 and _names_columns(rows[0])
+    names = [name[:MAX_NAME] or f"column {number}" for number, name in enumerate(rows[0], 1)] if has_names else []
+    names += [f"column {number}" for number in range(len(names) + 1, max(map(len, rows), default=0) + 1)]
+    header = [", ".join(rows[0])] if has_names else []
+    body = rows[1:] if has_names else rows
     return [*above, *header, *(_named_values(names, row) for row in body)]
 
 
@@ -95,27 +95,27 @@ def _text_line(row: list[str]) -> str:
 
 
 def _table_begin(rows: list[list[str]]) -> int:
-    """Where the row with the names of columns stands: 0, or behind lines that are clearly narrower."""
+    """Index of the row with the names of the columns: 0, or after clearly narrower lines."""
     widths = [_width(row) for row in rows]
     widest_above, after_blank = 0, False
-    for place, width in enumerate(widths[:_MOST_ABOVE]):
+    for index, width in enumerate(widths[:_MAX_ROWS_ABOVE]):
         narrow = widest_above < width if after_blank else widest_above <= max(1, width - 2)
-        if width > 1 and narrow and _names_columns(rows[place]) and _has_rows(widths[place + 1 :], width):
-            return place
+        if width > 1 and narrow and _names_columns(rows[index]) and _has_rows(widths[index + 1 :], width):
+            return index
         after_blank = width == 0
         widest_above = max(widest_above, width)
     return 0
 
 
 def _width(row: list[str]) -> int:
-    """Cells up to the last one that is filled: Excel gives all rows the same number."""
-    return max((place for place, cell in enumerate(row, 1) if cell), default=0)
+    """Number of cells up to the last filled one: Excel writes the same number of cells in all rows."""
+    return max((number for number, cell in enumerate(row, 1) if cell), default=0)
 
 
 def _has_rows(widths: list[int], width: int) -> bool:
     """Whether most of the rows below have about as many cells as the names of the columns."""
-    below = [one for one in widths if one]
-    return sum(width / 2 < one <= width for one in below) * 2 > len(below)
+    nonempty = [row_width for row_width in widths if row_width]
+    return sum(width / 2 < row_width <= width for row_width in nonempty) * 2 > len(nonempty)
 
 
 def _names_columns(row: list[str]) -> bool:

@@ -1,7 +1,7 @@
-"""The date of a document: what it says of itself, else its metadata, its name, its title, else the file's.
+"""The date of a document: as its text states it, else from its metadata, file name, title or modification time.
 
-A file's own time changes when it is copied or checked out, and metadata tell when a PDF was printed; what stands in the
-document does not change.
+A modification time changes when the file is copied or checked out, and a PDF's metadata date its printing; the date in
+the text doesn't change.
 """
 
 from __future__ import annotations
@@ -17,42 +17,47 @@ from relrag_pipelines.text import written_dates
 
 _IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 _EARLIEST = datetime(1985, 1, 1, tzinfo=UTC)
-"""No office program is older; earlier dates are the zeros of some clock, or of what the document is about."""
+"""No office program is older; earlier dates are zeros of a clock, or part of what the document is about."""
 _TEMPLATE = datetime(2013, 12, 23, 23, 15, tzinfo=UTC)
-"""Stands in every file that python-docx wrote without setting a date."""
+"""The date in every file that python-docx wrote without setting one."""
 
 
-def document_date(found: DocumentText, name: str, mtime_ns: int, timezone: str) -> tuple[int, str]:
+def document_date(document: DocumentText, name: str, mtime_ns: int, timezone: str) -> tuple[int, str]:
     """Seconds since 1970, UTC, and the date_quality of a document.
 
-    `exact` for a time that the document carries, `modified` for that of its file; `day` for a day and `year` for a year
-    without more, which stand for their first second in UTC whatever the time zone, so that they stay in their month.
+    `exact` is a time in the document's metadata, `modified` the file's modification time. `day` and `year` stand for
+    their first second in UTC, whatever the time zone, so that they stay in their month.
     """
-    carried = None if found.date is None else _sane(found.date, found.date_has_time, timezone)
-    written = carried[0] if carried else mtime_ns // 10**9
+    from_metadata = None if document.date is None else _sane(document.date, document.date_has_time, timezone)
+    written = from_metadata[0] if from_metadata else mtime_ns // 10**9
     latest = _next_day(written)  # the same day in any time zone
-    if (day := _stated(found)) and _EARLIEST.date() <= day <= latest and not (carried and _is_day_of(carried[0], day)):
+    day = _stated_day(document)
+    if day and _EARLIEST.date() <= day <= latest and not (from_metadata and _is_day_of(from_metadata[0], day)):
         return _midnight(day), "day"
-    if carried:
-        return carried
+    if from_metadata:
+        return from_metadata
     if day := _day_in_name(name):
         return _midnight(day), "day"
-    stem, title = PurePath(name).stem, found.title or ""
+    return _date_in_titles(PurePath(name).stem, document.title or "", latest) or (written, "modified")
+
+
+def _date_in_titles(stem: str, title: str, latest: date) -> tuple[int, str] | None:
+    """A day, else a year, in the file name or title, up to the day `latest`."""
     for text in (stem, title):
         if (day := written_dates.title_date(text)) and _EARLIEST.date() <= day <= latest:
             return _midnight(day), "day"
     if (year := written_dates.title_year(stem, title)) and _EARLIEST.year <= year <= latest.year:
         return _midnight(date(year, 1, 1)), "year"
-    return written, "modified"
+    return None
 
 
-def _stated(found: DocumentText) -> date | None:
-    """What is no table says of when it is; in a table each row has dates of its own."""
-    return None if found.content_type in csv.CONTENT_TYPES.values() else written_dates.stated_date(found.text)
+def _stated_day(document: DocumentText) -> date | None:
+    """The day that the text states as the document's own; None for tables, whose rows have dates of their own."""
+    return None if document.content_type in csv.CONTENT_TYPES.values() else written_dates.stated_date(document.text)
 
 
 def _next_day(ts: int) -> date:
-    """The day behind that of a time; the last one there is for a time that no calendar has."""
+    """The day after that of a time; the last day of the calendar for a time beyond it."""
     try:
         return datetime.fromtimestamp(ts, UTC).date() + timedelta(1)
     except (OverflowError, ValueError, OSError):
@@ -60,9 +65,9 @@ def _next_day(ts: int) -> date:
 
 
 def _is_day_of(ts: int, day: date) -> bool:
-    """Whether a time is of a day, in some time zone; 3/4 may also be the fourth of March."""
+    """Whether a time falls on a day, in some time zone; 3/4 may also mean the fourth of March."""
     days = [day, day.replace(month=day.day, day=day.month)] if day.day <= 12 else [day]
-    return any(abs(ts - _midnight(one) - 43_200) <= 86_400 for one in days)
+    return any(abs(ts - _midnight(candidate) - 43_200) <= 86_400 for candidate in days)
 
 
 def _day_in_name(name: str) -> date | None:

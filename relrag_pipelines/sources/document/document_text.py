@@ -11,7 +11,7 @@ from relrag_pipelines.records import Failure, Page
 from relrag_pipelines.sources.formats.text_cleaning import clean
 
 MAX_TITLE = 120
-"""A first line longer than this is no title, characters."""
+"""A longer first line isn't taken as a title, characters."""
 
 _NO_TITLE = {"untitled", "unspecified", "(anonymous)", "anonymous", "word document", "document", "none", "title"}
 _NO_AUTHOR = {"anonymous", "(anonymous)", "unknown", "unspecified", "python-docx", "none", "author", "user", "admin"}
@@ -28,24 +28,24 @@ class DocumentText:
     title: str | None = None
     author: str | None = None
     date: datetime | None = None
-    """as the document itself names it: when a PDF was made (tools touch it later), when a DOCX was last saved, what
-    Markdown has in front; without a zone where the document gives none"""
+    """as the document states it: a PDF's creation date (tools change the other), when a DOCX was last saved, the front
+    matter of Markdown; without a zone where the document gives none"""
     date_has_time: bool = True
     language: str | None = None
-    """ISO 639-1; no reader tells it yet"""
+    """ISO 639-1; no reader sets it yet"""
     pages: list[Page] = field(default_factory=list)
     """pages with text; text[page.start : page.end] is the page's"""
     page_count: int | None = None
     numbers: list[str] = field(default_factory=list)
     """invoice, order and account numbers"""
     failures: list[Failure] = field(default_factory=list)
-    """what could not be read"""
+    """parts that could not be read"""
     readable: bool = True
-    """False: nothing of the document could be read, and failures say why"""
+    """False: nothing could be read, and `failures` say why"""
 
 
 class DocumentError(Exception):
-    """Nothing of the document can be read. It has a fault word, what was found and what to do."""
+    """Nothing of the document can be read. `fault` is the fault word; the message says what is wrong and what to do."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
@@ -61,9 +61,9 @@ def one_line(text: str) -> str:
 
 
 def table_row(cells: Iterable[str]) -> str:
-    """A row of a table as one line in which empty cells keep their place: `| a | | c |`."""
-    written = (one_line(cell).replace("|", "\\|") for cell in cells)
-    return "|" + "|".join(f" {cell} " if cell else " " for cell in written) + "|"
+    """A row of a table as one line; empty cells keep their position: `| a | | c |`."""
+    escaped = (one_line(cell).replace("|", "\\|") for cell in cells)
+    return "|" + "|".join(f" {cell} " if cell else " " for cell in escaped) + "|"
 
 
 def clean_title(title: str | None) -> str | None:

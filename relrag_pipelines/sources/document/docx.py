@@ -1,7 +1,7 @@
-"""DOCX (ECMA-376), read straight from the zip, since real files name parts that are missing.
+"""DOCX (ECMA-376), read directly from the zip, since real files refer to missing parts.
 
-Headers stand in front of the text, footers, notes and comments behind it. What a tracked change struck out is left
-out. Headings carry the `#` of Markdown, list items a `-`.
+Headers come before the text; footers, notes and comments after it. Text that a tracked change deleted is left out.
+Headings get the `#` of Markdown, list items a `-`.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relat
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _WINDOW = 2**20
 MAX_XML_BYTES = 48 * 2**20
-"""XML of one document that is read: some 10,000 pages. Its tree takes several times as much memory."""
+"""XML read from one document: some 10,000 pages. The parsed tree takes several times as much memory."""
 _STRICT = {
     b"http://purl.oclc.org/ooxml/wordprocessingml/main": b"http://schemas.openxmlformats.org/wordprocessingml/2006/main",
     b"http://purl.oclc.org/ooxml/officeDocument/": b"http://schemas.openxmlformats.org/officeDocument/2006/",
 }
-"""Strict Open XML says the same words under other addresses."""
+"""Strict Open XML uses other namespaces for the same elements."""
 
 
 def extract(data: bytes | Path, max_ratio: int, max_bytes: int) -> DocumentText:
@@ -83,7 +83,7 @@ def _no_zip(stream: BinaryIO) -> DocumentError:
 
 
 def _check_size(archive: zipfile.ZipFile, packed: int, max_ratio: int, max_bytes: int) -> None:
-    """`packed` is the size of the file itself: what its parts say of theirs can be a lie, and they can overlap."""
+    """Raises DocumentError if the parts expand too far. `packed` is the file's size: the parts' own sizes may lie."""
     parts = archive.infolist()
     size = sum(part.file_size for part in parts)
     if size > max_bytes:
@@ -98,7 +98,7 @@ def _check_size(archive: zipfile.ZipFile, packed: int, max_ratio: int, max_bytes
 
 @dataclass
 class _Package:
-    """The XML parts of a document; a missing part reads as empty, a broken one as far as it goes."""
+    """The XML parts of a document. A missing part reads as empty; a broken one is read up to the break."""
 
     archive: zipfile.ZipFile
     failures: list[Failure] = field(default_factory=list)
@@ -123,13 +123,13 @@ class _Package:
         return etree.Element("missing") if tree is None else tree
 
     def relations(self, name: str) -> Iterator[tuple[str, str, str, bool]]:
-        """What a part refers to: id, kind, part or address, and whether it lies outside the document."""
+        """References of a part: id, kind, target (part or address), and whether it is outside the document."""
         folder, base = posixpath.split(name)
         for relation in self.tree(posixpath.join(folder, "_rels", f"{base}.rels")).iter(_RELATION):
             target, kind = relation.get("Target", ""), relation.get("Type", "").rpartition("/")[2]
-            outside = relation.get("TargetMode") == "External"
+            is_external = relation.get("TargetMode") == "External"
             part = posixpath.normpath(posixpath.join("/", folder, target))[1:]
-            yield relation.get("Id", ""), kind, target if outside else part, outside
+            yield relation.get("Id", ""), kind, target if is_external else part, is_external
 
 
 def _read(parts: _Package) -> DocumentText:
@@ -138,26 +138,27 @@ def _read(parts: _Package) -> DocumentText:
         raise DocumentError("wrong_format", "a zip that is not a Word document; give it the right suffix")
     context = Context()
     related: dict[str, list[etree._Element]] = {}
-    for name, kind, target, outside in sorted(parts.relations(main)):
-        if outside:
+    for name, kind, target, is_external in sorted(parts.relations(main)):
+        if is_external:
             context.links[name] = target
         elif kind in ("styles", "header", "footer", "footnotes", "endnotes", "comments"):
             related.setdefault(kind, []).append(parts.tree(target))
     for styles in related.get("styles", []):
         context.levels |= heading_levels(styles)
-    texts = [
-        *_distinct("\n".join(blocks(tree, context)) for tree in related.get("header", [])),
-        *blocks(parts.tree(main), context),
-        *(
-            text
-            for kind in ("footnotes", "endnotes")
-            for tree in related.get(kind, [])
-            for text in notes(tree, context)
-        ),
-        *(text for tree in related.get("comments", []) for text in comments(tree, context)),
-        *_distinct("\n".join(blocks(tree, context)) for tree in related.get("footer", [])),
-    ]
+    texts = _texts(parts.tree(main), related, context)
     return _with_properties(parts, context, re.sub(r"\n{3,}", "\n\n", clean("\n\n".join(texts))).strip())
+
+
+def _texts(main: etree._Element, related: dict[str, list[etree._Element]], context: Context) -> list[str]:
+    """The texts of a document in reading order; `related` holds the trees of its other parts by kind."""
+    texts = _distinct("\n".join(blocks(tree, context)) for tree in related.get("header", []))
+    texts += blocks(main, context)
+    for tree in (*related.get("footnotes", []), *related.get("endnotes", [])):
+        texts += notes(tree, context)
+    for tree in related.get("comments", []):
+        texts += comments(tree, context)
+    texts += _distinct("\n".join(blocks(tree, context)) for tree in related.get("footer", []))
+    return texts
 
 
 def _with_properties(parts: _Package, context: Context, text: str) -> DocumentText:
@@ -183,5 +184,5 @@ def _date(text: str) -> datetime | None:
 
 
 def _distinct(texts: Iterator[str]) -> list[str]:
-    """Headers and footers of several sections are mostly the same; those without a letter are page numbers."""
+    """Distinct headers or footers, as sections repeat them; those without a letter are page numbers and left out."""
     return [text for text in dict.fromkeys(texts) if any(map(str.isalpha, text))]

@@ -1,7 +1,7 @@
 """Office Math (OMML, ECMA-376 part 1, chapter 22.1) as plain text on one line.
 
-Fractions become `(a)/(b)`, powers `a^b`, indices `a_b`, roots `√(a)`, sums `∑_(i=1)^n`: nothing that is printed is
-lost, operators and brackets that the format leaves implicit are written out.
+Fractions become `(a)/(b)`, powers `a^b`, indices `a_b`, roots `√(a)`, sums `∑_(i=1)^n`. All printed text is kept;
+operators and brackets that the format leaves implicit are written out.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ def _part(element: etree._Element, name: str) -> str:
 
 
 def _bracket(element: etree._Element, name: str) -> str:
-    """A part in brackets, unless it is one number or name."""
+    """A part in brackets; a single number or name needs none."""
     text = _part(element, name)
     return text if _BARE.fullmatch(text) else f"({text})"
 
 
 def _property(element: etree._Element, properties: str, name: str, default: str) -> str:
     """A character from the properties; a property without a value means none."""
-    found = element.find(f"{MATH}{properties}/{MATH}{name}")
-    return default if found is None else found.get(f"{MATH}val", "")
+    character = element.find(f"{MATH}{properties}/{MATH}{name}")
+    return default if character is None else character.get(f"{MATH}val", "")
 
 
 def _scripts(element: etree._Element) -> str:

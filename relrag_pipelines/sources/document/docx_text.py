@@ -14,7 +14,7 @@ from relrag_pipelines.sources.document.docx_math import MATH, to_text
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 BODY_TEXT = 9
-"""The outline level that is no heading, counted from 0 as the format does."""
+"""The outline level of body text; levels count from 0, as in the format."""
 
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _UNREAD = {_FALLBACK} | {
@@ -27,7 +27,7 @@ _MARKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": 
 
 @dataclass
 class Context:
-    """What paragraphs refer to, and the title found so far."""
+    """The links and styles that paragraphs refer to, and the title."""
 
     links: dict[str, str] = field(default_factory=dict)
     """relationship id -> address"""
@@ -98,29 +98,42 @@ def _level(paragraph: etree._Element, context: Context) -> int | None:
 
 
 def _inline(parent: etree._Element, context: Context, frames: list[etree._Element]) -> Iterator[str]:
-    """Pieces of text within a paragraph; text boxes anchored in it are put aside into `frames`."""
+    """Pieces of text within a paragraph; text boxes anchored in it are appended to `frames`."""
     for child in parent:
         tag = child.tag
-        if tag == f"{W}t":
-            yield child.text or ""
-        elif tag in _MARKS:
-            yield _MARKS[tag]
-        elif tag == f"{MATH}oMath":
-            yield to_text(child)
+        if tag == f"{W}hyperlink":
+            yield _hyperlink(child, context, frames)
         elif tag == f"{W}txbxContent":
             frames.append(child)
-        elif tag in (f"{W}footnoteReference", f"{W}endnoteReference"):
-            yield f"[{child.get(f'{W}id', '')}]"
-        elif tag == f"{W}hyperlink":
-            text = "".join(_inline(child, context, frames))
-            address = context.links.get(child.get(f"{R}id", ""), "").removeprefix("mailto:")
-            yield text if address in ("", text) else f"{text} ({address})"
+        elif (text := _plain_text(child)) is not None:
+            yield text
         elif tag not in _UNREAD:
             yield from _inline(child, context, frames)
 
 
+def _plain_text(element: etree._Element) -> str | None:
+    """The text of an element without inline children: a run's text, a mark, a formula, a note's number; else None."""
+    tag = element.tag
+    if tag == f"{W}t":
+        return element.text or ""
+    if tag in _MARKS:
+        return _MARKS[tag]
+    if tag == f"{MATH}oMath":
+        return to_text(element)
+    if tag in (f"{W}footnoteReference", f"{W}endnoteReference"):
+        return f"[{element.get(f'{W}id', '')}]"
+    return None
+
+
+def _hyperlink(link: etree._Element, context: Context, frames: list[etree._Element]) -> str:
+    """The text of a link, with its address in brackets if that differs."""
+    text = "".join(_inline(link, context, frames))
+    address = context.links.get(link.get(f"{R}id", ""), "").removeprefix("mailto:")
+    return text if address in ("", text) else f"{text} ({address})"
+
+
 def _table(table: etree._Element, context: Context) -> Iterator[str]:
-    """A table as rows; one with a single column only frames its text."""
+    """The rows of a table as text; a table with a single column is a frame around its paragraphs."""
     rows = [list(_cells(row, context)) for row in _own(table, f"{W}tr")]
     if all(len(row) <= 1 for row in rows):
         yield from (text for row in rows for text in row if text)
@@ -129,7 +142,7 @@ def _table(table: etree._Element, context: Context) -> Iterator[str]:
 
 
 def _cells(row: etree._Element, context: Context) -> Iterator[str]:
-    """The texts of a row's cells; columns that a merged or missing cell takes up are empty."""
+    """The texts of a row's cells; columns that a merged or missing cell spans are empty."""
     yield from [""] * _columns(_value(row, "trPr", "gridBefore"))
     for cell in _own(row, f"{W}tc"):
         yield "\n".join(blocks(cell, context))
@@ -147,8 +160,8 @@ def _own(parent: etree._Element, tag: str) -> Iterator[etree._Element]:
 
 def _value(element: etree._Element, *path: str) -> str:
     """The `w:val` of the element at the path; empty if there is none."""
-    found = element.find("/".join(f"{W}{name}" for name in path))
-    return "" if found is None else str(found.get(f"{W}val", ""))
+    value = element.find("/".join(f"{W}{name}" for name in path))
+    return "" if value is None else str(value.get(f"{W}val", ""))
 
 
 def _columns(number: str) -> int:

@@ -1,6 +1,6 @@
-"""Tells pages of a PDF whose letters are drawn but not named: their fonts have no map to Unicode, or a wrong one.
+"""Recognises PDF pages with garbled text: their fonts have no map to Unicode, or a wrong one.
 
-PDFium then gives the numbers of glyphs as if they were characters: `7KHTXLFN` for `The quick`.
+PDFium then returns glyph numbers as if they were characters: `7KHTXLFN` for `The quick`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 MAX_UNMAPPED = 0.3
-"""Share of characters without Unicode above which a page is garbled; bullets and signs of other fonts are fewer."""
+"""Share of characters without Unicode above which a page is garbled; bullets and signs stay below it."""
 MAX_UNUSUAL = 0.1
-"""Share of characters that no text has: control, private and unassigned ones."""
+"""Share of control, private and unassigned characters, which no real text has."""
 MIN_VOWELS = 0.2
-"""Share of vowels among Latin letters; languages have .3 to .5, letters that were all swapped often fewer."""
+"""Share of vowels among Latin letters; languages have .3 to .5, substituted letters often fewer."""
 SAMPLE = 200
-"""characters of a page that are looked at, evenly spaced"""
+"""characters of a page that are tested, evenly spaced"""
 _MIN_LETTERS = 200
-"""letters of a page below which vowels tell nothing"""
+"""letters that a page needs for its share of vowels to count"""
 _LATIN_END = "\u0250"
 _VOWELS = frozenset("aeiouyıæœø")
 _UNUSUAL = frozenset({"Cc", "Co", "Cn", "Cs"})
@@ -29,15 +29,15 @@ _LAYOUT = frozenset("\r\n\t\ufffe")
 
 
 def is_garbled(textpage: pypdfium2.PdfTextPage, text: str) -> bool:
-    """Whether the text that PDFium gives for a page is not what is drawn on it."""
+    """Whether the text that PDFium returns for a page differs from what is drawn on it."""
     return _unmapped_share(textpage) > MAX_UNMAPPED or _unusual_share(text) > MAX_UNUSUAL or _lacks_vowels(text)
 
 
 def _unmapped_share(textpage: pypdfium2.PdfTextPage) -> float:
     """Share of the sampled characters that have no Unicode in their font."""
-    places = range(0, textpage.count_chars(), textpage.count_chars() // SAMPLE + 1)
-    unmapped = sum(pdfium.FPDFText_HasUnicodeMapError(textpage.raw, place) == 1 for place in places)
-    return unmapped / len(places) if places else 0.0
+    positions = range(0, textpage.count_chars(), textpage.count_chars() // SAMPLE + 1)
+    unmapped = sum(pdfium.FPDFText_HasUnicodeMapError(textpage.raw, position) == 1 for position in positions)
+    return unmapped / len(positions) if positions else 0.0
 
 
 def _unusual_share(text: str) -> float:

@@ -22,19 +22,19 @@ def extract(data: bytes) -> tuple[DocumentText, DecodedText]:
     declared = _DECLARED.search(data[:4096])
     decoded = decode(data, _browser_charset(declared[1].decode("ascii")) if declared else None)
     page = _Page(clean(decoded.text))
-    found = DocumentText(CONTENT_TYPE, clean(tidy("".join(page.read()))))
-    found.title = clean_title(page.title) or clean_title(page.heading) or first_line_title(found.text)
-    found.author = clean_author(page.author)
-    return found, decoded
+    document = DocumentText(CONTENT_TYPE, clean(tidy("".join(page.read()))))
+    document.title = clean_title(page.title) or clean_title(page.heading) or first_line_title(document.text)
+    document.author = clean_author(page.author)
+    return document, decoded
 
 
 def _browser_charset(name: str) -> str:
-    """Browsers read Latin-1 and ASCII as Windows-1252, and so do those who declare them (WHATWG Encoding)."""
+    """Browsers read pages declared as Latin-1 or ASCII as Windows-1252 (WHATWG Encoding)."""
     return "cp1252" if name.casefold() in ("iso-8859-1", "latin1", "latin-1", "ascii", "us-ascii") else name
 
 
 class _Page(HtmlTextReader):
-    """A page and its metadata, while it is read."""
+    """The parser of a page, which collects its metadata too."""
 
     skipped = HtmlTextReader.skipped | {"noscript"}
 

@@ -1,8 +1,8 @@
-"""A page of a PDF as a picture with the quote marked; of a redacted page only the words in its redacted text are shown.
+"""Renders a page of a PDF with the quote marked; of a redacted page only words of its redacted text stay visible.
 
-A word is left to be seen if it stands in the redacted text too: one with a digit or an @ in the same order, any other
-anywhere. Its letters are copied onto a blank page. Pictures, drawings, patterns, letters without Unicode, notes and
-fields are left out, as nothing says what they show.
+A word stays visible if the redacted text contains it: words with a digit or an @ in the same order, others anywhere.
+The visible letters are copied onto a blank page. Pictures, drawings, patterns, letters without Unicode, notes and form
+fields are left out, as their content cannot be compared.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ import pypdfium2.raw as pdfium
 from relrag_pipelines.sources.document.document_text import DocumentError
 
 WIDTH = 1240
-"""pixels of a page's longer side: what a screen shows sharply"""
-LEAST = 0.5
-"""share of a quote's words that must stand together on the page; below it nothing is marked"""
+"""pixels of a page's longer side: sharp on a screen"""
+MIN_MATCHED_SHARE = 0.5
+"""share of a quote's words that must match on the page; below it nothing is marked"""
 _SPAN = 1.6
-"""words between the first and the last that are marked, as a multiple of the quote's"""
+"""distance between the first and last marked word, as a multiple of the quote's words"""
 _WORD = re.compile(r"\S+")
 _MARK = np.array([255, 236, 130], np.float32) / 255
 _COVER, _BLANK = 25, 255
 _DEPTH = 100
-"""forms within forms; PDFium reads fewer"""
+"""nesting of forms that is followed; PDFium reads fewer"""
 _LOCK = threading.Lock()
-"""PDFium must not be entered by two threads at once."""
+"""PDFium isn't thread-safe."""
 
 Rectangle = tuple[int, int, int, int]
 """left, top, right, bottom; pixels"""
@@ -57,10 +57,10 @@ class PagePicture:
 
 
 def page_picture(data: bytes, number: int, quote: str = "", redacted: str | None = None) -> PagePicture:
-    """The page of that number, from 1. `redacted` is its text as indexed, where something was replaced in it.
+    """The page with a number, from 1. `redacted` is its indexed text, if something in it was replaced.
 
-    Raises DocumentError where the file is encrypted or damaged, has no such page, or holds nothing that could be
-    compared with its redacted text.
+    Raises DocumentError if the file is encrypted or damaged, has no such page, or holds no text to compare with the
+    redacted text.
     """
     with _LOCK, contextlib.closing(_open(data)) as document:
         if not 1 <= number <= len(document):
@@ -72,36 +72,51 @@ def page_picture(data: bytes, number: int, quote: str = "", redacted: str | None
                 raise DocumentError("scanned", "the page is a scan, in which what was redacted cannot be covered")
             if redacted is not None:
                 _keep_text(page)
-            pixels = _render(page, plain=redacted is not None)
+            pixels = _render(page, text_only=redacted is not None)
             boxes = _Boxes(page, textpage, text, pixels.shape[1], pixels.shape[0])
-            hidden: list[int] = []
+            hidden = [] if redacted is None else missing_words([word for word, _, _ in words], redacted)
             if redacted is not None:
-                hidden = missing_words([word for word, _, _ in words], redacted)
-                gone = set(hidden)
-                seen = [range(start, end) for place, (_, start, end) in enumerate(words) if place not in gone]
-                letters = [at for some in seen for at in some if _is_known(text[at])]
-                _blank_but(pixels, [box for at in letters for box in boxes.letters(at, at + 1)])
+                _blank_hidden(pixels, boxes, text, words, set(hidden))
             marked, matched = _find_quote(words, quote)
-            for place in marked:
-                _paint(pixels, boxes.letters(*words[place][1:]), _MARK)
-            for place in hidden:
-                _fill(pixels, boxes.letters(*words[place][1:]), _COVER)
+            for index in marked:
+                _paint(pixels, boxes.letters(*words[index][1:]), _MARK)
+            for index in hidden:
+                _fill(pixels, boxes.letters(*words[index][1:]), _COVER)
             return PagePicture(_png(pixels), len(document), matched, len(hidden), not words)
 
 
+def _blank_hidden(
+    pixels: np.ndarray[Any, Any], boxes: _Boxes, text: str, words: list[tuple[str, int, int]], hidden: set[int]
+) -> None:
+    """Blanks the page but for the letters of the words whose index isn't in `hidden`."""
+    visible: list[Rectangle] = []
+    for index, (_, start, end) in enumerate(words):
+        if index in hidden:
+            continue
+        for offset in range(start, end):
+            if _has_unicode(text[offset]):
+                visible += boxes.letters(offset, offset + 1)
+    _blank_but(pixels, visible)
+
+
 def missing_words(words: list[str], redacted: str) -> list[int]:
-    """Positions of the words that are not in the redacted text."""
-    known = [_plain(match) for match in _WORD.findall(redacted)]
-    given = [_plain(word) for word in words]
+    """Indexes of the words that are not in the redacted text."""
+    redacted_words = [_normalised(match) for match in _WORD.findall(redacted)]
+    page_words = [_normalised(word) for word in words]
     in_order: set[int] = set()
-    for block in difflib.SequenceMatcher(None, given, known, autojunk=False).get_matching_blocks():
+    for block in difflib.SequenceMatcher(None, page_words, redacted_words, autojunk=False).get_matching_blocks():
         in_order.update(range(block.a, block.a + block.size))
-    anywhere = "".join(known)
+    anywhere = "".join(redacted_words)
     return [
-        place
-        for place, word in enumerate(given)
-        if word and place not in in_order and (any(one.isdigit() or one == "@" for one in word) or word not in anywhere)
+        index
+        for index, word in enumerate(page_words)
+        if word and index not in in_order and (_is_identifying(word) or word not in anywhere)
     ]
+
+
+def _is_identifying(word: str) -> bool:
+    """Whether a word has a digit or an @, as numbers and addresses have."""
+    return any(letter.isdigit() or letter == "@" for letter in word)
 
 
 def _open(data: bytes) -> pypdfium2.PdfDocument:
@@ -115,21 +130,21 @@ def _open(data: bytes) -> pypdfium2.PdfDocument:
 
 def _keep_text(page: pypdfium2.PdfPage) -> None:
     """Removes everything but text from the page, in forms too: an image may show text behind visible letters."""
-    kept = (pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM)
-    for found in list(page.get_objects(max_depth=_DEPTH)):
-        if found.type not in kept:
-            page.remove_obj(found)
+    text_types = (pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM)
+    for page_object in list(page.get_objects(max_depth=_DEPTH)):
+        if page_object.type not in text_types:
+            page.remove_obj(page_object)
 
 
-def _render(page: pypdfium2.PdfPage, *, plain: bool) -> np.ndarray[Any, Any]:
+def _render(page: pypdfium2.PdfPage, *, text_only: bool) -> np.ndarray[Any, Any]:
     width, height = page.get_size()
     scale = WIDTH / max(width, height, 1)
-    bitmap = page.render(scale=scale, draw_annots=not plain, may_draw_forms=not plain, rev_byteorder=True)
+    bitmap = page.render(scale=scale, draw_annots=not text_only, may_draw_forms=not text_only, rev_byteorder=True)
     return np.array(bitmap.to_numpy()[:, :, :3])
 
 
 class _Boxes:
-    """Where the letters of a page are drawn in its picture, turned as the page is."""
+    """The boxes of a page's letters in its picture, rotated as the page is."""
 
     def __init__(
         self, page: pypdfium2.PdfPage, textpage: pypdfium2.PdfTextPage, text: str, width: int, height: int
@@ -138,13 +153,13 @@ class _Boxes:
         self._same = textpage.count_chars() == len(text)  # else letters without Unicode are missing from the text
 
     def letters(self, start: int, end: int) -> list[Rectangle]:
-        """The box of each letter from one place of the text to another."""
-        found = []
-        for place in range(start, end):
-            index = place if self._same else pdfium.FPDFText_GetCharIndexFromTextIndex(self._textpage.raw, place)
+        """The box of each letter between two offsets of the text."""
+        boxes = []
+        for offset in range(start, end):
+            index = offset if self._same else pdfium.FPDFText_GetCharIndexFromTextIndex(self._textpage.raw, offset)
             if index >= 0:
-                found.append(self.to_pixels(*self._textpage.get_charbox(index, loose=True)))
-        return found
+                boxes.append(self.to_pixels(*self._textpage.get_charbox(index, loose=True)))
+        return boxes
 
     def to_pixels(self, left: float, bottom: float, right: float, top: float) -> Rectangle:
         """A box of the page, in points from its lower left corner, in pixels."""
@@ -158,30 +173,33 @@ class _Boxes:
 
 
 def _find_quote(words: list[tuple[str, int, int]], quote: str) -> tuple[list[int], float]:
-    """Positions of the words that match a quote, and the share of its words that match."""
-    wanted = [plain for word in _WORD.findall(quote) if (plain := _plain(word))]
-    given = [_plain(word) for word, _, _ in words]
-    if not wanted:
+    """Indexes of the words that match a quote, and the share of its words that match."""
+    quote_words = list(filter(None, map(_normalised, _WORD.findall(quote))))
+    page_words = [_normalised(word) for word, _, _ in words]
+    if not quote_words:
         return [], 0.0
-    matcher = difflib.SequenceMatcher(None, given, wanted, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, page_words, quote_words, autojunk=False)
     blocks = [block for block in matcher.get_matching_blocks() if block.size]
     longest = max(blocks, key=lambda block: block.size, default=None)
     if longest is None:
         return [], 0.0
-    # what lies far from the longest run is the same word of another sentence
-    reach = int(_SPAN * len(wanted))
-    near = [block for block in blocks if abs(block.a - longest.a) <= reach]
-    found = [place for block in near for place in range(block.a, block.a + block.size)]
-    share = len(found) / len(wanted)
-    return (found, share) if share >= LEAST else ([], 0.0)
+    # matches far from the longest run belong to another sentence
+    reach = int(_SPAN * len(quote_words))
+    indexes: list[int] = []
+    for block in blocks:
+        if abs(block.a - longest.a) <= reach:
+            indexes += range(block.a, block.a + block.size)
+    share = len(indexes) / len(quote_words)
+    return (indexes, share) if share >= MIN_MATCHED_SHARE else ([], 0.0)
 
 
-def _plain(word: str) -> str:
-    return "".join(one for one in word.casefold() if one.isalnum() or one == "@")
+def _normalised(word: str) -> str:
+    """Letters, digits and @ of a word, case-folded."""
+    return "".join(letter for letter in word.casefold() if letter.isalnum() or letter == "@")
 
 
-def _is_known(letter: str) -> bool:
-    """Whether a letter is that of a glyph: what has none in Unicode is written as a control or private one."""
+def _has_unicode(letter: str) -> bool:
+    """Whether a letter's glyph has a Unicode character; others are written as control or private characters."""
     return letter != "\ufffd" and unicodedata.category(letter) not in ("Cc", "Cn", "Co", "Cs")
 
 
@@ -191,7 +209,7 @@ def _clip(pixels: np.ndarray[Any, Any], box: Rectangle) -> np.ndarray[Any, Any]:
 
 
 def _paint(pixels: np.ndarray[Any, Any], boxes: list[Rectangle], colour: np.ndarray[Any, Any]) -> None:
-    """Highlights an area as a marker pen does; each pixel once, though the boxes of letters overlap."""
+    """Highlights boxes like a marker pen; each pixel once, though the boxes of letters overlap."""
     area = np.zeros(pixels.shape[:2], bool)
     for box in boxes:
         _clip(area, box)[...] = True
@@ -212,7 +230,7 @@ def _fill(pixels: np.ndarray[Any, Any], boxes: list[Rectangle], grey: int) -> No
 
 
 def _png(pixels: np.ndarray[Any, Any]) -> bytes:
-    """RGB rows as PNG (ISO/IEC 15948): each row behind the number of its filter, 0 for none."""
+    """RGB rows as PNG (ISO/IEC 15948); each row begins with the number of its filter, 0 for none."""
     height, width, _ = pixels.shape
     rows = np.zeros((height, 1 + 3 * width), np.uint8)
     rows[:, 1:] = pixels.reshape(height, 3 * width)

@@ -1,7 +1,7 @@
 """PDF by PDFium: the text of every page with its number, tables kept in columns, filled forms included.
 
-PDFium marks a hyphen that ends a line within a word with U+FFFE. Before a small letter the word is joined (unless the
-document writes it with a hyphen elsewhere); before a capital or a digit the hyphen is part of the word and stays.
+PDFium marks a hyphen that splits a word at a line end with U+FFFE. Before a small letter the word is joined (unless the
+document hyphenates it elsewhere); before a capital or a digit the hyphen is part of the word and stays.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from relrag_pipelines.sources.formats.text_cleaning import clean
 
 CONTENT_TYPE = "application/pdf"
 CELL_GAP = 0.8
-"""A gap wider than this part of the letters' height separates two cells; a space takes a quarter to a half of it."""
+"""A gap wider than this multiple of the letters' height separates two cells; a space is a quarter to a half of it."""
 
 _LOCK = threading.Lock()
-"""PDFium must not be entered by two threads at once."""
+"""PDFium isn't thread-safe."""
 _LINE_END = re.compile("\r\n|\ufffe")
 _SPACES = re.compile(r"[ \t\xa0]+")
 _BROKEN_WORD = re.compile("([^\\W\\d_]+)\ufffe([^\\W\\d_]+)")
@@ -46,34 +46,39 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([-+])(\d\d)
 
 
 class _GarbledPageError(Exception):
-    """A page whose text is not what is drawn on it."""
+    """The text of a page differs from what is drawn on it."""
 
 
 def extract(data: bytes | Path) -> DocumentText:
-    """The text of a PDF. Raises DocumentError where it is encrypted, no page can be reached, or all are garbled."""
+    """The text of a PDF. Raises DocumentError if it is encrypted, has no readable page, or all pages are garbled."""
     with _LOCK, contextlib.closing(_open(data)) as document:
-        found = _read_pages(document)
-        about = document.get_metadata_dict(skip_empty=True)
-    found.title = clean_title(about.get("Title")) or first_line_title(found.text)
-    found.author = clean_author(about.get("Author"))
-    found.date = parse_date(about.get("CreationDate", "")) or parse_date(about.get("ModDate", ""))
-    return found
+        document_text = _read_pages(document)
+        metadata = document.get_metadata_dict(skip_empty=True)
+    document_text.title = clean_title(metadata.get("Title")) or first_line_title(document_text.text)
+    document_text.author = clean_author(metadata.get("Author"))
+    document_text.date = parse_date(metadata.get("CreationDate", "")) or parse_date(metadata.get("ModDate", ""))
+    return document_text
 
 
 def parse_date(text: str) -> datetime | None:
-    """A date as PDF writes it, `D:20250114093000+01'00'`; without a zone where none is given (ISO 32000-1, 7.9.4)."""
+    """A date in PDF's format, `D:20250114093000+01'00'`; without a zone if it has none (ISO 32000-1, 7.9.4)."""
     if not (match := _DATE.match(text)):
         return None
     year, month, day, hour, minute, second = (
         int(part or default) for part, default in zip(match.groups(), "011000", strict=False)
     )
-    sign, zone_hours, zone_minutes, utc = match.groups()[6:]
-    offset = timedelta(hours=int(zone_hours or 0), minutes=int(zone_minutes or 0))
     try:
-        zone = timezone(-offset if sign == "-" else offset) if sign or utc else None
-        return datetime(year, month, day, hour, minute, second, tzinfo=zone)
+        return datetime(year, month, day, hour, minute, second, tzinfo=_zone(*match.groups()[6:]))
     except ValueError:
         return None
+
+
+def _zone(sign: str | None, hours: str | None, minutes: str | None, utc: str | None) -> timezone | None:
+    """The zone of a date; None if the date has none. Raises ValueError for an offset of a day or more."""
+    if not sign and not utc:
+        return None
+    offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
+    return timezone(-offset if sign == "-" else offset)
 
 
 def _open(data: bytes | Path) -> pypdfium2.PdfDocument:
@@ -91,42 +96,51 @@ def _open(data: bytes | Path) -> pypdfium2.PdfDocument:
 
 
 def _read_pages(document: pypdfium2.PdfDocument) -> DocumentText:
-    found = DocumentText(CONTENT_TYPE, page_count=len(document))
+    result = DocumentText(CONTENT_TYPE, page_count=len(document))
     has_form = document.get_formtype() != pdfium.FORMTYPE_NONE
     if has_form:
         document.init_forms()
     texts: list[str] = []
-    silent: list[int] = []
+    without_text: list[int] = []
     garbled: list[int] = []
     size = 0
     for number in range(1, len(document) + 1):
         try:
-            text, drawn = _read_page(document, number - 1, has_form)
+            text, has_drawing = _read_page(document, number - 1, has_form)
         except pypdfium2.PdfiumError:
             why = "the page cannot be read; print the file to a new PDF to repair it"
-            found.failures.append(Failure(f"page {number}", "broken_page", why))
+            result.failures.append(Failure(f"page {number}", "broken_page", why))
             continue
         except _GarbledPageError:
             garbled.append(number)
             continue
-        if not text and drawn:
-            silent.append(number)
         if text:
             size += 2 * bool(texts)
-            found.pages.append(Page(number, size, size + len(text)))
+            result.pages.append(Page(number, size, size + len(text)))
             texts.append(text)
             size += len(text)
-    found.text = "\n\n".join(texts)
-    if silent:
-        why = f"no text layer on {len(silent)} of {len(document)} pages; run OCR over the file (for example ocrmypdf)"
-        found.failures.append(Failure(_pages(silent), "no_text", why))
+        elif has_drawing:
+            without_text.append(number)
+    result.text = "\n\n".join(texts)
+    if without_text:
+        result.failures.append(_no_text_failure(without_text, len(document)))
     if garbled:
-        why = f"the fonts of {len(garbled)} of {len(document)} pages do not say which letters they draw; "
-        why += "run OCR over the file (for example ocrmypdf --force-ocr)"
+        failure = _garbled_failure(garbled, len(document))
         if not texts:
-            raise DocumentError("garbled_text", why)
-        found.failures.append(Failure(_pages(garbled), "garbled_text", why))
-    return found
+            raise DocumentError(failure.fault, failure.message)
+        result.failures.append(failure)
+    return result
+
+
+def _no_text_failure(numbers: list[int], page_count: int) -> Failure:
+    why = f"no text layer on {len(numbers)} of {page_count} pages; run OCR over the file (for example ocrmypdf)"
+    return Failure(_pages(numbers), "no_text", why)
+
+
+def _garbled_failure(numbers: list[int], page_count: int) -> Failure:
+    why = f"the fonts of {len(numbers)} of {page_count} pages do not say which letters they draw; "
+    why += "run OCR over the file (for example ocrmypdf --force-ocr)"
+    return Failure(_pages(numbers), "garbled_text", why)
 
 
 def _pages(numbers: list[int]) -> str:
@@ -161,30 +175,30 @@ Box = tuple[float, float, float, float]
 
 
 def _boxes(textpage: pypdfium2.PdfTextPage, text: str) -> Callable[[int], Box]:
-    """A function that maps a position in the text to the letter's box."""
+    """A function that maps an offset in the text to the letter's box."""
     same = textpage.count_chars() == len(text)  # else letters without Unicode are missing from the text
     handle, rectangle = textpage.raw, pdfium.FS_RECTF()
     reference, read = ctypes.byref(rectangle), pdfium.FPDFText_GetLooseCharBox
 
-    def box(place: int) -> Box:
-        read(handle, place if same else pdfium.FPDFText_GetCharIndexFromTextIndex(handle, place), reference)
+    def box(offset: int) -> Box:
+        read(handle, offset if same else pdfium.FPDFText_GetCharIndexFromTextIndex(handle, offset), reference)
         return rectangle.left, rectangle.bottom, rectangle.right, rectangle.top
 
     return box
 
 
 def _line(words: str, start: int, box: Callable[[int], Box], mark: str) -> PdfLine:
-    """One line, cut into cells at wide gaps; start is the place of its first letter in the page's text."""
+    """One line, split into cells at wide gaps; `start` is the offset of its first letter in the page's text."""
     begin, stop = len(words) - len(words.lstrip()), len(words.rstrip())
     first = opening = box(start + begin)
     bottom, height = first[1], first[3] - first[1]
-    cells, cut = [], begin
+    cells, cell_start = [], begin
     for space in _SPACES.finditer(words, begin, stop):
-        before, after = box(start + space.start() - 1), box(start + space.end())
-        if after[0] - before[2] > CELL_GAP * height or before[0] - after[2] > CELL_GAP * height:
-            cells.append(_cell(words[cut : space.start()], opening, before))
-            opening, cut = after, space.end()
-    cells.append(_cell(words[cut:stop] + mark, opening, box(start + stop - 1)))
+        previous, following = box(start + space.start() - 1), box(start + space.end())
+        if following[0] - previous[2] > CELL_GAP * height or previous[0] - following[2] > CELL_GAP * height:
+            cells.append(_cell(words[cell_start : space.start()], opening, previous))
+            opening, cell_start = following, space.end()
+    cells.append(_cell(words[cell_start:stop] + mark, opening, box(start + stop - 1)))
     return PdfLine(tuple(cells), bottom, height)
 
 
@@ -195,15 +209,15 @@ def _cell(text: str, opening: Box, closing: Box) -> Cell:
 def _join_words(text: str) -> str:
     """Joins words and numbers that a line end split."""
 
-    elsewhere: dict[str, list[str]] = {}
-    """first half -> second halves of the words that are written with a hyphen, sorted"""
+    tails_by_head: dict[str, list[str]] = {}
+    """first half -> second halves of words with a written hyphen, sorted"""
     for head, tail in sorted(set(_HYPHENATED.findall(text))):
-        elsewhere.setdefault(head, []).append(tail)
+        tails_by_head.setdefault(head, []).append(tail)
 
     def hyphenated(head: str, tail: str) -> bool:
-        tails = elsewhere.get(head, [])
-        place = bisect_left(tails, tail)
-        return place < len(tails) and tails[place].startswith(tail)
+        tails = tails_by_head.get(head, [])
+        index = bisect_left(tails, tail)
+        return index < len(tails) and tails[index].startswith(tail)
 
     def join(match: re.Match[str]) -> str:
         head, tail = match.groups()

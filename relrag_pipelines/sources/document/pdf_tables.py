@@ -1,9 +1,9 @@
-"""Lays out the lines of a page as text, and finds the columns of tables that exist only as positions.
+"""Lays out the lines of a page as text, and finds tables, which a PDF holds only as positions of words.
 
-A PDF has no tables, only words at places. A row with an empty cell reads like a row with fewer cells, and its values
-slide under the wrong heading. Here cells are told by wide gaps; columns are the strips that cells of neighbouring
-lines share. A run of lines is a table when no line has two cells in one strip, there are three strips or more, and at
-least two lines have three cells or more. Everything else stays as it was.
+Without layout, a row with an empty cell would read like a row with fewer cells, and its values would appear under the
+wrong heading. Wide gaps separate cells; columns are the strips that cells of neighbouring lines share. A run of lines
+is a table if no line has two cells in one strip, there are at least three strips, and at least two lines have three
+cells or more. All other lines stay as they are.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from relrag_pipelines.sources.document.document_text import table_row
 
 PARAGRAPH_GAP = 1.5
-"""A drop to the next line of more than this many usual ones begins a paragraph."""
-MOST_LOOKS = 100
-"""Lines that are looked at for a table, for each line of the page: a page of 200 lines is looked at from every line."""
+"""A drop to the next line of more than this multiple of the usual gap begins a paragraph."""
+MAX_SCANNED_LINES = 100
+"""Lines examined in search of tables, per line of the page: a page of up to 200 lines is searched from every line."""
 SPARSE = 50
-"""Where a table would have more than this many cells for each that holds text, it is none."""
+"""A run of lines with more cells than this for each filled one isn't a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class PdfLine:
-    """A line of a page; bottom is above the page's lower edge, height that of its letters, in points."""
+    """A line of a page; `bottom` is measured from the page's lower edge, `height` is that of its letters, in points."""
 
     cells: tuple[Cell, ...]
     bottom: float
@@ -42,17 +42,17 @@ class PdfLine:
 
 
 def layout(lines: list[PdfLine]) -> str:
-    """The text of the lines: tables as rows with separated cells, paragraphs apart by an empty line."""
+    """The text of the lines: tables as rows with separated cells, paragraphs separated by an empty line."""
     usual = _usual_line_gap(lines)
     texts: list[str] = []
-    at, seen = 0, 0
-    while at < len(lines):
-        if at and lines[at - 1].bottom - lines[at].bottom > PARAGRAPH_GAP * max(usual, lines[at].height):
+    index, scanned = 0, 0
+    while index < len(lines):
+        if index and lines[index - 1].bottom - lines[index].bottom > PARAGRAPH_GAP * max(usual, lines[index].height):
             texts.append("")
-        rows, looked_at = _table(lines, at) if seen <= MOST_LOOKS * len(lines) else ([], 0)
-        seen += looked_at
-        texts += rows or [" ".join(cell.text for cell in lines[at].cells)]
-        at += len(rows) or 1
+        rows, examined = _table(lines, index) if scanned <= MAX_SCANNED_LINES * len(lines) else ([], 0)
+        scanned += examined
+        texts += rows or [" ".join(cell.text for cell in lines[index].cells)]
+        index += len(rows) or 1
     return "\n".join(texts)
 
 
@@ -62,30 +62,30 @@ def _usual_line_gap(lines: list[PdfLine]) -> float:
 
 
 def _table(lines: list[PdfLine], start: int) -> tuple[list[str], int]:
-    """The rows of the table that begins at that line, none where there is no table; and the lines looked at."""
+    """The rows of the table that begins at a line, empty if none does, and the number of lines examined."""
     if len(lines[start].cells) < 2:
         return [], 0
     end = start + 1
     while end < len(lines) and lines[end].bottom < lines[end - 1].bottom:
         end += 1
-    looked_at = end - start
+    examined = end - start
     if sum(len(line.cells) > 2 for line in lines[start:end]) < 2:
-        return [], looked_at
+        return [], examined
     strips, stop = _strips(lines, start, end)
-    if stop < end:  # the line that does not fit has left its traces
+    if stop < end:  # the line that doesn't fit has widened strips
         strips, end = _strips(lines, start, stop)
     while len(lines[end - 1].cells) == 1:  # a line of text under a table is not part of it
         end -= 1
     rows = lines[start:end]
     filled = sum(len(line.cells) for line in rows)
     if len(strips) < 3 or sum(len(line.cells) > 2 for line in rows) < 2 or len(rows) * len(strips) > SPARSE * filled:
-        return [], looked_at
+        return [], examined
     columns = strips.columns[::-1] if _right_to_left(rows) else strips.columns
-    return [table_row(column.get(row, "") for column in columns) for row in range(start, end)], looked_at
+    return [table_row(column.get(row, "") for column in columns) for row in range(start, end)], examined
 
 
 def _strips(lines: list[PdfLine], start: int, end: int) -> tuple[_Strips, int]:
-    """The strips of these lines, and the first line of which two cells would share one."""
+    """The strips of these lines, and the first line with two cells in one strip."""
     strips = _Strips()
     for row in range(start, end):
         if not all(strips.widen(cell, row) for cell in lines[row].cells):
@@ -94,7 +94,7 @@ def _strips(lines: list[PdfLine], start: int, end: int) -> tuple[_Strips, int]:
 
 
 class _Strips:
-    """Columns from left to right, none of which overlap: the widths that their cells cover."""
+    """Columns from left to right, which never overlap: the widths that their cells cover."""
 
     def __init__(self) -> None:
         self._lefts: list[float] = []
@@ -106,7 +106,7 @@ class _Strips:
         return len(self.columns)
 
     def widen(self, cell: Cell, row: int) -> bool:
-        """Puts a cell into the strips that it touches, which become one; False where a line would be in it twice."""
+        """Adds a cell to the strips that it overlaps, merging them; False if a line would have two cells in one."""
         first, last = bisect_right(self._rights, cell.left), bisect_left(self._lefts, cell.right)
         last = max(first, last)
         touched = self.columns[first:last]

@@ -1,4 +1,4 @@
-"""Plain text and Markdown, kept as they are."""
+"""Plain text and Markdown, kept unchanged."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ _HEADING = re.compile(r"^(?:#{1,6}[ \t]+(?P<line>.*)|(?P<over>[^\s#>|-].*)\n(?:=
 def text(data: bytes) -> tuple[DocumentText, DecodedText]:
     """A text file, and how its bytes were read. Raises CharsetError."""
     decoded = decode(data)
-    found = DocumentText(TEXT, clean(decoded.text))
-    found.title = first_line_title(found.text)
-    return found, decoded
+    document = DocumentText(TEXT, clean(decoded.text))
+    document.title = first_line_title(document.text)
+    return document, decoded
 
 
 def markdown(data: bytes) -> tuple[DocumentText, DecodedText]:
     """A Markdown file with its front matter, and how its bytes were read. Raises CharsetError."""
     decoded = decode(data)
-    found = DocumentText(MARKDOWN, clean(decoded.text))
-    front = _FRONT_MATTER.match(found.text)
-    about = {name: value.strip("\"' ") for name, value in _FIELD.findall(front[1])} if front else {}
-    body = _FENCE.sub("", found.text[front.end() :] if front else found.text)
+    document = DocumentText(MARKDOWN, clean(decoded.text))
+    front = _FRONT_MATTER.match(document.text)
+    front_matter = {name: value.strip("\"' ") for name, value in _FIELD.findall(front[1])} if front else {}
+    body = _FENCE.sub("", document.text[front.end() :] if front else document.text)
     heading = _HEADING.search(body)
     line = ((heading["line"] or "").rstrip(" \t#") or heading["over"]) if heading else None
-    found.title = clean_title(about.get("title") or line)
-    found.title = found.title or first_line_title(body)
-    found.author = clean_author(about.get("author"))
-    found.date, found.date_has_time = _date(about.get("date", ""))
-    return found, decoded
+    document.title = clean_title(front_matter.get("title") or line)
+    document.title = document.title or first_line_title(body)
+    document.author = clean_author(front_matter.get("author"))
+    document.date, document.date_has_time = _date(front_matter.get("date", ""))
+    return document, decoded
 
 
-def _date(written: str) -> tuple[datetime | None, bool]:
+def _date(text: str) -> tuple[datetime | None, bool]:
     try:
-        return datetime.fromisoformat(written), len(written) > len("2025-01-14")
+        return datetime.fromisoformat(text), len(text) > len("2025-01-14")
     except ValueError:
         return None, True

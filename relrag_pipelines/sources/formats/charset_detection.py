@@ -28,23 +28,23 @@ MIN_ALPHABET = 0.8
 MIN_WORDS = 0.6
 """Share of the words beyond ASCII that must each fit one alphabet, where the text as a whole fits none."""
 STRAY_RATIO = 20
-"""How many bytes beyond ASCII must stand beside each that a charset does not have; one may always stray."""
+"""Bytes beyond ASCII needed for each byte that a charset doesn't define; one such byte is always tolerated."""
 STRAY_COST = 0.1
-"""By how much a charset that does not have all bytes ranks lower."""
+"""How much lower a charset ranks that lacks some of the bytes."""
 MARGIN = 0.02
-"""Guesses this close to the best one are its rivals."""
+"""Guesses whose score is this close to the best are its rivals."""
 MIN_NULS = 0.2
 """Share of NULs in the UTF-16 of a European text."""
 DAMAGE_RATIO = 20
-"""How many whole UTF-8 sequences must stand beside each damaged one."""
+"""How many intact UTF-8 sequences are needed for each damaged one."""
 SAMPLE = 64 * 2**10
-"""How much of a file is guessed from, bytes; only lines with bytes beyond ASCII are."""
+"""Bytes of lines beyond ASCII that a guess examines."""
 
 _CONTROLS = bytes([*range(9), 0x0B, *range(0x0E, 0x20)])
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _C1 = re.compile(r"[\x80-\x9f]")
 _LETTER_ALONE = re.compile(rb"[\xe0-\xff](?![\x80-\xbf])")
-"""a small letter in the most common older charsets; damaged UTF-8 rather leaves smaller bytes"""
+"""a small letter in the most common older charsets; damaged UTF-8 mostly leaves smaller bytes"""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -87,10 +87,10 @@ _EAST_ASIAN = {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK", "IDEOGRAPHIC"
 
 
 class CharsetError(Exception):
-    """The bytes are not text (`fault` binary), or their charset cannot be told (`fault` charset)."""
+    """The bytes are not text (`fault` binary), or their charset cannot be determined (`fault` charset)."""
 
-    def __init__(self, fault: str, found: str) -> None:
-        super().__init__(found)
+    def __init__(self, fault: str, message: str) -> None:
+        super().__init__(message)
         self.fault = fault
 
 
@@ -101,9 +101,9 @@ class DecodedText:
     text: str
     charset: str
     rivals: tuple[str, ...] = ()
-    """charsets that fit as well and give another text"""
+    """charsets that fit as well but give another text"""
     damaged_places: int = 0
-    """places where bytes were damaged; U+FFFD stands there"""
+    """number of U+FFFD characters that replace damaged bytes"""
 
 
 def decode(data: bytes, declared: str | None = None) -> DecodedText:
@@ -113,9 +113,9 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
             return DecodedText(_strictly(data, charset), charset.removesuffix("-sig"))
     if b"\0" in data:
         return _without_mark(data)
-    for known in ("iso2022_jp" if b"\x1b$" in data else None, "utf-8", declared):
-        if known and (text := _try(data, known)) is not None:
-            return DecodedText(_refuse_binary(text), known)
+    for name in ("iso2022_jp" if b"\x1b$" in data else None, "utf-8", declared):
+        if name and (text := _try(data, name)) is not None:
+            return DecodedText(_refuse_binary(text), name)
     older = [line for line in data.splitlines(keepends=True) if _is_older(line)]
     mixed = _mixed_lines(data, older)
     if mixed and any(_LETTER_ALONE.search(line) for line in older):
@@ -124,10 +124,10 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
 
 
 def decode_name(data: bytes, declared: Iterable[str]) -> str:
-    """A name of a few words, such as a file's, in none of the charsets that it could declare itself.
+    """A name of a few words, such as a file's, which cannot declare its charset.
 
-    `declared` are those of what it came with, the nearest first. The first of them counts by which its letters are of
-    one alphabet: most fit any bytes, and a name is too short for a guess to tell `č` from `è`. Raises CharsetError.
+    `declared` are the charsets of its surroundings, the nearest first. The first one in which its letters form one
+    alphabet wins: most charsets fit any bytes, and a name is too short to tell `č` from `è`. Raises CharsetError.
     """
     if _try(data, "utf-8") is None and b"\0" not in data:
         for charset in declared:
@@ -152,23 +152,23 @@ def _try(data: bytes, charset: str) -> str | None:
 
 
 def _without_mark(data: bytes) -> DecodedText:
-    """Bytes with NULs are UTF-16 where they read as a text in one of its orders, else no text."""
+    """Decodes bytes with NULs as UTF-16 if one byte order gives text; otherwise they are binary."""
     even, odd = data[::2].count(0), data[1::2].count(0)
     orders = [("utf-16-le", odd, even), ("utf-16-be", even, odd)]
-    for charset, here, there in sorted(orders, key=lambda order: -order[1]):
+    for charset, nuls, other_nuls in sorted(orders, key=lambda order: -order[1]):
         text = _try(data, charset)
-        if text is not None and _is_utf16(text, here / len(data), there):
+        if text is not None and _is_utf16(text, nuls / len(data), other_nuls):
             return DecodedText(_refuse_binary(text), charset)
     raise CharsetError("binary", f"{even + odd} NUL bytes in {len(data)}")
 
 
-def _is_utf16(text: str, share: float, others: int) -> bool:
-    """Whether a text that was read as UTF-16 is one, by the share of NULs in its bytes.
+def _is_utf16(text: str, share: float, other_nuls: int) -> bool:
+    """Whether text decoded as UTF-16 is plausible, by the share of NULs in its bytes.
 
-    European languages have many, on one side of the pairs; of others only blanks, figures and line ends have any, and
-    their letters are of one script.
+    European languages have many, all on one side of the pairs. Other languages have them only in blanks, digits and
+    line ends, and their letters belong to one script.
     """
-    if share > MIN_NULS and not others:
+    if share > MIN_NULS and not other_nuls:
         return True
     letters = sum(map(str.isalpha, text))
     one_script = letters > len(text) / 2 and _alphabet_share(text) >= MIN_ALPHABET
@@ -180,29 +180,29 @@ def _is_assigned(character: str) -> bool:
 
 
 def _refuse_binary(text: str) -> str:
-    written = text.encode("utf-8", "surrogatepass")  # in which a control character is one byte, and that byte no other
-    controls = len(written) - len(written.translate(None, _CONTROLS))
+    utf8 = text.encode("utf-8", "surrogatepass")  # each control character is one byte, which nothing else contains
+    controls = len(utf8) - len(utf8.translate(None, _CONTROLS))
     if controls > MAX_CONTROLS * len(text):
         raise CharsetError("binary", f"{controls} control characters in {len(text)}")
     return text
 
 
 def _damaged_utf8(data: bytes) -> DecodedText | None:
-    """UTF-8 with a few wrong bytes is still UTF-8: no other charset gives that many whole sequences by accident."""
+    """UTF-8 with a few wrong bytes; no other charset gives that many intact sequences by accident."""
     text = data.decode("utf-8", "replace")
     replaced = text.count("\ufffd")
-    whole = len(_BEYOND_ASCII.findall(text)) - replaced
+    intact = len(_BEYOND_ASCII.findall(text)) - replaced
     return (
         DecodedText(_refuse_binary(text), "utf-8", damaged_places=replaced)
-        if whole >= DAMAGE_RATIO * replaced
+        if intact >= DAMAGE_RATIO * replaced
         else None
     )
 
 
 def _mixed_lines(data: bytes, older: list[bytes]) -> DecodedText | None:
-    """A file to which programs with different charsets wrote: some lines are UTF-8, the `older` of one older charset.
+    """A file written in two charsets: some lines are UTF-8, the lines `older` have an older charset.
 
-    Only with an older charset of one byte a letter: two bytes of an East Asian one may be UTF-8 by accident.
+    The older charset must be single-byte: two bytes of an East Asian one may be UTF-8 by accident.
     """
     lines = data.splitlines(keepends=True)
     if not older or all(line.isascii() or _is_older(line) for line in lines):
@@ -219,21 +219,21 @@ def _mixed_lines(data: bytes, older: list[bytes]) -> DecodedText | None:
 
 
 def _is_older(line: bytes) -> bool:
-    """Whether a line has bytes beyond ASCII of which none are UTF-8."""
+    """Whether a line has bytes beyond ASCII but no UTF-8 sequence."""
     return not line.isascii() and not _BEYOND_ASCII.search(line.decode("utf-8", "ignore"))
 
 
 def _guess(data: bytes) -> DecodedText:
     _refuse_binary(data.decode("latin-1"))
-    sample = _telling_lines(data)
+    sample = _non_ascii_lines(data)
     for share_of, least in ((_alphabet_share, MIN_ALPHABET), (_word_share, MIN_WORDS)):
-        if found := _best(data, sorted(_scores(sample, share_of, least), reverse=True)):
-            return found
+        if guess := _best(data, sorted(_scores(sample, share_of, least), reverse=True)):
+            return guess
     raise CharsetError("charset", f"neither UTF-8 nor any of {len(_CANDIDATES)} older charsets fits")
 
 
 def _scores(sample: bytes, share_of: Callable[[str], float], least: float) -> Iterator[tuple[float, int, str]]:
-    """Score, order and name of each charset that is plausible."""
+    """Score, rank and name of each plausible charset."""
     for strays, charsets in _charsets_by_strays(sample).items():
         for match in from_bytes(sample.translate(None, strays), cp_isolation=charsets):
             share = share_of(str(match))
@@ -243,27 +243,27 @@ def _scores(sample: bytes, share_of: Callable[[str], float], least: float) -> It
 
 
 def _charsets_by_strays(sample: bytes) -> dict[bytes, list[str]]:
-    """The candidates by the bytes of the sample that they do not have, where these are few."""
+    """The candidates grouped by the bytes of the sample that they don't define, if these are few."""
     beyond = len(sample.translate(None, bytes(range(128))))
-    found: dict[bytes, list[str]] = {}
+    charsets: dict[bytes, list[str]] = {}
     for charset in _CANDIDATES:
         strays = bytes(byte for byte in _undefined(charset) if byte in sample)
         count = len(sample) - len(sample.translate(None, strays))
         if count <= max(1, beyond // STRAY_RATIO) and count < beyond:
-            found.setdefault(strays, []).append(charset)
-    return found
+            charsets.setdefault(strays, []).append(charset)
+    return charsets
 
 
 @functools.cache
 def _undefined(charset: str) -> bytes:
-    """Bytes that a charset of one byte a letter does not have."""
+    """Bytes that a single-byte charset doesn't define."""
     if charset in _EAST_ASIAN_CHARSETS:
         return b""
     return bytes(byte for byte in range(128, 256) if _try(bytes([byte]), charset) is None)
 
 
 def _best(data: bytes, scored: list[tuple[float, int, str]]) -> DecodedText | None:
-    """The text in the charset that scored most, with its rivals; None where none fits the whole."""
+    """The text in the charset with the highest score, and its rivals; None if no charset fits all of the text."""
     best: DecodedText | None = None
     rivals = []
     for score, _, charset in scored:
@@ -277,7 +277,7 @@ def _best(data: bytes, scored: list[tuple[float, int, str]]) -> DecodedText | No
     return best and replace(best, rivals=tuple(rivals))
 
 
-def _telling_lines(data: bytes) -> bytes:
+def _non_ascii_lines(data: bytes) -> bytes:
     """Lines with non-ASCII bytes; the others fit every charset."""
     size, lines = 0, []
     for line in data.splitlines(keepends=True):
@@ -290,24 +290,24 @@ def _telling_lines(data: bytes) -> bytes:
 
 
 def _word_share(text: str) -> float:
-    """Share of the words with letters beyond ASCII whose letters each fit one alphabet or script; 1 without any."""
+    """Share of the non-ASCII words whose letters all fit one alphabet or script; 1 without any."""
     words = Counter(word for word in _WORD.findall(text) if not word.isascii())
     fitting = sum(count for word, count in words.items() if _alphabet_share(word) == 1)
     return fitting / (words.total() + len(_SYMBOL_IN_WORD.findall(text))) if words else 1.0
 
 
 def _alphabet_share(text: str) -> float:
-    """Share of the letters beyond ASCII that lie in the one alphabet or script that holds most; 1 without any.
+    """Share of the non-ASCII letters in the alphabet or script that holds most of them; 1 without any.
 
-    A symbol within a word is a letter that was read wrongly.
+    A symbol within a word counts as a letter that was decoded wrongly.
     """
     letters = Counter(character for character in text if character > "\x7f" and character.isalpha())
     if not letters:
         return 1.0
-    held = [sum(letters[letter] for letter in alphabet if letter in letters) for alphabet in _ALPHABETS]
+    alphabets = [sum(letters[letter] for letter in alphabet if letter in letters) for alphabet in _ALPHABETS]
     scripts: Counter[str] = Counter()
     for letter, count in letters.items():
         if letter >= "\u0370":
             script = unicodedata.name(letter, "?").split()[0].split("-")[0]
             scripts["CJK" if script in _EAST_ASIAN else script] += count
-    return max([*held, *scripts.values()]) / (letters.total() + len(_SYMBOL_IN_WORD.findall(text)))
+    return max([*alphabets, *scripts.values()]) / (letters.total() + len(_SYMBOL_IN_WORD.findall(text)))

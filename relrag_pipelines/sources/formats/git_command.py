@@ -50,7 +50,7 @@ _FAULTS = (
 
 
 class RepositoryError(Exception):
-    """Git cannot read a repository. It has a fault word, what was found and what to do, but no words of git's."""
+    """Git cannot read a repository. `fault` is the fault word; the message never quotes git's output."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
@@ -58,17 +58,17 @@ class RepositoryError(Exception):
 
 
 def git(folder: Path, *arguments: str, allowed: Sequence[int] = (0,), work_tree: Path | None = None) -> bytes:
-    """What git prints for these arguments in a repository. Raises RepositoryError."""
+    """The output of git with these arguments in a repository. Raises RepositoryError."""
     with git_output(folder, *arguments, allowed=allowed, work_tree=work_tree) as output:
         return output.read()
 
 
 @contextmanager
 def history(folder: Path, *arguments: str) -> Iterator[IO[bytes]]:
-    """As `git_output`, of what is committed alone: git would open any .gitattributes among the files, also a FIFO."""
-    kept = folder.resolve() / ".git"
-    place = f"--git-dir={kept if kept.exists() else kept.parent}"
-    with tempfile.TemporaryDirectory() as empty, git_output(Path(empty), place, *arguments) as output:
+    """Like `git_output`, but reads commits only: git would open any .gitattributes among the files, even a FIFO."""
+    git_dir = folder.resolve() / ".git"
+    option = f"--git-dir={git_dir if git_dir.exists() else git_dir.parent}"
+    with tempfile.TemporaryDirectory() as empty, git_output(Path(empty), option, *arguments) as output:
         yield output
 
 
@@ -76,7 +76,7 @@ def history(folder: Path, *arguments: str) -> Iterator[IO[bytes]]:
 def git_output(
     folder: Path, *arguments: str, allowed: Sequence[int] = (0,), work_tree: Path | None = None
 ) -> Iterator[IO[bytes]]:
-    """What git prints, as a stream. Raises RepositoryError, where git fails at the end of the block."""
+    """The output of git as a stream. Raises RepositoryError at the end of the block if git fails."""
     command = ["git", "-C", str(folder), *_OPTIONS, *arguments]
     with tempfile.TemporaryFile() as complaints:
         try:
@@ -106,8 +106,8 @@ def git_output(
 
 
 def _environment(folder: Path, work_tree: Path | None) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    ours = {
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    overrides = {
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_OPTIONAL_LOCKS": "0",
@@ -121,12 +121,12 @@ def _environment(folder: Path, work_tree: Path | None) -> dict[str, str]:
         "GIT_CEILING_DIRECTORIES": str(folder.resolve().parent),
         "LC_ALL": "C",
     }
-    return kept | ours | ({"GIT_WORK_TREE": str(work_tree.resolve())} if work_tree else {})
+    return inherited | overrides | ({"GIT_WORK_TREE": str(work_tree.resolve())} if work_tree else {})
 
 
-def git_error(said: bytes, code: int) -> RepositoryError:
+def git_error(output: bytes, code: int) -> RepositoryError:
     for words, fault, message in _FAULTS:
-        if words in said:
+        if words in output:
             return RepositoryError(fault, message)
     why = f"git ended with {code}; run `git fsck` in it, then repair it or clone it again"
     return RepositoryError("corrupt", why)

@@ -1,4 +1,4 @@
-"""Git repositories below a source's path: where they are, what they contain, and what git would fetch."""
+"""Git repositories below a source's path: their location, refs and files, and whether they are complete."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ VENDORED = frozenset(
         *("third-party", "thirdparty", "site-packages", "godeps", "carthage", "pods"),
     }
 )
-"""lower-case names of folders that hold code of others"""
+"""lower-case names of folders with third-party code"""
 
 
 @dataclass(frozen=True)
 class RepositoryState:
-    """The refs of a repository, which tell whether its history has changed."""
+    """The refs of a repository; they change whenever its history does."""
 
     refs: tuple[str, ...]
-    """`<hash> <name>` of every branch and tag, also of remotes; and of a HEAD that stands on none of them"""
+    """`<hash> <name>` of every branch and tag, remote ones included, and of a HEAD at a commit without either"""
     shallow: frozenset[str]
     """commits whose parents were not cloned"""
 
@@ -50,8 +50,8 @@ def digest(*parts: str) -> str:
 
 def linked_from_outside(folder: Path, root: Path) -> bool:
     """Whether the `.git` of a repository below `root` is a link that leads out of it."""
-    kept = folder / ".git"
-    return kept.is_symlink() and regular_files.leads_out(kept, root)
+    git_dir = folder / ".git"
+    return git_dir.is_symlink() and regular_files.leads_out(git_dir, root)
 
 
 def is_repository(folder: Path) -> bool:
@@ -65,16 +65,16 @@ def is_bare(folder: Path) -> bool:
 
 
 def walk(root: Path, excluded: Callable[[str], bool], follow_links: bool = False) -> Iterator[tuple[Path, list[str]]]:
-    """Repositories, with no names, and the folders that are in none with the names of their files, in order.
+    """Yields repositories, with no names, and folders outside repositories with the names of their files, in order.
 
-    Inside a repository only others of their own are looked for, not its submodules and not in folders of others' code.
-    Raises OSError where a folder cannot be listed.
+    Inside a repository only separate repositories are searched for: no submodules, no vendored folders. Raises OSError
+    if a folder cannot be listed.
     """
 
     def refuse(error: OSError) -> None:
         raise error
 
-    inside: set[Path] = set()
+    in_repository: set[Path] = set()
     for folder, folders, names in regular_files.walk(root, refuse, follow_links=follow_links):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         if folder != root and excluded(f"{folder.relative_to(root).as_posix()}/"):
@@ -82,30 +82,30 @@ def walk(root: Path, excluded: Callable[[str], bool], follow_links: bool = False
         elif is_bare(folder):
             folders.clear()
             yield folder, []
-        elif (folder / ".git").is_dir() or (folder.parent not in inside and (folder / ".git").exists()):
-            inside.add(folder)
+        elif (folder / ".git").is_dir() or (folder.parent not in in_repository and (folder / ".git").exists()):
+            in_repository.add(folder)
             yield folder, []
-        elif folder.parent in inside:
-            inside.add(folder)
+        elif folder.parent in in_repository:
+            in_repository.add(folder)
         else:
             yield folder, sorted(names)
-        if folder in inside:
+        if folder in in_repository:
             folders[:] = [name for name in folders if name.lower() not in VENDORED]
 
 
 def state(folder: Path) -> RepositoryState:
     """The refs of a repository as they are now. Raises RepositoryError."""
     _refuse_irregular(folder)
-    common, above = _places(folder)
-    if above:
+    common, way_up = _git_directories(folder)
+    if way_up:
         raise git_error(b"not a git repository", 128)
     listed = git(folder, "show-ref", "--head", allowed=(0, 1)).decode("utf-8", "surrogateescape").splitlines()
     refs = [
         line for line in listed if line.partition(" ")[2].startswith(("refs/heads/", "refs/tags/", "refs/remotes/"))
     ]
-    known = {line.partition(" ")[0] for line in refs}
-    # HEAD on a branch says nothing about the history: checking out another one changes no commit
-    refs += [line for line in listed if line.endswith(" HEAD") and line.partition(" ")[0] not in known]
+    hashes = {line.partition(" ")[0] for line in refs}
+    # a HEAD on a branch adds nothing: checking out another branch changes no commit
+    refs += [line for line in listed if line.endswith(" HEAD") and line.partition(" ")[0] not in hashes]
     try:
         shallow = frozenset(regular_files.read_plain(common / "shallow").decode("ascii", "replace").split())
     except OSError:
@@ -114,14 +114,14 @@ def state(folder: Path) -> RepositoryState:
 
 
 def is_partial(folder: Path) -> bool:
-    """Whether file contents were left out when it was cloned."""
-    return any((_places(folder)[0] / "objects" / "pack").glob("*.promisor"))
+    """Whether the clone lacks file contents (a partial clone)."""
+    return any((_git_directories(folder)[0] / "objects" / "pack").glob("*.promisor"))
 
 
 def tracked_files(folder: Path) -> Iterator[Path]:
     """The tracked files that exist in the work tree of a repository. Raises RepositoryError.
 
-    Links are left out, and what lies behind one: they can point anywhere.
+    Links are left out, and so is anything below a linked folder: they can point anywhere.
     """
     _refuse_irregular(folder)
     root = folder.resolve()
@@ -143,10 +143,10 @@ def count_ignored(folder: Path) -> int:
     return git(folder, "ls-files", *options, work_tree=folder).count(b"\0")
 
 
-def _places(folder: Path) -> tuple[Path, str]:
-    """The folder of refs and objects, and the way up to the repository's own folder: empty, it begins there."""
-    said = git(folder, "rev-parse", "--git-common-dir", "--show-cdup").split(b"\n")
-    return folder / os.fsdecode(said[0]), os.fsdecode(said[1])
+def _git_directories(folder: Path) -> tuple[Path, str]:
+    """The folder with refs and objects, and the relative path up to the repository's root; empty at the root."""
+    lines = git(folder, "rev-parse", "--git-common-dir", "--show-cdup").split(b"\n")
+    return folder / os.fsdecode(lines[0]), os.fsdecode(lines[1])
 
 
 def _stays(file: Path) -> bool:
@@ -158,28 +158,34 @@ def _stays(file: Path) -> bool:
 
 
 def _refuse_irregular(folder: Path) -> None:
-    """Raises RepositoryError for a FIFO or device in what git keeps of a repository: git would open it and wait."""
-    kept = folder / ".git" if (folder / ".git").exists() else folder
-    if _is_irregular(kept):
+    """Raises RepositoryError if a repository's .git contains a FIFO or device, which git would open and wait for."""
+    git_dir = folder / ".git" if (folder / ".git").exists() else folder
+    if _is_irregular(git_dir):
         raise RepositoryError("not_a_file", "its .git is a FIFO or device; remove it")
-    if kept.is_file():  # a worktree or submodule: the place is named in it
-        said = os.fsdecode(regular_files.read_plain(kept, 4096)).strip()
-        kept = folder / said.removeprefix("gitdir:").strip()
-    waiting = [str(kept)]
-    while waiting:
-        with suppress(FileNotFoundError), os.scandir(waiting.pop()) as entries:
+    if git_dir.is_file():  # a worktree or submodule: the file names the folder
+        line = os.fsdecode(regular_files.read_plain(git_dir, 4096)).strip()
+        git_dir = folder / line.removeprefix("gitdir:").strip()
+    for path in _irregular_files(git_dir):
+        name = Path(git_dir.name, path.relative_to(git_dir))
+        raise RepositoryError("not_a_file", f"its {name} is a FIFO or device; remove it")
+
+
+def _irregular_files(root: Path) -> Iterator[Path]:
+    """FIFOs and devices below a folder, links included."""
+    pending = [str(root)]
+    while pending:
+        with suppress(FileNotFoundError), os.scandir(pending.pop()) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
+                    pending.append(entry.path)
                 elif not entry.is_file(follow_symlinks=False) and _is_irregular(Path(entry.path)):
-                    place = Path(kept.name, Path(entry.path).relative_to(kept))
-                    raise RepositoryError("not_a_file", f"its {place} is a FIFO or device; remove it")
+                    yield Path(entry.path)
 
 
 def irregular_rules(folder: Path) -> bool:
-    """Whether a `.gitignore` in a repository is a FIFO or the like, which git would open and wait."""
+    """Whether a `.gitignore` in a repository is a FIFO or the like, which git would open and wait for."""
     return any(
-        ".gitignore" in names and _is_irregular(place / ".gitignore") for place, _, names in regular_files.walk(folder)
+        ".gitignore" in names and _is_irregular(path / ".gitignore") for path, _, names in regular_files.walk(folder)
     )
 
 

@@ -13,7 +13,7 @@ _OUTER_LINES = re.compile(f"(?<=\n\n){KEPT_LINE}++|(?<!{KEPT_LINE}){KEPT_LINE}++
 
 
 def tidy(text: str) -> str:
-    """Runs of white space as one space, one line end or one empty line; what is kept, as it was."""
+    """Collapses runs of white space to one space, one line end or one empty line; preformatted text stays."""
 
     def reduce(run: re.Match[str]) -> str:
         return "\n\n" if run[0].count("\n") > 1 else "\n" if "\n" in run[0] or LINE in run[0] else " "

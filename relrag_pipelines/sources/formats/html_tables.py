@@ -10,16 +10,16 @@ from typing import NamedTuple
 from relrag_pipelines.sources.document.document_text import one_line, table_row
 
 LINE = "\x1d"
-"""A line end that any other one absorbs. `clean` removes it from input."""
+"""A line end that merges with any adjacent one. `clean` removes it from input."""
 
 _SPARSE = 4
-"""A grid with more than so many places for each cell is no table of data."""
+"""A grid with more positions than this per cell isn't a table of data."""
 _SMALL = 64
-"""Places of a grid that is never too sparse."""
+"""A grid of up to this many positions is never too sparse."""
 
 
 class HtmlCell(NamedTuple):
-    """One cell: its pieces of text, and the columns and rows that it takes up."""
+    """One cell: where its pieces of text begin and end, and how many columns and rows it spans."""
 
     start: int
     end: int
@@ -29,12 +29,12 @@ class HtmlCell(NamedTuple):
 
 @dataclass
 class HtmlTable:
-    """A table while it is read."""
+    """A table while it is being read."""
 
     start: int
-    """where its text begins among the pieces"""
+    """index of its first piece of text"""
     data: bool = True
-    """whether nothing was seen yet that tables of data do not hold"""
+    """false once something was read that tables of data don't contain"""
     headed: bool = False
     """it has a heading cell"""
     cell: HtmlCell | None = None
@@ -43,7 +43,7 @@ class HtmlTable:
 
 
 def grid(table: HtmlTable) -> int:
-    """The places of a table's grid; 0 where it only lays out text.
+    """The number of positions in a table's grid; 0 for a table that only lays out text.
 
     A table of data has two rows of two cells, or one and a heading, and its grid is not mostly empty.
     """
@@ -55,45 +55,47 @@ def grid(table: HtmlTable) -> int:
 
 
 def rows(table: HtmlTable, pieces: list[str]) -> Iterator[str]:
-    """What stands outside the cells (the caption), then the rows, as lines."""
+    """The text outside the cells (the caption), then the rows, as lines."""
     outside, position = [], table.start
-    for start, end, *_ in (cell for row in table.rows for cell in row):
-        outside += pieces[position:start]
-        position = end
+    for row in table.rows:
+        for cell in row:
+            outside += pieces[position : cell.start]
+            position = cell.end
     if lead := _one_line([*outside, *pieces[position:]]):
         yield lead
     widest = _widest(table.rows)
     yield from is_layout_table(
-        [(_one_line(pieces[one.start : one.end]), min(one.wide, widest), one.high) for one in row] for row in table.rows
+        [(_one_line(pieces[cell.start : cell.end]), min(cell.wide, widest), cell.high) for cell in row]
+        for row in table.rows
     )
 
 
 def is_layout_table(rows: Iterable[Iterable[tuple[str, int, int]]]) -> Iterator[str]:
-    """Rows of cells, each with its columns and rows, as lines; columns that a wide or tall one also fills are empty."""
-    taken: dict[int, int] = {}
+    """Rows of (text, columns, rows) cells as lines; the further positions that a cell spans are empty."""
+    remaining: dict[int, int] = {}  # column -> further rows that a tall cell spans there
     for row in rows:
         cells: list[str] = []
         for text, width, height in row:
-            while taken.get(len(cells), 0):
-                taken[len(cells)] -= 1
+            while remaining.get(len(cells), 0):
+                remaining[len(cells)] -= 1
                 cells.append("")
-            for place in range(len(cells), len(cells) + width):
-                taken[place] = height - 1
+            for column in range(len(cells), len(cells) + width):
+                remaining[column] = height - 1
             cells += [text, *[""] * (width - 1)]
-        for place in range(len(cells), max(taken, default=-1) + 1):
-            if taken.get(place, 0):
-                taken[place] -= 1
+        for column in range(len(cells), max(remaining, default=-1) + 1):
+            if remaining.get(column, 0):
+                remaining[column] -= 1
         if any(cells):
             yield table_row(cells)
 
 
 def _widest(rows: list[list[HtmlCell]]) -> int:
-    """The most cells of a row: no cell fills more columns, though pages write `colspan=100` for the whole row."""
+    """The most cells in a row. No cell spans more columns, though pages write `colspan=100` for a whole row."""
     return max(map(len, rows))
 
 
 def _widths(rows: list[list[HtmlCell]]) -> list[int]:
-    """The columns that are taken up in each row, by its own cells and by tall ones above."""
+    """The columns filled in each row, by its own cells and by tall ones above."""
     widest = _widest(rows)
     changes = [0] * (len(rows) + 1)
     for number, row in enumerate(rows):

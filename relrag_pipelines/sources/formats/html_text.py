@@ -1,8 +1,8 @@
 """HTML as text, read token by token as the HTML standard defines them, without a tree.
 
-The trees of the standard grow with the square of hostile input and more (17 KB took lexbor 4 s, and libxml2 looks for
-every end tag through all open elements), and pages and mails come from strangers. Time and memory here are proportional
-to the length of the input. What a page or a mail has of its own is read by a subclass (html.py, mail/html_body.py).
+Tree parsers take quadratic time or worse on hostile input (17 KB took lexbor 4 s, and libxml2 searches all open
+elements for every end tag), and pages and mails come from strangers. Time and memory here are proportional to the
+length of the input. Subclasses read what is specific to pages and mails (html.py, mail/html_body.py).
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from relrag_pipelines.sources.formats.html_tokens import (
 )
 
 MAX_SPAN = 1000
-"""Columns or rows that one cell takes up at most."""
+"""Columns or rows that one cell spans at most."""
 MAX_CELLS = 100_000
-"""Tables of data with more cells in all are read as running text from there on."""
+"""Cells in tables of data; beyond this number, tables are read as running text."""
 _SPACES = re.compile(r"\s")
 
 
 class HtmlTextReader:
-    """Text of a page, and what is open while its tokens go by.
+    """Reads the text of a page, keeping track of open elements.
 
     Headings get the `#` of Markdown, lists their marks, tables of data one line a row, links their address. Scripts,
-    styles, comments, hidden elements and pixels that count readers are left out.
+    styles, comments, hidden elements and tracking pixels are left out.
     """
 
     skipped: frozenset[str] = SKIPPED
-    """elements that are left out with all that they hold"""
+    """elements that are left out with their contents"""
     hidden_by: re.Pattern[str] = HIDDEN
-    """what in its attributes hides an element"""
+    """matches attributes that hide an element"""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -71,7 +71,7 @@ class HtmlTextReader:
         return self.out
 
     def start_tag(self, name: str, attributes: str) -> None:
-        """A start tag of an element that is shown; name in lower case."""
+        """Handles a start tag of a visible element; name in lower case."""
         if handler := _STARTS.get(name):
             handler(self, attributes)
         elif breaks := BREAKS.get(name):
@@ -81,14 +81,14 @@ class HtmlTextReader:
                 self.no_data()
 
     def end_tag(self, name: str) -> None:
-        """An end tag."""
+        """Handles an end tag."""
         if handler := _ENDS.get(name):
             handler(self)
         elif breaks := BREAKS.get(name):
             self.out.append(breaks)
 
     def void(self, name: str, attributes: str) -> None:
-        """A tag of an element that has no content."""
+        """Handles a tag of an element that has no content."""
         if name == "br":
             self.out.append(KEPT_LINE if self.preformatted else "\n")
         elif name == "hr":
@@ -97,17 +97,17 @@ class HtmlTextReader:
             self.out.append(one_line(attribute(attributes, "alt")))
 
     def raw(self, name: str, text: str) -> None:
-        """The content of a script, style, title or the like, which is not text of the page."""
+        """Handles the content of a script, style, title or the like, which isn't text of the page."""
 
     def no_data(self) -> None:
-        """Notes that something was seen that tables of data do not contain."""
+        """Marks the open table as layout: tables of data don't contain what was just read."""
         if self.tables:
             self.tables[-1].data = False
 
     def _read_from(self, position: int) -> int:
-        """Reads up to a comment, script or style, and returns where reading goes on behind it.
+        """Reads up to the end of the next comment, script or style, and returns the position after it.
 
-        A tag that never ends is text with all that follows: the input was cut, or is no HTML.
+        A tag that never ends makes the rest text: the input was truncated, or isn't HTML.
         """
         source = self.source
         for token in TOKEN.finditer(source, position):
@@ -122,19 +122,28 @@ class HtmlTextReader:
             if name:
                 name = name.lower()
                 if name in RAW and not closing:
-                    end = RAW[name].search(source, position)
-                    behind = end.start() if end else len(source)
-                    if not self.hidden:
-                        self.raw(name, source[position:behind])
-                    return behind
-                if not self.hidden or self._reappears(name, closing):
-                    if closing:
-                        self.end_tag(name)
-                    else:
-                        self._start(name, attributes)
+                    return self._read_raw(name, position)
+                self._tag(name, attributes, closing)
         if not self.hidden:
             self._text(source[position:])
         return len(source)
+
+    def _read_raw(self, name: str, position: int) -> int:
+        """Reads a script, style, title or the like up to its end tag, and returns the position of that."""
+        end_tag = RAW[name].search(self.source, position)
+        end = end_tag.start() if end_tag else len(self.source)
+        if not self.hidden:
+            self.raw(name, self.source[position:end])
+        return end
+
+    def _tag(self, name: str, attributes: str, closing: str) -> None:
+        """Handles a start or end tag, unless it is hidden."""
+        if self.hidden and not self._reappears(name, closing):
+            return
+        if closing:
+            self.end_tag(name)
+        else:
+            self._start(name, attributes)
 
     def _behind_comment(self, position: int) -> int:
         """A comment without an end ends with the next `>`, as in old browsers."""
@@ -146,7 +155,7 @@ class HtmlTextReader:
         return (self.source.find(">", position) + 1) or len(self.source)
 
     def _reappears(self, name: str, closing: str) -> bool:
-        """Whether this tag ends what is hidden and is itself to be read."""
+        """Whether this tag ends the hidden part and is itself visible."""
         assert self.hidden
         hidden, count = self.hidden
         if name != hidden and not (hidden == "p" and not closing and name in BLOCKS):

@@ -1,4 +1,4 @@
-"""Tokens of HTML, as its standard defines them, and what each element means for the text around it."""
+"""Tokens of HTML, as its standard defines them, and how each element affects the text around it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from relrag_pipelines.sources.formats.html_tables import LINE
 
 MAX_ADDRESS = 200
-"""A longer address is shown without its query, characters."""
+"""A longer address is displayed without its query, characters."""
 TOKEN = re.compile(
     r"""<(?:(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+)(?P<attributes>(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+)(?P<closed>>?)
     |(?P<comment>!--)
@@ -28,7 +28,7 @@ _LINES = {"div", "li", "tr", "dt", "dd", "header", "footer", "nav", "main", "asi
     *("figcaption", "form", "fieldset", "option")
 }
 BLOCKS = _PARAGRAPHS | _LINES
-"""Elements that stand apart from the text around them."""
+"""Elements that are separated from the text around them."""
 BREAKS = {"br": "\n"} | dict.fromkeys(_LINES, LINE) | dict.fromkeys(_PARAGRAPHS, "\n\n")
 HIDDEN = re.compile(r"(?:display\s*+:\s*+none|visibility\s*+:\s*+hidden)", re.IGNORECASE)
 HIDDEN_BY_NAME = re.compile(r"(?:^|\s)hidden(?:\s|=|/|$)", re.IGNORECASE)
@@ -42,12 +42,12 @@ _ATTRIBUTE = {
 
 def attribute(attributes: str, name: str) -> str:
     """The value of an attribute (href, alt, start, colspan, rowspan, name, content), empty where it is missing."""
-    found = _ATTRIBUTE[name].search(attributes)
-    return html.unescape(found[1] or found[2] or found[3] or "") if found else ""
+    match = _ATTRIBUTE[name].search(attributes)
+    return html.unescape(match[1] or match[2] or match[3] or "") if match else ""
 
 
 def shown_address(href: str) -> str:
-    """The address of a link to be shown after its text; empty unless it is of the web or of mail."""
+    """The address to display after a link's text; empty unless it is a web or mail address."""
     address = href.strip()
     if not re.match(r"https?://|mailto:", address, re.IGNORECASE):
         return ""

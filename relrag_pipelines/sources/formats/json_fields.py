@@ -1,7 +1,7 @@
 """The universal fields in JSON, checked and converted.
 
-A reader takes one value that is not null and returns what the record holds, or raises WrongValueError, which tells
-the type that was found and the one that is wanted, never the value.
+A reader takes one value that isn't null and returns what the record holds, or raises WrongValueError, whose message
+states the type that was found and the one that is expected, never the value.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def _size(value: Any) -> str:
 def _moment(value: Any) -> tuple[datetime, bool]:
     """A time, and whether it is more precise than a day."""
     try:
-        written = string(value).strip()
-        return datetime.fromisoformat(written), len(written) > len("2025-01-14")
+        text = string(value).strip()
+        return datetime.fromisoformat(text), len(text) > len("2025-01-14")
     except ValueError:
         advice = "not an ISO 8601 date; write one as 2025-01-14T09:30:00+01:00"
         raise WrongValueError(advice, "bad_timestamp") from None
@@ -118,9 +118,9 @@ def _object(value: Any) -> Json:
     return value
 
 
-def _list(value: Any, wanted: str) -> list[Any]:
+def _list(value: Any, expected: str) -> list[Any]:
     if type(value) is not list:
-        raise WrongValueError(f"found {type_of(value)}, wanted {wanted}")
+        raise WrongValueError(f"found {type_of(value)}, wanted {expected}")
     return value
 
 

@@ -1,8 +1,8 @@
 """Zip archives that may be hostile: checked, and streamed member by member; nothing is unpacked to disk.
 
-What makes an archive as a whole untrustworthy (no zip, cut off, expands beyond the limits) raises Refused. What
-makes one entry so (a path out of its folder, a link, encryption, a second entry of the same name) leaves that entry
-out and says so in `Archive.failures`. Headers can lie, so bytes are counted again while they are read.
+Faults of the archive as a whole (no zip, cut off, expands beyond the limits) raise ZipRejected. Faults of one entry (a
+path out of its folder, a link, encryption, a second entry of the same name) leave that entry out and are reported in
+`SafeZip.failures`. Headers can lie, so bytes are counted again while they are read.
 Format: APPNOTE.TXT 6.3.10 of PKWARE.
 """
 
@@ -32,7 +32,7 @@ MAX_DIRECTORY_BYTES = 32 * 2**20
 
 _ENCRYPTED, _UTF8 = 0x1, 0x800
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""zipfile unpacks these piece by piece; of the others it expands each piece without a bound."""
+"""zipfile unpacks these piece by piece; it expands pieces of other methods without a bound."""
 BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, OverflowError, RuntimeError)
 """What zipfile raises on damaged archives; NotImplementedError is a RuntimeError."""
 
@@ -46,10 +46,10 @@ class ZipRejected(Exception):
 
 
 class SafeZip:
-    """An open archive: `members` by their clean names, in the archive's order, and `failures` of what was left out."""
+    """An open archive: `members` by clean name, in the archive's order, and `failures` of the entries left out."""
 
     def __init__(self, archive: zipfile.ZipFile, most_bytes: int) -> None:
-        self.members, self.failures = _sort_out(archive.infolist())
+        self.members, self.failures = _check_entries(archive.infolist())
         self._zip = archive
         self._most_bytes = most_bytes
         self._read: dict[str, int] = {}
@@ -100,7 +100,7 @@ class _LimitedReader(io.RawIOBase):
 
 
 def raise_if_of_disk(error: Exception) -> None:
-    """Raises a fault of the disk or network again: the archive may be sound, and readable next time."""
+    """Reraises a fault of the disk or network: the archive may be intact, and readable next time."""
     # a damaged directory leads to places that do not exist
     if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
         raise error
@@ -108,7 +108,7 @@ def raise_if_of_disk(error: Exception) -> None:
 
 @contextmanager
 def open_archive(file: Path, max_ratio: int, max_bytes: int) -> Iterator[SafeZip]:
-    """The archive in that file; raises ZipRejected if it cannot be trusted as a whole.
+    """The archive in a file; raises ZipRejected if it cannot be trusted as a whole.
 
     Its members together may be at most `max_ratio` times as large as the file, and at most `max_bytes`.
     """
@@ -129,9 +129,9 @@ def open_archive(file: Path, max_ratio: int, max_bytes: int) -> Iterator[SafeZip
 
 
 def clean_name(info: zipfile.ZipInfo) -> str | None:
-    """The path of an entry within its archive, with forward slashes; None where it leads out of it.
+    """The path of an entry within its archive, with forward slashes; None if it leads outside.
 
-    Names without the UTF-8 flag are code page 437 by the standard, but UTF-8 as several packers write them.
+    By the standard, names without the UTF-8 flag are code page 437, but several packers write UTF-8.
     """
     name = info.filename
     if not info.flag_bits & _UTF8:
@@ -143,40 +143,41 @@ def clean_name(info: zipfile.ZipInfo) -> str | None:
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or re.match(r"[A-Za-z]:", name) or ".." in parts or not parts:
         return None
-    shown = "".join("_" if unicodedata.category(letter) in {"Cc", "Cs"} else letter for letter in "/".join(parts))
-    return unicodedata.normalize("NFC", shown)
+    printable = "".join("_" if unicodedata.category(letter) in {"Cc", "Cs"} else letter for letter in "/".join(parts))
+    return unicodedata.normalize("NFC", printable)
 
 
-def _sort_out(entries: list[zipfile.ZipInfo]) -> tuple[dict[str, zipfile.ZipInfo], list[Failure]]:
+def _check_entries(entries: list[zipfile.ZipInfo]) -> tuple[dict[str, zipfile.ZipInfo], list[Failure]]:
+    """The entries that can be read, by their clean names, and one failure for each kind of fault in the others."""
     members: dict[str, zipfile.ZipInfo] = {}
-    refused: dict[str, tuple[str, int]] = {}
-
-    def refuse(fault: str, location: str) -> None:
-        first, count = refused.get(fault, (location, 0))
-        refused[fault] = (first, count + 1)
-
+    rejected: dict[str, list[str]] = {}
     names = [clean_name(info) for info in entries]
-    twice = {name for name, count in Counter(names).items() if count > 1 and name is not None}
+    duplicates = {name for name, count in Counter(names).items() if count > 1 and name is not None}
     for position, (name, info) in enumerate(zip(names, entries, strict=True), 1):
-        kind = stat.S_IFMT(info.external_attr >> 16)
         if name is None:
-            refuse("unsafe_path", f"entry {position}")
+            rejected.setdefault("unsafe_path", []).append(f"entry {position}")
         elif info.is_dir():
             continue
-        elif kind not in (0, stat.S_IFREG):
-            refuse("unsafe_path", name)
-        elif name in twice:
-            refuse("duplicate", name)
-        elif info.flag_bits & _ENCRYPTED:
-            refuse("encrypted", name)
-        elif info.compress_type not in METHODS:
-            refuse("compression", name)
+        elif fault := _entry_fault(info, is_duplicate=name in duplicates):
+            rejected.setdefault(fault, []).append(name)
         else:
             members[name] = info
-    return members, [
-        Failure(location, fault, _ENTRY_FAULTS[fault].format(count=count, total=len(entries)), whole_unit=True)
-        for fault, (location, count) in refused.items()
-    ]
+    failures = []
+    for fault, locations in rejected.items():
+        message = _ENTRY_FAULTS[fault].format(count=len(locations), total=len(entries))
+        failures.append(Failure(locations[0], fault, message, whole_unit=True))
+    return members, failures
+
+
+def _entry_fault(info: zipfile.ZipInfo, *, is_duplicate: bool) -> str:
+    """The fault word of an entry that isn't read; empty for one that is."""
+    if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+        return "unsafe_path"
+    if is_duplicate:
+        return "duplicate"
+    if info.flag_bits & _ENCRYPTED:
+        return "encrypted"
+    return "" if info.compress_type in METHODS else "compression"
 
 
 _ENTRY_FAULTS = {
@@ -217,10 +218,10 @@ def _no_zip(stream: BinaryIO, error: Exception) -> ZipRejected:
     return ZipRejected("not_a_zip", f"it is not a zip archive ({type(error).__name__}); export or pack it again")
 
 
-def _damaged_member(name: str, found: str) -> ZipRejected:
-    return ZipRejected("damaged", f"a member cannot be unpacked ({found}); copy or export the archive again", name)
+def _damaged_member(name: str, reason: str) -> ZipRejected:
+    return ZipRejected("damaged", f"a member cannot be unpacked ({reason}); copy or export the archive again", name)
 
 
-def _too_large(found: str, most_bytes: int) -> ZipRejected:
+def _too_large(size: str, most_bytes: int) -> ZipRejected:
     advice = "where you trust it, raise archive_max_ratio or archive_max_bytes"
-    return ZipRejected("too_large", f"{found}, more than the {most_bytes:,} that are allowed; {advice}")
+    return ZipRejected("too_large", f"{size}, more than the {most_bytes:,} that are allowed; {advice}")

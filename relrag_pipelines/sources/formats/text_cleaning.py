@@ -9,14 +9,14 @@ _DROPPED = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\ufeff\ufffe\uffff]")
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNCLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u00ad\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-"""any of these, in one class: the patterns joined by `|` take five times as long, and most texts hold none"""
+"""any character to clean, in one class: the patterns joined by `|` take five times as long, and most texts have none"""
 
 
 def clean(text: str) -> str:
-    """Text as it is stored: NFC, lines ended by \\n, without invisible characters and what UTF-8 cannot express.
+    """Text as it is stored: NFC, lines ended by \\n, without invisible characters and characters that UTF-8 lacks.
 
-    Surrogates that pair up become their character, a lone one the replacement character; control characters, soft
-    hyphens and byte order marks go. Offsets are counted in the result.
+    Surrogate pairs become their character, a lone surrogate the replacement character; control characters, soft
+    hyphens and byte order marks are removed. Offsets refer to the result.
     """
     if not _UNCLEAN.search(text):
         return unicodedata.normalize("NFC", text)

@@ -1,9 +1,9 @@
 """Commits of local git repositories, and of saved logs (.gitlog).
 
-A repository is one unit; its branches and tags are its version, so that one that has not changed is recognised
-without its log, and of one that has only grown the new commits are read. History that was rewritten is a repository
-that no longer holds some commits: they are deleted. log.py knows the format, docs/git.md how to save a log. A commit is
-`git:<hash>` wherever it comes from.
+A repository is one unit whose version is its branches and tags: an unchanged one is recognised without reading its log,
+and of one that has only grown, the new commits are read. Rewritten history lacks some earlier commits, which are
+deleted. log.py parses the format; docs/git.md explains how to save a log. A commit's id is `git:<hash>` whatever its
+source.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import functools
 import io
 import mmap
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Record
-from relrag_pipelines.sources import Listing, ListingPlace, ReadContext, Unit, UnitRef, path_of, unit_of
+from relrag_pipelines.sources import Listing, ListingScope, ReadContext, Unit, UnitRef, path_of, unit_of
 from relrag_pipelines.sources.formats import git_command, git_repository
 from relrag_pipelines.sources.formats.git_command import RepositoryError
 from relrag_pipelines.sources.formats.text_cleaning import clean
@@ -27,7 +27,7 @@ from relrag_pipelines.sources.git.log import COMMAND, Commit, Log, LogError
 
 SUFFIX = ".gitlog"
 MAX_FILES = 200
-"""of a commit that changes more, these many are kept"""
+"""files recorded for one commit; further ones are only counted"""
 
 _HEAD = 4096
 _SUBJECT = 1000
@@ -37,36 +37,40 @@ _MAIN = ("main", "master", "trunk", "develop", "development")
 _DETACHED = (len(_MAIN) + 1, "")
 
 
-def units(place: ListingPlace) -> Listing:
-    """Every repository and every saved log below a source's path, or the one that it is.
+def units(scope: ListingScope) -> Listing:
+    """Every repository and every saved log below a source's path, or the path itself if it is one.
 
-    The cursor knows the branches and tags of each repository, so that of one that has only grown the new commits are
-    read: see growth.py.
+    The cursor stores the branches and tags of each repository, so that only new commits are read from one that has
+    only grown: see growth.py.
     """
-    root = place.root
+    root = scope.root
     if root.is_file():
         return Listing((unit_of(root, root.parent),))
-    found: list[Unit | UnitRef] = []
-    before, now = growth.parse_cursor(place.cursor), dict[str, growth.Tips]()
-    for folder, names in git_repository.walk(root, place.is_excluded, place.follow_links):
-        if not place.follow_links and git_repository.linked_from_outside(folder, root):
-            found.append(unit_of(folder / ".git", root))
+    listed: list[Unit | UnitRef] = []
+    before, now = growth.parse_cursor(scope.cursor), dict[str, growth.Tips]()
+    for folder, names in git_repository.walk(root, scope.is_excluded, scope.follow_links):
+        if not scope.follow_links and git_repository.linked_from_outside(folder, root):
+            listed.append(unit_of(folder / ".git", root))
         elif git_repository.is_repository(folder):
-            path = path_of(folder, root)
-            try:
-                state = git_repository.state(folder)
-                now[path] = growth.tips(folder, state)
-                parents = growth.parents_of_new(folder, before.get(path), now[path])
-                found.append(UnitRef(path, state.fingerprint, folder, " ".join(parents)))
-            except RepositoryError as error:  # its fault as version, so that it is read again once git can read it
-                found.append(UnitRef(path, git_repository.digest("fault", error.fault), folder))
+            listed.append(_repository_ref(path_of(folder, root), folder, before, now))
         logs = (name for name in names if name.lower().endswith(SUFFIX) and not name.startswith("."))
-        found.extend(unit_of(folder / name, root, follow_links=place.follow_links) for name in logs)
-    return Listing(tuple(found), growth.cursor(now))
+        listed.extend(unit_of(folder / name, root, follow_links=scope.follow_links) for name in logs)
+    return Listing(tuple(listed), growth.cursor(now))
+
+
+def _repository_ref(path: str, folder: Path, before: Mapping[str, growth.Tips], now: dict[str, growth.Tips]) -> UnitRef:
+    """The unit of a repository; its tips are added to `now`."""
+    try:
+        state = git_repository.state(folder)
+        now[path] = growth.tips(folder, state)
+        parents = growth.parents_of_new(folder, before.get(path), now[path])
+        return UnitRef(path, state.fingerprint, folder, " ".join(parents))
+    except RepositoryError as error:  # the fault is the version, so that it is read again once git can read it
+        return UnitRef(path, git_repository.digest("fault", error.fault), folder)
 
 
 def recognise(file: Path) -> bool:
-    """Whether a file is a log in the format that is read, or a folder the `.git` of a repository or a bare one."""
+    """Whether a file is a log in the format that is read, or a folder is a bare repository or a repository's `.git`."""
     if file.name == ".git" or git_repository.is_bare(file):
         return True
     with open_plain(file) as opened:
@@ -74,7 +78,7 @@ def recognise(file: Path) -> bool:
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The commits of a unit, newest first, and failures for what could not be read of it."""
+    """The commits of a unit, newest first, and failures for unreadable parts."""
     try:
         yield from _read_repository(unit) if unit.version else _read_file(unit)
     except (RepositoryError, LogError) as error:
@@ -102,34 +106,34 @@ def _read_file(unit: Unit) -> Iterator[Record | Failure]:
         yield Failure("", "empty", "the file has no bytes; save the log again, or delete it")
         return
     with open_plain(unit.file) as file:
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            known = sorted({match[1].decode() for match in _HASH.finditer(whole)})
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            hashes = sorted({match[1].decode() for match in _HASH.finditer(data)})
         log = Log(io.BufferedReader(file.raw))
-        yield from records(log, unit.path, known)
+        yield from records(log, unit.path, hashes)
         yield from _warnings(log)
 
 
-def records(log: Log, path: str, known: Sequence[str], shallow: frozenset[str] = frozenset()) -> Iterator[Record]:
-    """The commits of a log as records; `path` names its unit, `known` are all its hashes, sorted.
+def records(log: Log, path: str, hashes: Sequence[str], shallow: frozenset[str] = frozenset()) -> Iterator[Record]:
+    """The commits of a log as records; `path` is its unit's, `hashes` are those of all its commits, sorted.
 
-    Of `shallow` commits git would say that they added every file. Raises LogError.
+    Files of `shallow` commits are left out: git would list all files as added. Raises LogError.
     """
     branches = _Branches()
     project = re.sub(r"(?:\.git|\.gitlog)$", "", PurePosixPath(path).name)
     for commit in log.commits():
         if commit.hash in shallow:
             commit.files = []
-        yield _record(commit, path, project, known, branches.branch(commit))
+        yield _record(commit, path, project, hashes, branches.branch(commit))
 
 
-def _record(commit: Commit, path: str, project: str, known: Sequence[str], branch: str | None) -> Record:
+def _record(commit: Commit, path: str, project: str, hashes: Sequence[str], branch: str | None) -> Record:
     message = clean(commit.message).strip()
     subject, _, body = message.partition("\n")
     if len(subject) > _SUBJECT:
         subject, body = subject[:_SUBJECT], message
     author = _who(*commit.author)
     ts, zone = _time(commit.authored)
-    others = _CO_AUTHOR.findall(message)
+    co_authors = _CO_AUTHOR.findall(message)
     extra: dict[str, Any] = {"git_commit_hash": commit.hash, "repository": project, "zone": zone}
     extra |= {"parents": commit.parents, "files": commit.files[:MAX_FILES], "file_count": len(commit.files)}
     committer = _who(*commit.committer)
@@ -138,14 +142,14 @@ def _record(commit: Commit, path: str, project: str, known: Sequence[str], branc
     if commit.committed != commit.authored:
         extra["committed"] = _time(commit.committed)[0]
     tags = [ref.removeprefix("tag: refs/tags/") for ref in commit.refs if ref.startswith("tag: ")]
-    named = issue_references.commits(message, commit.hash, known)
-    told = {"branch": branch, "tags": tags, "co_authors": others, "references": named}
+    references = issue_references.commits(message, commit.hash, hashes)
+    optional = {"branch": branch, "tags": tags, "co_authors": co_authors, "references": references}
     return Record(
         source_id=commit.hash,
         asset_id=f"git:{commit.hash}",
         text=body.strip(),
         from_=author or None,
-        participants=list(dict.fromkeys(filter(None, [author, *others]))),
+        participants=list(dict.fromkeys(filter(None, [author, *co_authors]))),
         subject=subject or None,
         ts=ts,
         date_quality="exact" if ts is not None else "none",
@@ -153,7 +157,7 @@ def _record(commit: Commit, path: str, project: str, known: Sequence[str], branc
         content_type="git-commit",
         locations=[f"{path}#{commit.hash}"],
         numbers=issue_references.issues(message, project),
-        extra=extra | {name: value for name, value in told.items() if value},
+        extra=extra | {name: value for name, value in optional.items() if value},
     )
 
 
@@ -173,10 +177,10 @@ def _time(raw: str) -> tuple[int | None, str]:
 
 
 class _Branches:
-    """Which branch a commit is on, told while a log goes by, children before parents.
+    """Assigns each commit to a branch while a log is read, children before parents.
 
-    It is the main branch where the commit is on that, else the first by name. So a commit keeps its branch when others
-    begin at it or when another one is checked out. A branch of a remote counts as the local one of its name.
+    A commit belongs to the main branch if it is on that, else to the first branch by name. So it stays on its branch
+    when others begin at it or another one is checked out. A remote branch counts as the local one of its name.
     """
 
     def __init__(self) -> None:

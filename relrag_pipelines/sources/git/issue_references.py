@@ -1,4 +1,4 @@
-"""What a commit message refers to: other commits, and issues by number."""
+"""References in a commit message: other commits, and issues by number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HASH = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,64}(?![0-9A-Za-z])")
 _WHY = re.compile(r"\b(?:(This reverts commit)|(cherry[ -]picked from commit)|(Fixes):?)\s+\Z", re.IGNORECASE)
 _WORDS = ("", "reverts", "was cherry-picked from", "fixes")
 _CONTEXT_CHARS = 40
-"""characters before a hash or a number that may say what it is"""
+"""characters before a hash or a number that may describe it"""
 _NUMBER = re.compile(r"(?:#|(?<!\w)GH-)(\d{1,7})(?![\w-])", re.ASCII)
 _PROJECT = re.compile(r"(?<![\w./-])[\w.-]+/[\w.-]+\Z", re.ASCII)
 _NO_NUMBER_BEHIND = re.compile(r"[\w&#/]")
@@ -20,36 +20,36 @@ _KEY = re.compile(r"(?<![\w/.-])[A-Z][A-Z0-9]{1,9}-[1-9]\d{0,6}(?![\w-])(?!\.\d)
 _DIGITS = re.compile(r"\d{3}")
 
 
-def commits(message: str, own: str, known: Sequence[str]) -> list[dict[str, str | float]]:
-    """Commits that a message names, each once: `ref`, `why` in words, `confidence`.
+def commits(message: str, own: str, hashes: Sequence[str]) -> list[dict[str, str | float]]:
+    """Commits that a message refers to, without duplicates: `ref`, `why` in words, `confidence`.
 
-    `known` are the hashes of the history, sorted; a short hash counts where exactly one of them begins so. What is
-    shorter than seven digits is never a hash.
+    `own` is the message's commit, `hashes` are those of the history, sorted. A short hash counts if exactly one of them
+    begins with it and it has at least seven digits.
     """
-    found: dict[str, dict[str, str | float]] = {}
+    references: dict[str, dict[str, str | float]] = {}
     for match in _HASH.finditer(message):
-        said, full = match[0], _resolve(match[0], known)
-        if full and full != own and full not in found:
+        written, full = match[0], _resolve(match[0], hashes)
+        if full and full != own and full not in references:
             why = _WHY.search(message[max(0, match.start() - _CONTEXT_CHARS) : match.start()])
             word = _WORDS[why.lastindex or 0] if why else "names"
-            confidence = 1.0 if said == full else 0.95
-            found[full] = {"ref": f"git:{full}", "why": f"{word} commit {said[:12]}", "confidence": confidence}
-    return list(found.values())
+            confidence = 1.0 if written == full else 0.95
+            references[full] = {"ref": f"git:{full}", "why": f"{word} commit {written[:12]}", "confidence": confidence}
+    return list(references.values())
 
 
 def issues(message: str, repository: str) -> list[str]:
-    """Issues and other numbers that a message names, each once: `ABC-123`, `INV-1187`, `owner/project#12`.
+    """Issues and other numbers in a message, without duplicates: `ABC-123`, `INV-1187`, `owner/project#12`.
 
-    `#12` and `GH-12` mean an issue of the project itself: `<repository>#12`.
+    `#12` and `GH-12` are issues of the project itself: `<repository>#12`.
     """
-    found = list(_issue_numbers(message, repository)) if "#" in message or "GH-" in message else []
+    numbers = list(_issue_numbers(message, repository)) if "#" in message or "GH-" in message else []
     if "-" in message:
         keys = (match[0] for match in _KEY.finditer(message))
-        found += [key for key in keys if key.split("-")[0] not in {*reference_numbers.STANDARDS, "GH"}]
+        numbers += [key for key in keys if key.split("-")[0] not in {*reference_numbers.STANDARDS, "GH"}]
     for line in message.split("\n"):
         if _DIGITS.search(line):
-            found += reference_numbers.find_reference_numbers(line)
-    return list(dict.fromkeys(found))[: reference_numbers.MAX_NUMBERS]
+            numbers += reference_numbers.find_reference_numbers(line)
+    return list(dict.fromkeys(numbers))[: reference_numbers.MAX_NUMBERS]
 
 
 def _issue_numbers(message: str, repository: str) -> Iterator[str]:
@@ -60,9 +60,10 @@ def _issue_numbers(message: str, repository: str) -> Iterator[str]:
             yield f"{project[0] if project else repository}#{match[1]}"
 
 
-def _resolve(said: str, known: Sequence[str]) -> str | None:
-    place = bisect_left(known, said)
-    if place == len(known) or not known[place].startswith(said):
+def _resolve(prefix: str, hashes: Sequence[str]) -> str | None:
+    """The only hash that begins with `prefix`; None if there is none or several."""
+    index = bisect_left(hashes, prefix)
+    if index == len(hashes) or not hashes[index].startswith(prefix):
         return None
-    ambiguous = place + 1 < len(known) and known[place + 1].startswith(said)
-    return None if ambiguous else known[place]
+    ambiguous = index + 1 < len(hashes) and hashes[index + 1].startswith(prefix)
+    return None if ambiguous else hashes[index]

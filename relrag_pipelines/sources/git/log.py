@@ -1,9 +1,9 @@
-"""The format of `git log` that is read; fields and paths end in NUL, which no message, name or path can contain.
+"""The `git log` format that is read; fields and paths end in NUL, which no message, name or path can contain.
 
 A commit is an empty field, `commit <hash>`, parents, decorations (full ref names), author name, address and time
-(`<seconds> <zone>`), the same of the committer, the message; then for every file a status and its path, of a renamed or
-copied one the old and the new. A line break before the first status and empty fields between all those stand for
-nothing. See git-log(1): -z, --name-status, --date=raw.
+(`<seconds> <zone>`), the same for the committer, and the message; then for every file a status and its path, or for a
+renamed or copied one the old and the new path. A line break before the first status, and empty fields between these,
+have no meaning. See git-log(1): -z, --name-status, --date=raw.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ COMMAND = (
         f"--format={FORMAT}",
     ),
 )
-"""arguments of git that print it"""
+"""arguments of git that print the format"""
 
 _BLOCK = 1 << 20
 _FIELDS = 9
-_LONGEST = 64 * 2**20
+_MAX_FIELD_BYTES = 64 * 2**20
 _BEGIN = re.compile(r"commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)")
 _STATUS = {
     "A": "added",
@@ -45,7 +45,7 @@ _MOVED = {"R": "renamed", "C": "copied"}
 
 
 class LogError(Exception):
-    """Bytes that are not such a log (`not_a_log`) or end too early (`truncated`); `fault` says which."""
+    """Bytes that aren't such a log (`fault` not_a_log), or end too early (`fault` truncated)."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
@@ -54,12 +54,12 @@ class LogError(Exception):
 
 @dataclass(slots=True)
 class Commit:
-    """One commit as git prints it."""
+    """One commit as `git log` prints it."""
 
     hash: str
     parents: list[str]
     refs: list[str]
-    """full names of branches and tags that stand on it, tags with `tag: ` before them"""
+    """full names of branches and tags at it, tags prefixed with `tag: `"""
     author: tuple[str, str]
     """name and address"""
     authored: str
@@ -68,16 +68,16 @@ class Commit:
     committed: str
     message: str
     files: list[dict[str, str]]
-    """path, status in words, and the path before (`from`) of a renamed or copied one"""
+    """path, status in words, and the earlier path (`from`) of a renamed or copied file"""
 
 
 @dataclass
 class Log:
-    """A log while it is read."""
+    """A log while it is being read."""
 
     stream: IO[bytes]
     guessed_fields: int = 0
-    """fields that are no UTF-8 and were read as windows-1252"""
+    """number of fields that aren't UTF-8 and were read as windows-1252"""
     _rest: bytes = field(default=b"", repr=False)
 
     def commits(self) -> Iterator[Commit]:
@@ -112,14 +112,16 @@ class Log:
         while block := self.stream.read(_BLOCK):
             data = self._rest + block
             end = data.rfind(b"\0")
-            whole, self._rest = data[: max(end, 0)], data[end + 1 :]
-            if len(self._rest) > _LONGEST:
-                raise LogError("too_long", f"a field of more than {_LONGEST} bytes; leave that commit out of the log")
+            complete, self._rest = data[: max(end, 0)], data[end + 1 :]
+            if len(self._rest) > _MAX_FIELD_BYTES:
+                raise LogError(
+                    "too_long", f"a field of more than {_MAX_FIELD_BYTES} bytes; leave that commit out of the log"
+                )
             if end >= 0:
                 try:
-                    yield from whole.decode().split("\0")
+                    yield from complete.decode().split("\0")
                 except UnicodeDecodeError:
-                    yield from map(self._decode, whole.split(b"\0"))
+                    yield from map(self._decode, complete.split(b"\0"))
         if self._rest:
             raise _truncation_error()
 

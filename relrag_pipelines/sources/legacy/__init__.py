@@ -1,29 +1,29 @@
-"""Collections that older systems left in Qdrant: in a folder of qdrant-client's local mode, or on a server.
+"""Collections of older systems in Qdrant: in a folder of qdrant-client's local mode, or on a server.
 
-Below a folder every `storage.sqlite` is a unit. Of a collection on a server the unit is a small file, written by
-`relrag backfill legacy`, that says by a hash whether something in it has changed. A document or call that stands in
-several points is one record again. What the fields of a payload mean is in payload.py.
+Below a folder every `storage.sqlite` is a unit. A collection on a server is represented by a small file, written by
+`relrag backfill legacy`, with a hash that changes when the collection does. The several points of a document or call
+become one record again. payload.py explains the fields of a payload.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from relrag_pipelines.files.regular_files import walk
 from relrag_pipelines.records import Failure, NamedPerson, Record
-from relrag_pipelines.sources import Listing, ListingPlace, ReadContext, Unit, unit_of
-from relrag_pipelines.sources.legacy.collection import CollectionError, LegacyCollection
+from relrag_pipelines.sources import Listing, ListingScope, ReadContext, Unit, unit_of
+from relrag_pipelines.sources.legacy.collection import CollectionError, LegacyCollection, LegacyPoint
 from relrag_pipelines.sources.legacy.collection_layout import CollectionLayout
 from relrag_pipelines.sources.legacy.local_collection import SNAPSHOT, STORAGE, LocalCollection, is_collection
 from relrag_pipelines.sources.legacy.payload import MESSAGE, PointFields
 from relrag_pipelines.text import reference_numbers
 
-_AT_ONCE = 200
+_BATCH = 200
 """records that are fetched together"""
-_MOST_OVERLAP, _LEAST_OVERLAP = 1_000, 16
-"""characters that two parts in a row may share"""
+_MAX_OVERLAP, _MIN_OVERLAP = 1_000, 16
+"""characters that successive parts may share"""
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
@@ -31,14 +31,14 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     try:
         on_server = reading.server_collection if reading.url else None
         collection = on_server() if on_server else LocalCollection(unit.file, reading.source)
-        yield from _records(collection, CollectionLayout.of(collection.points(), reading.timezone), unit.path)
+        yield from _records(collection, CollectionLayout.from_points(collection.points(), reading.timezone), unit.path)
     except CollectionError as error:
         yield Failure("", "collection", str(error), whole_unit=True)
 
 
-def units(place: ListingPlace) -> Listing:
-    """The collections below a folder, without copies that a backfill made of them; or the one file that it is."""
-    return Listing(tuple(_units(place.root, place.follow_links)))
+def units(scope: ListingScope) -> Listing:
+    """The collections below a folder, without the backfill's copies of them; or the path itself if it is a file."""
+    return Listing(tuple(_units(scope.root, scope.follow_links)))
 
 
 def _units(root: Path, follow_links: bool) -> Iterator[Unit]:
@@ -48,10 +48,10 @@ def _units(root: Path, follow_links: bool) -> Iterator[Unit]:
     if root.is_file():
         yield unit_of(root, root.parent, follow_links=follow_links)
         return
-    for inside, folders, files in walk(root, refuse, follow_links=follow_links):
+    for folder, folders, files in walk(root, refuse, follow_links=follow_links):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and SNAPSHOT not in name)
         if STORAGE in files:
-            yield unit_of(inside / STORAGE, root, follow_links=follow_links)
+            yield unit_of(folder / STORAGE, root, follow_links=follow_links)
 
 
 def recognise(file: Path) -> bool:
@@ -59,41 +59,53 @@ def recognise(file: Path) -> bool:
     return is_collection(file)
 
 
-def _records(collection: LegacyCollection, layout: CollectionLayout, place: str) -> Iterator[Record | Failure]:
+def _records(collection: LegacyCollection, layout: CollectionLayout, path: str) -> Iterator[Record | Failure]:
     for point_id in layout.unreadable:
         why = "what is stored is not a point as qdrant-client writes it; the older system may be able to write it anew"
         yield Failure(f"point {point_id}", "not_a_point", why)
-    chat, said = "", list[str]()
+    chat, messages = "", list[str]()
     for record_keys in _batches(layout.records()):
-        points = collection.fetch([key for keys in record_keys for key in keys])
+        points = collection.fetch(list(itertools.chain.from_iterable(record_keys)))
         for keys in record_keys:
-            parts = [fields for key in keys if key in points and (fields := layout.fields(points[key]))]
-            if not parts:  # gone since the first pass
+            parts = _readable_parts(layout, points, keys)
+            if not parts:  # deleted since the first pass
                 continue
             first = parts[0]
             if first.type == MESSAGE and first.thread_id:
-                chat, said = first.thread_id, [*(said if first.thread_id == chat else []), first.text]
-            if first.is_window and first.thread_id == chat and is_repeated(first.text, said):
+                chat, messages = first.thread_id, [*(messages if first.thread_id == chat else []), first.text]
+            if first.is_window and first.thread_id == chat and is_repeated(first.text, messages):
                 continue
-            record = _record(parts, f"{place}#{points[keys[0]].id}")
-            if record.text or record.subject or record.file_name:
-                yield record
-            else:
-                why = "the point has neither text nor title; see what its payload calls them"
-                yield Failure(f"point {points[keys[0]].id}", "no_text", why)
+            yield _record_or_failure(parts, points[keys[0]], path)
+
+
+def _readable_parts(
+    layout: CollectionLayout, points: Mapping[int | str, LegacyPoint], keys: list[int | str]
+) -> list[PointFields]:
+    """The fields of the points with these keys that still exist and can be read."""
+    fields = (layout.fields(points[key]) for key in keys if key in points)
+    return list(filter(None, fields))
+
+
+def _record_or_failure(parts: list[PointFields], point: LegacyPoint, path: str) -> Record | Failure:
+    """The record of these parts, or a failure if it is empty; `point` is the first part's."""
+    record = _record(parts, f"{path}#{point.id}")
+    if record.text or record.subject or record.file_name:
+        return record
+    why = "the point has neither text nor title; see what its payload calls them"
+    return Failure(f"point {point.id}", "no_text", why)
 
 
 def _batches(records: Iterable[list[int | str]]) -> Iterator[list[list[int | str]]]:
     records = iter(records)
-    while some := list(itertools.islice(records, _AT_ONCE)):
-        yield some
+    while batch := list(itertools.islice(records, _BATCH)):
+        yield batch
 
 
 def is_repeated(window: str, messages: Iterable[str]) -> bool:
-    """Whether each line of a window is one of the messages', with whatever stands before a colon or without it."""
-    said = {line.strip() for text in messages for line in text.splitlines()}
+    """Whether each line of a window is a line of the messages, with or without a sender and colon before it."""
+    message_lines = {line.strip() for text in messages for line in text.splitlines()}
     lines = [line.strip() for line in window.splitlines() if line.strip()]
-    return all(any(part in said for part in _behind_colons(line)) for line in lines)
+    return all(any(part in message_lines for part in _behind_colons(line)) for line in lines)
 
 
 def _behind_colons(line: str) -> Iterator[str]:
@@ -102,13 +114,13 @@ def _behind_colons(line: str) -> Iterator[str]:
 
 
 def join_parts(texts: Sequence[str]) -> str:
-    """The text of several parts in a row, with what a part repeats of the one before left out."""
-    whole = ""
+    """The text of successive parts, without text that a part repeats from the part before."""
+    joined = ""
     for text in texts:
-        most = min(len(whole), len(text), _MOST_OVERLAP)
-        shared = next((size for size in range(most, _LEAST_OVERLAP - 1, -1) if whole.endswith(text[:size])), 0)
-        whole += text[shared:] if shared or not whole else f"\n\n{text}"
-    return whole
+        longest = min(len(joined), len(text), _MAX_OVERLAP)
+        shared = next((size for size in range(longest, _MIN_OVERLAP - 1, -1) if joined.endswith(text[:size])), 0)
+        joined += text[shared:] if shared or not joined else f"\n\n{text}"
+    return joined
 
 
 def _record(parts: Sequence[PointFields], location: str) -> Record:

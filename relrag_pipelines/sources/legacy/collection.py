@@ -1,4 +1,4 @@
-"""A collection of an older system, in a folder or on a server, and what is asked of it."""
+"""The interface to a collection of an older system, in a folder or on a server."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from relrag_pipelines.errors import SafeError
 
 
 class CollectionError(SafeError):
-    """A collection cannot be read or written; the message says why, and holds no text of it."""
+    """A collection cannot be read or written; the message says why, without any of its text."""
 
 
 class LegacyPoint(NamedTuple):
     """One point, without its vectors."""
 
     key: int | str
-    """by which the collection finds it again"""
+    """the collection's own key of the point"""
     id: int | str
     payload: Mapping[str, Any] | None
-    """None where the point cannot be read"""
+    """None if the point cannot be read"""
     old_vectors: tuple[str, ...] = ()
-    """which of OLD_VECTORS it has"""
+    """names in OLD_VECTORS of its vectors"""
 
 
 class PointChange(NamedTuple):
@@ -30,11 +30,11 @@ class PointChange(NamedTuple):
 
     key: int | str
     values: Mapping[str, Any]
-    """payload fields that are set; no other changes"""
+    """payload fields that are set; others stay"""
     removed_fields: tuple[str, ...] = ()
-    """payload fields that go"""
+    """payload fields that are removed"""
     vectors: tuple[str, ...] = ()
-    """vectors that go"""
+    """vectors that are removed"""
 
 
 class LegacyCollection(Protocol):
@@ -59,9 +59,9 @@ class LegacyCollection(Protocol):
         ...
 
     def snapshot(self, moment: str) -> str:
-        """Keeps a copy of the collection; returns its name, which contains `moment`."""
+        """Copies the collection; returns the copy's name, which contains `moment`."""
         ...
 
     def has_snapshot(self, name: str) -> bool:
-        """Whether a copy of that name is still there."""
+        """Whether a copy with that name still exists."""
         ...

@@ -1,4 +1,4 @@
-"""How the points of a collection belong together: parts, attachments, repetitions; no point alone tells."""
+"""How the points of a collection relate: parts, attachments, repetitions. No point alone shows it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from relrag_pipelines.sources.legacy.payload_values import PayloadError, whole_n
 
 @dataclass
 class CollectionLayout:
-    """What was found in one pass over all points."""
+    """The result of one pass over all points."""
 
     timezone: str
     """IANA name of the zone of times without one"""
     points: Counter[str] = field(default_factory=Counter)
-    """channel -> how many points"""
+    """channel -> number of points"""
     unreadable: list[int | str] = field(default_factory=list)
     """points that cannot be read"""
     synthetic: int = 0
-    """points that the older system made for itself, and that say nothing"""
+    """number of points that the older system made for itself, without content"""
     _rows: list[tuple[str, bool, str, int, str, int | str]] = field(default_factory=list)
     """chat, whether it is a window, asset_id, position, id and key of each point"""
     _attachments: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -35,31 +35,32 @@ class CollectionLayout:
     """key of a message that shares its id with earlier ones -> its number among them, from 2"""
     threads: set[str] = field(default_factory=set)
     old_vectors: dict[int | str, tuple[str, ...]] = field(default_factory=dict)
-    """key of a point -> which of OLD_VECTORS it has"""
+    """key of a point -> names in OLD_VECTORS of its vectors"""
 
     @classmethod
-    def of(cls, points: Iterable[LegacyPoint], timezone: str) -> CollectionLayout:
-        """The layout of all points of a collection, in whatever order they come."""
-        found = cls(timezone)
-        same: defaultdict[tuple[str, int], list[tuple[str, int, int | str]]] = defaultdict(list)
+    def from_points(cls, points: Iterable[LegacyPoint], timezone: str) -> CollectionLayout:
+        """The layout of all points of a collection, in any order."""
+        layout = cls(timezone)
+        messages_by_id: defaultdict[tuple[str, int], list[tuple[str, int, int | str]]] = defaultdict(list)
         for point in points:
             try:
-                fields = found._parse(point)
+                fields = layout._parse(point)
             except PayloadError:
-                found.unreadable.append(point.id)
+                layout.unreadable.append(point.id)
                 continue
             if fields is None:
-                found.synthetic += 1
+                layout.synthetic += 1
                 continue
-            found._add(point, fields)
+            layout._add(point, fields)
             if fields.type == MESSAGE:
-                same[fields.asset_id, fields.position].append((str(point.id), hash(fields.text), point.key))
-        found._number(same.values())
-        found._rows = [(*row[:2], found._numbered(row[2], row[5]), *row[3:]) for row in found._rows]
-        found._rows.sort(key=itemgetter(slice(5)))
-        for messages in found._messages.values():
+                message = (str(point.id), hash(fields.text), point.key)
+                messages_by_id[fields.asset_id, fields.position].append(message)
+        layout._number(messages_by_id.values())
+        layout._rows = [(*row[:2], layout._numbered(row[2], row[5]), *row[3:]) for row in layout._rows]
+        layout._rows.sort(key=itemgetter(slice(5)))
+        for messages in layout._messages.values():
             messages.sort()
-        return found
+        return layout
 
     def _parse(self, point: LegacyPoint) -> PointFields | None:
         if point.payload is None:
@@ -79,9 +80,9 @@ class CollectionLayout:
         if fields.type == MESSAGE and chat and fields.ts is not None:
             self._messages[chat].append((fields.ts, fields.asset_id))
 
-    def _number(self, alike: Iterable[list[tuple[str, int, int | str]]]) -> None:
-        """Two messages of one chat and second share an id; the second, by the ids of their points, gets a number."""
-        for group in alike:
+    def _number(self, groups: Iterable[list[tuple[str, int, int | str]]]) -> None:
+        """Numbers messages of one chat and second, which share an id: from the second text on, ordered by point id."""
+        for group in groups:
             texts = list(dict.fromkeys(text for _, text, _ in sorted(group, key=itemgetter(0))))
             if len(texts) > 1:
                 self._ordinals |= {key: texts.index(text) + 1 for _, text, key in group if text != texts[0]}
@@ -91,34 +92,34 @@ class CollectionLayout:
         return f"{asset_id}:{ordinal}" if ordinal else asset_id
 
     def fields(self, point: LegacyPoint) -> PointFields | None:
-        """What a point says, with what follows from the others; None for one that says nothing.
+        """The fields of a point, completed from its related points.
 
-        So it does for one that was readable when the layout was made, and is so no more.
+        None for a point without content, and for one that has become unreadable since the layout was made.
         """
         try:
-            found = self._parse(point)
+            fields = self._parse(point)
         except PayloadError:
             return None
-        if found is None:
+        if fields is None:
             return None
-        found = replace(found, asset_id=self._numbered(found.asset_id, point.key))
-        if found.type == ATTACHMENT and found.parent_asset_id:
-            together = sorted(self._attachments[found.parent_asset_id])
-            place = {"index_in_parent": together.index(found.asset_id), "total_siblings": len(together)}
-            return replace(found, universal=place | dict(found.universal))
-        if found.type == MAIL and (attached := self._attachments.get(found.asset_id)):
-            return replace(found, universal={"total_siblings": len(attached)} | dict(found.universal))
-        return found
+        fields = replace(fields, asset_id=self._numbered(fields.asset_id, point.key))
+        if fields.type == ATTACHMENT and fields.parent_asset_id:
+            siblings = sorted(self._attachments[fields.parent_asset_id])
+            position = {"index_in_parent": siblings.index(fields.asset_id), "total_siblings": len(siblings)}
+            return replace(fields, universal=position | dict(fields.universal))
+        if fields.type == MAIL and (attached := self._attachments.get(fields.asset_id)):
+            return replace(fields, universal={"total_siblings": len(attached)} | dict(fields.universal))
+        return fields
 
     def records(self) -> Iterator[list[int | str]]:
-        """The keys of the points of each record, in order; in a chat windows come behind its messages."""
+        """The keys of the points of each record, in order; a chat's windows come after its messages."""
         for _, rows in itertools.groupby(self._rows, key=itemgetter(0, 1, 2)):
             yield [row[5] for row in rows]
 
     def members(self, window: PointFields) -> list[str]:
         """asset_ids of the messages that a window may repeat: those of its chat from its first to its last."""
         messages = self._messages.get(window.thread_id or "", [])
-        first, last = (whole_number(one) for one in ["", "", *window.native_id.split(":")][-2:])
+        first, last = (whole_number(second) for second in ["", "", *window.native_id.split(":")][-2:])
         if first is None or last is None:
             return []
         since, until = bisect_left(messages, (first, "")), bisect_right(messages, (last + 1, ""))
@@ -130,7 +131,7 @@ class CollectionLayout:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many records, threads and attachments there will be."""
+        """The expected numbers of records, threads and attachments."""
         assets = Counter(row[2] for row in self._rows)
         return {
             "records": len(assets),

@@ -1,8 +1,8 @@
 """Collections as qdrant-client's local mode stores them: a SQLite file of pickled points each.
 
 `<folder>/collection/<name>/storage.sqlite` has a table `points (id TEXT PRIMARY KEY, point BLOB)`; see
-qdrant_client/local/persistence.py. They are read and written here, not through that client: it loads a whole collection
-into memory, commits every point by itself, and would run whatever a pickle from somewhere else tells it to.
+qdrant_client/local/persistence.py. They are read and written without that client, which loads a whole collection into
+memory, commits every point separately, and executes whatever a foreign pickle contains.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from relrag_pipelines.sources.legacy.payload import OLD_VECTORS
 
 STORAGE = "storage.sqlite"
 SNAPSHOT = ".snapshot-"
-"""stands in the names of copies"""
+"""part of the names of copies"""
 _HEADER = b"SQLite format 3\0"
 _MODELS = "qdrant_client.http.models"
 _MODEL_NAMES = ("PointStruct", "SparseVector")
-_AT_ONCE = 500
+_BATCH = 500
 """points that one query reads"""
 
 
@@ -37,7 +37,7 @@ class NotAPoint(RelragError):
 
 
 class _Model:
-    """Stands for a model of qdrant-client, which takes a second to import."""
+    """Replaces a model of qdrant-client, whose import takes a second."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state["__dict__"])
@@ -50,8 +50,8 @@ def _stand_in(module: str, name: str) -> type:
 def _real_model(module: str, name: str) -> type:
     from qdrant_client.http import models
 
-    found: type = getattr(models, name)
-    return found
+    model: type = getattr(models, name)
+    return model
 
 
 class _Unpickler(pickle.Unpickler):
@@ -69,14 +69,14 @@ class _Unpickler(pickle.Unpickler):
 
 def _unpickle(data: Any, model: Callable[[str, str], type] = _stand_in) -> Any:
     try:
-        found = _Unpickler(data, model).load()
-        fitting = isinstance(found.payload or {}, dict) and isinstance(found.id, int | str)
-        found.vector  # noqa: B018  it has one, whatever that is
-    except Exception:  # noqa: BLE001  of a damaged pickle nearly any; its text is private
-        fitting = False
-    if not fitting:
+        point = _Unpickler(data, model).load()
+        valid = isinstance(point.payload or {}, dict) and isinstance(point.id, int | str)
+        point.vector  # noqa: B018  raises if there is no vector
+    except Exception:  # noqa: BLE001  a damaged pickle raises nearly any exception, with private text
+        valid = False
+    if not valid:
         raise NotAPoint
-    return found
+    return point
 
 
 class LocalCollection:
@@ -85,11 +85,11 @@ class LocalCollection:
     def __init__(self, file: Path, source: str) -> None:
         self.file = file
         self.name = file.parent.name
-        self._said = f"the collection of {source}"
-        """what messages call it: the folder's name may tell something, and messages are stored"""
+        self._label = f"the collection of {source}"
+        """its name in messages, which are stored: the folder's name may be private"""
 
     def points(self) -> Iterator[LegacyPoint]:
-        """Every point, the newest first; one that cannot be read has no payload. Raises CollectionError."""
+        """Every point, the newest first; an unreadable one has no payload. Raises CollectionError."""
         seen: set[Any] = set()
         with self._open() as database:
             # an older client could leave several rows of a point, of which the newest counts
@@ -101,14 +101,14 @@ class LocalCollection:
 
     def fetch(self, keys: Sequence[int | str]) -> dict[int | str, LegacyPoint]:
         """The points with these keys."""
-        found: dict[int | str, LegacyPoint] = {}
+        points: dict[int | str, LegacyPoint] = {}
         with self._open() as database:
-            for first in range(0, len(keys), _AT_ONCE):
-                some = keys[first : first + _AT_ONCE]
-                marks = ",".join("?" * len(some))
+            for first in range(0, len(keys), _BATCH):
+                batch = keys[first : first + _BATCH]
+                marks = ",".join("?" * len(batch))
                 query = f"SELECT rowid, point FROM points WHERE rowid IN ({marks})"  # noqa: S608  question marks
-                found |= {row: _read(row, data) for row, data in database.execute(query, some)}
-        return found
+                points |= {row: _read(row, data) for row, data in database.execute(query, batch)}
+        return points
 
     def write(self, changes: Iterable[PointChange]) -> None:
         """Makes the changes, all or none."""
@@ -119,25 +119,25 @@ class LocalCollection:
                 payload = {**(point.payload or {}), **change.values}
                 point.payload = {name: value for name, value in payload.items() if name not in change.removed_fields}
                 if isinstance(point.vector, dict):
-                    point.vector = {name: one for name, one in point.vector.items() if name not in change.vectors}
-                written = sqlite3.Binary(pickle.dumps(point))
-                database.execute("UPDATE points SET point = ? WHERE rowid = ?", (written, change.key))
+                    point.vector = {name: vector for name, vector in point.vector.items() if name not in change.vectors}
+                blob = sqlite3.Binary(pickle.dumps(point))
+                database.execute("UPDATE points SET point = ? WHERE rowid = ?", (blob, change.key))
             failpoint("legacy.write", self.file)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Keeps other clients out, as local mode does among its own. Raises CollectionError where one is in."""
+        """Locks out other clients, with local mode's own lock. Raises CollectionError if another one has the lock."""
         lock = self.file.parents[2] / ".lock"
         with lock.open("a+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 why = "is open in another program; close that, then run this again"
-                raise CollectionError(f"{self._said} {why}") from None
+                raise CollectionError(f"{self._label} {why}") from None
             yield
 
     def snapshot(self, moment: str) -> str:
-        """Copies the whole folder beside itself; returns the copy's name. Only a whole copy has that name."""
+        """Copies the whole folder beside itself; returns the copy's name, which only a complete copy gets."""
         folder = self.file.parents[2]
         copy = folder.with_name(f"{folder.name}{SNAPSHOT}{moment}")
         unfinished = copy.with_name(f"{copy.name}.unfinished")
@@ -147,31 +147,31 @@ class LocalCollection:
             unfinished.rename(copy)
         except shutil.Error as errors:
             shutil.rmtree(unfinished, ignore_errors=True)
-            said = f"a copy beside it cannot be made ({len(errors.args[0])} files failed)"
-            raise CollectionError(f"{self._said} was not changed: {said}") from None
+            why = f"a copy beside it cannot be made ({len(errors.args[0])} files failed)"
+            raise CollectionError(f"{self._label} was not changed: {why}") from None
         except OSError:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
         return copy.name
 
     def has_snapshot(self, name: str) -> bool:
-        """Whether a copy of that name is there."""
+        """Whether a copy with that name exists."""
         return self.file.parents[2].with_name(name).is_dir()
 
     @contextmanager
     def _open(self, mode: str = "ro") -> Iterator[sqlite3.Connection]:
         if self.file.with_name(f"{STORAGE}-journal").exists():
-            mode = "rw"  # a write was cut short, and whoever opens the file next undoes it
+            mode = "rw"  # a write was interrupted; the next program to open the file rolls it back
         try:
             with closing(sqlite3.connect(f"{self.file.absolute().as_uri()}?mode={mode}", uri=True)) as database:
                 yield database
         except sqlite3.Error as error:
             why = "is in use by another program" if "locked" in str(error) else "is not a collection of qdrant-client"
-            raise CollectionError(f"{self._said} {why}") from None
+            raise CollectionError(f"{self._label} {why}") from None
 
 
 def is_collection(file: Path) -> bool:
-    """Whether a file is where local mode stores a collection."""
+    """Whether a file is a collection of local mode, by its path and header."""
     if file.name != STORAGE or file.parent.parent.name != "collection":
         return False
     with file.open("rb") as opened:
@@ -183,5 +183,5 @@ def _read(row: int, data: Any) -> LegacyPoint:
         point = _unpickle(data)
     except NotAPoint:
         return LegacyPoint(row, f"row {row}", None)
-    named = point.vector if isinstance(point.vector, dict) else {}
-    return LegacyPoint(row, point.id, point.payload or {}, tuple(name for name in OLD_VECTORS if name in named))
+    vectors = point.vector if isinstance(point.vector, dict) else {}
+    return LegacyPoint(row, point.id, point.payload or {}, tuple(name for name in OLD_VECTORS if name in vectors))

@@ -1,4 +1,4 @@
-"""Mail: mailboxes (Google Takeout and any mbox), Maildir, and files of one mail (.eml, .msg of Outlook).
+"""Mail: mailboxes (Google Takeout and any mbox), Maildir, files of one mail (.eml, .emlx, .msg of Outlook).
 
 `mailbox` gives the mails of a file, `mime` or `outlook` the parts of a mail, `headers` what its headers say;
 `records` makes its record and `attachments` those of what is attached. What cannot be read is a failure; what can be

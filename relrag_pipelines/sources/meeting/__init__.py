@@ -1,7 +1,7 @@
 """Meetings: captions or minutes, with the invitation beside them, `review.vtt` with `review.ics`.
 
 Title, participants and time come from the invitation, else from the head of the minutes, else from the captions'
-speakers and the file's name. One file is one meeting, known by the keyed hash of its path, so that an edit keeps it.
+speakers and the file's name. One file is one meeting; its id is the keyed hash of its path, so an edit keeps it.
 """
 
 from __future__ import annotations
@@ -45,36 +45,43 @@ _KNOWN_BY = re.compile(
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    """The record of a meeting, and failures for what could not be read of it."""
+    """The record of a meeting, and failures for unreadable parts."""
+    invitation, failures = _invitation(unit, reading)
+    yield from failures
     suffix = unit.file.suffix.lower()
-    invited: Invitation | None = None
-    for file in unit.companions[:1]:
-        try:
-            data = read_plain(file, MAX_BYTES + 1)
-            invited = call(reading.limits, len(data), parse_invitation, data, reading.timezone)
-        except InvitationError as error:
-            yield Failure(file.name, "no_event", str(error))
-        except ParserStopped as error:
-            yield Failure(file.name, error.fault, str(error))
-        else:
-            yield from (replace(one, location=f"{file.name}, {one.location}") for one in invited.failures)
     try:
         if unit.size > reading.unit_max_bytes:
             raise TranscriptError("too_large", "larger than unit_max_bytes; raise it, or exclude the file")
         data = read_plain(unit.file)
         if suffix in (".txt", ".md"):
-            minutes, transcript = _minutes(data, invited.participants if invited else [])
+            minutes, transcript = _minutes(data, invitation.participants if invitation else [])
         else:
             minutes, transcript = Minutes(""), read_transcript(data, suffix)
     except TranscriptError as error:
         yield Failure("", error.fault, str(error), whole_unit=error.fault != "empty")
         return
     yield from transcript.faults
-    yield _record(unit, reading, minutes, transcript, invited)
+    yield _record(unit, reading, minutes, transcript, invitation)
+
+
+def _invitation(unit: Unit, reading: ReadContext) -> tuple[Invitation | None, list[Failure]]:
+    """The invitation beside a meeting, if there is a readable one, and failures for its unreadable parts."""
+    if not unit.companions:
+        return None, []
+    file = unit.companions[0]
+    try:
+        data = read_plain(file, MAX_BYTES + 1)
+        invitation = call(reading.limits, len(data), parse_invitation, data, reading.timezone)
+    except InvitationError as error:
+        return None, [Failure(file.name, "no_event", str(error))]
+    except ParserStopped as error:
+        return None, [Failure(file.name, error.fault, str(error))]
+    failures = [replace(failure, location=f"{file.name}, {failure.location}") for failure in invitation.failures]
+    return invitation, failures
 
 
 def recognise(file: Path) -> bool:
-    """Whether a file holds captions, or minutes that name their participants or have an invitation beside them."""
+    """Whether a file holds captions, or minutes that list their participants or have an invitation beside them."""
     with open_plain(file) as opened:
         head = opened.read(_HEAD)
     if file.suffix.lower() in (".vtt", ".srt", ".sbv"):
@@ -88,7 +95,7 @@ def recognise(file: Path) -> bool:
 
 
 def _minutes(data: bytes, invited: list[str]) -> tuple[Minutes, Transcript]:
-    """Minutes, and what is said in them where they are a transcript. Raises TranscriptError."""
+    """Minutes, and their body as a transcript, if it is one. Raises TranscriptError."""
     if not data.strip():
         raise TranscriptError("empty", "the file has no text; restore it or delete it")
     try:
@@ -102,24 +109,24 @@ def _minutes(data: bytes, invited: list[str]) -> tuple[Minutes, Transcript]:
 
 
 def _record(
-    unit: Unit, reading: ReadContext, minutes: Minutes, transcript: Transcript, invited: Invitation | None
+    unit: Unit, reading: ReadContext, minutes: Minutes, transcript: Transcript, invitation: Invitation | None
 ) -> Record:
     path = PurePosixPath(unit.path)
     text, spoken = format_transcript(transcript.cues)
-    said = speakers(transcript.cues)
-    participants = (invited.participants if invited else []) or minutes.participants or said
-    ts, quality = _when(unit, reading, minutes, invited)
-    extra: dict[str, Any] = {"calendar_uid": reading.hash(invited.uid)} if invited and invited.uid else {}
-    if said:
-        extra["speakers"] = said
-    if last := max((one.end_second for one in spoken), default=None):
+    speaker_names = speakers(transcript.cues)
+    participants = (invitation.participants if invitation else []) or minutes.participants or speaker_names
+    ts, quality = _date(unit, reading, minutes, invitation)
+    extra: dict[str, Any] = {"calendar_uid": reading.hash(invitation.uid)} if invitation and invitation.uid else {}
+    if speaker_names:
+        extra["speakers"] = speaker_names
+    if last := max((segment.end_second for segment in spoken), default=None):
         extra["seconds"] = last
     return Record(
         source_id=reading.hash(unit.path),
         text=text,
         from_=", ".join(participants) or None,
-        participants=_deduplicate([*participants, *said]),
-        subject=(invited and invited.title) or minutes.title or _title(path),
+        participants=_deduplicate([*participants, *speaker_names]),
+        subject=(invitation and invitation.title) or minutes.title or _title(path),
         ts=ts,
         date_quality=quality,
         parent_ref=f"meeting-{path.name.replace(':', '_')}",
@@ -127,26 +134,34 @@ def _record(
         file_name=path.name,
         locations=[unit.path, *(path.with_name(file.name).as_posix() for file in unit.companions)],
         language=transcript.language,
-        people=[NamedPerson("participant", one) for one in (invited.addresses if invited else []) if "@" in one],
+        people=_invited_people(invitation),
         numbers=reference_numbers.find_reference_numbers(text),
         extra=extra,
         spoken=spoken or None,
     )
 
 
+def _invited_people(invitation: Invitation | None) -> list[NamedPerson]:
+    """The participants whose mail address the invitation states."""
+    addresses = invitation.addresses if invitation else []
+    return [NamedPerson("participant", address) for address in addresses if "@" in address]
+
+
 def _deduplicate(names: list[str]) -> list[str]:
-    found: dict[str, str] = {}
+    """The names in order, without those that differ only in case from an earlier one."""
+    unique: dict[str, str] = {}
     for name in names:
-        found.setdefault(name.casefold(), name)
-    return list(found.values())
+        unique.setdefault(name.casefold(), name)
+    return list(unique.values())
 
 
-def _when(unit: Unit, reading: ReadContext, minutes: Minutes, invited: Invitation | None) -> tuple[int, str]:
+def _date(unit: Unit, reading: ReadContext, minutes: Minutes, invitation: Invitation | None) -> tuple[int, str]:
+    """Seconds since 1970 and date_quality, from the invitation, the minutes, the file's name or the file."""
     in_name = recording_time.time_in_name(PurePosixPath(unit.path).name, reading.timezone)
-    if invited and invited.ts is not None:
-        if not invited.has_time and in_name and in_name[1] == "exact":
+    if invitation and invitation.ts is not None:
+        if not invitation.has_time and in_name and in_name[1] == "exact":
             return in_name
-        return invited.ts, "exact" if invited.has_time else "day"
+        return invitation.ts, "exact" if invitation.has_time else "day"
     if minutes.date and (minutes.has_time or not in_name or in_name[1] == "day"):
         zone = ZoneInfo(reading.timezone) if minutes.has_time else UTC
         at = minutes.date if minutes.date.tzinfo else minutes.date.replace(tzinfo=zone)

@@ -8,7 +8,7 @@ from relrag_pipelines.records import Failure
 from relrag_pipelines.sources.formats import calendar
 
 MAX_BYTES = 1_000_000
-"""A larger file is no invitation; one has some 2,000 bytes."""
+"""A larger file isn't an invitation, which has some 2,000 bytes."""
 
 
 class InvitationError(Exception):
@@ -22,14 +22,14 @@ class Invitation:
     uid: str | None
     title: str | None
     participants: list[str] = field(default_factory=list)
-    """organiser first; names, or addresses of those without one"""
+    """organiser first; names, or addresses where there is no name"""
     addresses: list[str] = field(default_factory=list)
     """the same as `Name <address>`"""
     ts: int | None = None
-    """of a day, or of a time in an unknown zone, the midnight that begins the day, UTC"""
+    """for a day, or a time in an unknown zone: midnight at the beginning of the day, UTC"""
     has_time: bool = True
     failures: list[Failure] = field(default_factory=list)
-    """what of it could not be read"""
+    """parts that could not be read"""
 
 
 def parse(data: bytes, timezone: str) -> Invitation:

@@ -1,7 +1,7 @@
 """The head of written minutes: title, participants and date, in English, Czech and Hebrew.
 
-A head line is `Participants: Jan, Petr`, also as `**Participants:** ...`, `- Participants: ...`, or `Participants:` and
-one name a line below it; Google Meet writes `Attendees` without a colon. What is no head line is the text.
+A head line is `Participants: Jan, Petr`, also as `**Participants:** ...`, `- Participants: ...`, or `Participants:`
+followed by a line for each name; Google Meet writes `Attendees` without a colon. All other lines are the text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DATE = r"date|when|datum|kdy|תאריך|מועד"
 _MARKS = r"[ \t]*(?:[-*#>]+[ \t]*)?(?:\*\*|__)?"
 _LINE = re.compile(
     rf"{_MARKS}(?:(?P<people>{_PEOPLE})|(?P<title>{_TITLE})|(?P<date>{_DATE}))"
-    r"[ \t]*(?:\*\*|__)?[ \t]*:(?:\*\*|__)?(?P<said>.*)",
+    r"[ \t]*(?:\*\*|__)?[ \t]*:(?:\*\*|__)?(?P<value>.*)",
     re.IGNORECASE,
 )
 _HEADING = re.compile(rf"{_MARKS}(?:{_PEOPLE})(?:\*\*|__)?[ \t]*", re.IGNORECASE)
@@ -29,14 +29,14 @@ _BULLET = re.compile(r"[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(?P<name>\S.{0,79})")
 _BETWEEN = re.compile(r"[,،]|\s+(?:and|a|ו)\s+(?=[A-ZÀ-Ž])")
 _FRONT = re.compile(r"\A---[ \t]*\n(?P<inside>.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _HEAD_LINES = 30
-"""how far down a head line may stand"""
-_LONGEST_TITLE = 120
+"""lines in which the head may be"""
+_MAX_TITLE = 120
 _CLOCK = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d")
 
 
 @dataclass
 class Minutes:
-    """What minutes say about their meeting, and the rest of their text."""
+    """The head of minutes, and the rest of their text."""
 
     body: str
     title: str | None = None
@@ -49,75 +49,84 @@ class Minutes:
 def parse(text: str) -> Minutes:
     """The head of minutes, and the text without it."""
     lines = _without_front(text.strip("\n")).split("\n")
-    found = Minutes("")
-    place = _first_line(lines, found)
-    kept: list[str] = lines[:0]
-    while place < len(lines):
-        line = lines[place]
-        place += 1
-        match = _LINE.fullmatch(line) if place <= _HEAD_LINES else None
-        if match and match["people"] and not found.participants:
-            place = _people(found, lines, place, match["said"])
-        elif match and match["title"] and match["said"].strip() and not found.title:
-            found.title = _plain(match["said"])
-        elif match and match["date"] and (read := _date(_plain(match["said"]))):
-            found.date, found.has_time = read
-        elif (
-            place <= _HEAD_LINES
-            and not found.participants
-            and _HEADING.fullmatch(line)
-            and _has_names_below(lines, place)
-        ):
-            place = _people(found, lines, place, "")
+    minutes = Minutes("")
+    position = _first_line(lines, minutes)
+    body: list[str] = []
+    while position < len(lines):
+        line = lines[position]
+        position += 1
+        following = _head_line(minutes, lines, position) if position <= _HEAD_LINES else None
+        if following is None:
+            body.append(line)
         else:
-            kept.append(line)
-    found.body = "\n".join(kept).strip()
-    return found
+            position = following
+    minutes.body = "\n".join(body).strip()
+    return minutes
+
+
+def _head_line(minutes: Minutes, lines: list[str], position: int) -> int | None:
+    """Reads the line before `position` if it is a head line, with names below it.
+
+    Returns the position of the next line; None if it isn't a head line or repeats a field.
+    """
+    line = lines[position - 1]
+    match = _LINE.fullmatch(line)
+    if match and match["people"] and not minutes.participants:
+        return _people(minutes, lines, position, match["value"])
+    if match and match["title"] and match["value"].strip() and not minutes.title:
+        minutes.title = _plain(match["value"])
+        return position
+    if match and match["date"] and (date := _date(_plain(match["value"]))):
+        minutes.date, minutes.has_time = date
+        return position
+    if not minutes.participants and _HEADING.fullmatch(line) and _has_names_below(lines, position):
+        return _people(minutes, lines, position, "")
+    return None
 
 
 def _without_front(text: str) -> str:
-    """Front matter of Markdown is a head like any other."""
+    """The text with the front matter of Markdown as an ordinary head."""
     front = _FRONT.match(text)
     return f"{front['inside']}\n{text[front.end() :]}" if front else text
 
 
-def _first_line(lines: list[str], found: Minutes) -> int:
-    """The first line is the title where a head follows it, or where it is a heading; returns the line behind it."""
+def _first_line(lines: list[str], minutes: Minutes) -> int:
+    """Reads a first line that is the title: a heading, or a line before a head. Returns the position of the next."""
     first = lines[0].strip() if lines else ""
-    heading = first.startswith("#")
-    head_follows = any(_LINE.fullmatch(line) or _HEADING.fullmatch(line) for line in lines[1:4])
-    if first and len(first) <= _LONGEST_TITLE and not _LINE.fullmatch(lines[0]) and (heading or head_follows):
-        found.title = _plain(first.lstrip("# "))
-        return 1
-    return 0
+    if not first or len(first) > _MAX_TITLE or _LINE.fullmatch(lines[0]):
+        return 0
+    if not first.startswith("#") and not any(_LINE.fullmatch(line) or _HEADING.fullmatch(line) for line in lines[1:4]):
+        return 0
+    minutes.title = _plain(first.lstrip("# "))
+    return 1
 
 
-def _people(found: Minutes, lines: list[str], place: int, said: str) -> int:
-    """Reads the names after the colon, else those below it; returns the line after them."""
-    if said.strip(" *_\t"):
-        found.participants = names(_plain(said))
-        return place
+def _people(minutes: Minutes, lines: list[str], position: int, value: str) -> int:
+    """Reads the names after the colon, else those below it; returns the position after them."""
+    if value.strip(" *_\t"):
+        minutes.participants = names(_plain(value))
+        return position
     bullets = []
-    while place < len(lines) and (match := _BULLET.fullmatch(lines[place])):
+    while position < len(lines) and (match := _BULLET.fullmatch(lines[position])):
         bullets.append(_plain(match["name"]))
-        place += 1
-    if not bullets and place < len(lines):
-        found.participants = names(_plain(lines[place]))
-        return place + 1
-    found.participants = bullets
-    return place
+        position += 1
+    if not bullets and position < len(lines):
+        minutes.participants = names(_plain(lines[position]))
+        return position + 1
+    minutes.participants = bullets
+    return position
 
 
-def _has_names_below(lines: list[str], place: int) -> bool:
-    below = lines[place] if place < len(lines) else ""
+def _has_names_below(lines: list[str], position: int) -> bool:
+    below = lines[position] if position < len(lines) else ""
     return bool(_BULLET.fullmatch(below)) or ("," in below and not below.rstrip().endswith((".", ":")))
 
 
 def names(text: str) -> list[str]:
-    """The names in a list of them, each once."""
+    """The names in a list, without duplicates."""
     parts = text.split(";") if ";" in text else _BETWEEN.split(text)  # `Novák, Jan; Svoboda, Petr`
-    found = (" ".join(part.split()) for part in parts)
-    return list(dict.fromkeys(name for name in found if name))
+    stripped = (" ".join(part.split()) for part in parts)
+    return list(dict.fromkeys(name for name in stripped if name))
 
 
 def _plain(text: str) -> str:
@@ -130,7 +139,7 @@ def _date(text: str) -> tuple[datetime, bool] | None:
     except ValueError:
         pass
     day, _, clock = text.replace(" at ", " ").rpartition(" ")
-    if _CLOCK.fullmatch(clock) and (found := whole_date(day.rstrip(","))):
-        return datetime.combine(found, datetime.strptime(clock, "%H:%M").time()), True  # noqa: DTZ007  as written
-    found = whole_date(text)
-    return (datetime.combine(found, time()), False) if found else None
+    if _CLOCK.fullmatch(clock) and (date := whole_date(day.rstrip(","))):
+        return datetime.combine(date, datetime.strptime(clock, "%H:%M").time()), True  # noqa: DTZ007  as written
+    date = whole_date(text)
+    return (datetime.combine(date, time()), False) if date else None

@@ -1,10 +1,10 @@
 """Chats exported from WhatsApp: a .txt, or a .zip of it and its media; Android and iOS.
 
-The format is not documented and depends on the phone's language, clock and version. timestamps.py knows how messages
-begin, date_order.py and calendars.py what a date means, system_messages.py what WhatsApp itself writes into messages,
-chat_name.py what the files are called. A chat is read twice, as a stream: detect_format.py finds the charset, the form
-of its messages and the order of day and month, chat.py gives records. Where the dates do not tell their order,
-date_order_fallback.py looks for what does.
+The format is undocumented and depends on the phone's language, clock and version. timestamps.py parses the beginning of
+messages, date_order.py and calendars.py interpret dates, system_messages.py recognises what WhatsApp itself writes into
+messages, chat_name.py reads file names. A chat is read twice, as a stream: detect_format.py finds the charset, the form
+of its messages and the order of day and month, chat.py makes records. date_order_fallback.py finds the order where the
+dates don't show it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from relrag_pipelines.sources.whatsapp.timestamps import PARTS, find_form
 
 _HEAD_BYTES = 4096
 _HASHED = (".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".txt", ".md", ".csv", ".html", ".ics")
-"""suffixes of files that may be the same elsewhere; WhatsApp writes pictures, films and voices anew"""
+"""suffixes of files that may have equal copies elsewhere; WhatsApp recodes pictures, films and voice messages"""
 _HASHED_BYTES = 100 * 2**20
 _BLOCK = 2**18
 
@@ -47,8 +47,8 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | Covere
     except RefusedFile:
         raise
     except OSError as error:
-        found = error.strerror or type(error).__name__
-        yield Failure("", UNREADABLE, f"the file cannot be read ({found}); check that it is there", whole_unit=True)
+        reason = error.strerror or type(error).__name__
+        yield Failure("", UNREADABLE, f"the file cannot be read ({reason}); check that it is there", whole_unit=True)
 
 
 def recognise(file: Path) -> bool:
@@ -98,8 +98,8 @@ def _read_zip(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | C
         yield from archive.failures
         chats = _chats_in(archive, unit.file.name)
         if not chats and not archive.failures:
-            found = f"none of its {len(archive.members)} files is a chat"
-            yield Failure("", "not_a_chat", f"{found}; export the chat again, or exclude the file", whole_unit=True)
+            message = f"none of its {len(archive.members)} files is a chat"
+            yield Failure("", "not_a_chat", f"{message}; export the chat again, or exclude the file", whole_unit=True)
         for member in chats:
             yield from read_chat(_chat_in(unit, archive, PurePosixPath(member), reading), reading)
 
@@ -108,8 +108,8 @@ def _chat_in(unit: Unit, archive: safe_zip.SafeZip, member: PurePosixPath, readi
     folders = [folder.name for folder in member.parents if folder.name]
 
     def media(name: str) -> str | None:
-        beside = str(member.with_name(name))
-        return f"{unit.path}!{beside}" if beside in archive.members else None
+        path = str(member.with_name(name))
+        return f"{unit.path}!{path}" if path in archive.members else None
 
     def digest(name: str) -> str | None:
         entry = archive.members.get(str(member.with_name(name)))
@@ -126,52 +126,52 @@ def _chat_in(unit: Unit, archive: safe_zip.SafeZip, member: PurePosixPath, readi
 
 
 def _hints_of_others(unit: Unit, member: str, reading: ReadContext) -> list[OrderHint]:
-    """What all other chats of the source tell about the order of day and month."""
-    around = {one.path: one for one in (*reading.units(), unit)}
-    told = (
-        (path, name, one)
-        for path, other in around.items()
-        for name, one in _order_hints(other, reading.archive_max_ratio, reading.archive_max_bytes)
-    )
-    return [one for path, name, one in told if (path, name) != (unit.path, member)]
+    """What all other chats of the source show about the order of day and month."""
+    units = {unit_.path: unit_ for unit_ in (*reading.units(), unit)}
+    hints: list[OrderHint] = []
+    for path, other in units.items():
+        for name, hint in _order_hints(other, reading.archive_max_ratio, reading.archive_max_bytes):
+            if (path, name) != (unit.path, member):
+                hints.append(hint)
+    return hints
 
 
 @functools.lru_cache(maxsize=10_000)
 def _order_hints(unit: Unit, max_ratio: int, max_bytes: int) -> list[tuple[str, OrderHint]]:
-    """What each chat of a unit tells, by its name in the archive; a unit that cannot be read tells nothing."""
-    found: list[tuple[str, OrderHint | None]] = []
+    """The hint of each chat of a unit, with the chat's name in the archive; none for an unreadable unit."""
+    hints: list[tuple[str, OrderHint | None]] = []
     try:
         if unit.file.suffix.lower() != ".zip":
             with open_plain(unit.file) as stream:
-                found.append(("", detect_order(stream.read(HEAD_BYTES))))
+                hints.append(("", detect_order(stream.read(HEAD_BYTES))))
         else:
             with safe_zip.open_archive(unit.file, max_ratio, max_bytes) as archive:
                 for name in _chats_in(archive, unit.file.name):
                     with archive.open(name) as member:
-                        found.append((name, detect_order(member.read(HEAD_BYTES))))
+                        hints.append((name, detect_order(member.read(HEAD_BYTES))))
     except (safe_zip.ZipRejected, OSError):
         pass
-    return [(name, one) for name, one in found if one]
+    return [(name, hint) for name, hint in hints if hint]
 
 
 def _digest(archive: safe_zip.SafeZip, name: str, size: int) -> str | None:
-    """SHA-256 of a member; None where it is damaged or larger than it says: that must not cost the chat."""
-    found, left = hashlib.sha256(), size
+    """SHA-256 of a member; None if it is damaged or larger than its header says, so that the chat is read anyway."""
+    digest, remaining = hashlib.sha256(), size
     try:
         with archive.open(name) as stream:
-            while left > 0 and (block := stream.read(min(left, _BLOCK))):
-                found.update(block)
-                left -= len(block)
+            while remaining > 0 and (block := stream.read(min(remaining, _BLOCK))):
+                digest.update(block)
+                remaining -= len(block)
     except safe_zip.ZipRejected:
         return None
-    return None if left else found.hexdigest()
+    return None if remaining else digest.hexdigest()
 
 
 def _chats_in(archive: safe_zip.SafeZip, archive_name: str) -> list[str]:
-    """The chats among the texts of an archive, folder by folder; all other texts were sent in a chat.
+    """The chats among the texts of an archive, folder by folder; the other texts are attachments.
 
-    A chat has the name that iOS gives every chat, or the archive's own, or one that names another chat; only where no
-    text of the folder has such a name, a chat is what looks like one.
+    A chat has the name that iOS gives every chat, or the archive's own, or a name that WhatsApp gives another chat. If
+    no text of a folder has such a name, its chats are the texts that begin like one.
     """
     own = titles.chat_key(titles.title(archive_name))
     folders: dict[PurePosixPath, list[PurePosixPath]] = {}
@@ -181,14 +181,17 @@ def _chats_in(archive: safe_zip.SafeZip, archive_name: str) -> list[str]:
             folders.setdefault(path.parent, []).append(path)
     chats: list[PurePosixPath] = []
     for texts in folders.values():
-        named = {text: title for text in texts if (title := titles.named_title(text.name))}
-        chats += (
-            [text for text in texts if titles.is_nameless(text.name)]
-            or [text for text, title in named.items() if titles.chat_key(title) == own]
-            or list(named)
-            or [text for text in texts if _looks_like_a_chat(archive, str(text))]
-        )
+        chats += _chats_by_name(texts, own) or [text for text in texts if _looks_like_a_chat(archive, str(text))]
     return [str(chat) for chat in chats]
+
+
+def _chats_by_name(texts: list[PurePosixPath], own_key: str) -> list[PurePosixPath]:
+    """The texts of a folder that are chats by their names; `own_key` is the key of the archive's title."""
+    if nameless := [text for text in texts if titles.is_nameless(text.name)]:
+        return nameless
+    title_by_text = {text: title for text in texts if (title := titles.named_title(text.name))}
+    own = [text for text, title in title_by_text.items() if titles.chat_key(title) == own_key]
+    return own or list(title_by_text)
 
 
 def _looks_like_a_chat(archive: safe_zip.SafeZip, name: str) -> bool:

@@ -1,7 +1,7 @@
 """Converts years and days of the calendars that phones use to the Gregorian calendar.
 
-iOS writes dates by the calendar that is set under Language & Region. Which one that is, the date itself tells: by a
-word for the era (`R6/6/13`, `6/13/2567 BE`, `民國113/6/13`, `٧/١٢/١٤٤٥ هـ`), else by a year that no chat can be of.
+iOS writes dates in the calendar that is set under Language & Region. The date itself shows which one that is: by a word
+for the era (`R6/6/13`, `6/13/2567 BE`, `民國113/6/13`, `٧/١٢/١٤٤٥ هـ`), or by a year in which no chat was written.
 Formats: the short dates of Unicode CLDR 48, `ca-japanese`, `ca-buddhist`, `ca-roc`, `ca-persian` and `ca-islamic`, as
 ICU 78 writes them in Japanese, English, Thai, Chinese (Taiwan), Persian and Arabic (Saudi Arabia).
 """
@@ -61,19 +61,19 @@ _NEW_YEARS = {_PERSIAN: (1387, date(2008, 3, 20)), _UMM_AL_QURA: (_FIRST_YEAR, _
 
 
 def gregorian(year: int, month: int, day: int, era: str = "") -> date | None:
-    """The Gregorian day; None if there is no such day, or no message can be of it.
+    """The Gregorian day; None if there is no such day, or no message can be from it.
 
-    Without an era, a year of two digits is of this century or, from 50 on, of the Buddhist 2500s (`13/6/67` in Thai is
-    of 2024); one above 2400 is Buddhist, 1380 to 1420 Persian, and 1421 to 1499 of the Hijra.
+    Without an era, a year of two digits is in this century or, from 50 on, in the Buddhist 2500s (`13/6/67` in Thai is
+    in 2024); one above 2400 is Buddhist, 1380 to 1420 Persian, and 1421 to 1499 of the Hijra.
     """
     calendar = ERAS[era] if era else _calendar_of(year)
     try:
         if isinstance(calendar, str):
             return _convert(calendar, year, month, day)
-        found = date(year + calendar, month, day)
+        converted = date(year + calendar, month, day)
     except (ValueError, OverflowError):
         return None
-    return found if 1990 <= found.year < 2200 else None
+    return converted if 1990 <= converted.year < 2200 else None
 
 
 def _calendar_of(year: int) -> int | str:

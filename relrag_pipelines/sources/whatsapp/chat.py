@@ -1,4 +1,4 @@
-"""The second pass over a chat: one record for each message, and one for each file that a message names."""
+"""The second pass over a chat: one record for each message, and one for each file that a message refers to."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from relrag_pipelines.text import reference_numbers
 _NAMES_KEPT = 10_000
 _NAME_MAX = 200
 _FOREIGN_LINES = 3
+_NO_SUCH_TIME = "there is no such date or time; the message is kept undated"
 _PLAIN = {ord(space): " " for space in "\u00a0\u2007\u2009\u202f"} | {0x2011: "-"}
 _MARKS = re.compile(f"[{MARKS}]")
 _DIGITS = re.compile(r"[0-9]\S*?\d\S*?\d")
-"""without three of them in a word a text holds no number that is looked for; `\\d` in front would take twice as long"""
+"""text without three digits in a word has no reference number; a leading `\\d` would take twice as long"""
 _LEAD = re.compile(f"^[{MARKS}]+")
 _NUMBERED = re.compile(rf"\n[{MARKS}]*\[?[{MARKS}]*\d")
 """lines that may begin like a message in any form"""
 _NEW, _FILL = Record.__new__, Record.__init__
-"""calling Record passes keywords on through a dict, which takes as long as making it"""
+"""calling Record passes keywords through a dict, which takes as long as creating the record"""
 _QUOTES = re.compile(r"(?<!\w)\"|\"(?!\w)|[“”„«»「」『』]")
 
 _TYPES = mimetypes.MimeTypes()  # Python's own table; those of machines differ
@@ -58,61 +59,60 @@ class Chat:
     unit: str
     open: OpenStream
     media: Callable[[str], str | None]
-    """the location of a media file of that name, where it was exported too"""
+    """the location of an exported media file with that name; None if there is none"""
     member: str = ""
-    """its name within the unit, where that is an archive"""
+    """its name within the unit, if that is an archive"""
     digest: Callable[[str], str | None] = lambda name: None
-    """SHA-256 of a media file of that name, hex, where it was exported too and is of a sort that is sent elsewhere"""
+    """SHA-256 of an exported media file with that name, hex, if files of its type may have copies elsewhere"""
     others: Callable[[], Iterable[date_order_fallback.OrderHint]] = tuple
-    """what the other chats of the source tell of the order of day and month"""
+    """what the other chats of the source show about the order of day and month"""
 
     @property
     def location(self) -> str:
         """The beginning of its locations."""
         return f"{self.unit}!{self.member}" if self.member else self.unit
 
-    def place(self, line: int) -> str:
-        """Where a line is in the unit, for failures."""
+    def line_location(self, line: int) -> str:
+        """The location of a line in the unit, for failures."""
         return f"{self.member} line {line}".strip()
 
 
 def read_chat(chat: Chat, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
     """Records of a chat in its own order, and a Failure for each message that is not understood."""
-    known = detect_format(chat.open, chat.title)
-    if isinstance(known, Failure):
-        known.location = chat.member
-        return iter([known])
-    if known.order:
-        return chain(_warnings(chat, known), _records(chat, reading, known, known.order))
-    return _read_ambiguous(chat, reading, known)
+    format_ = detect_format(chat.open, chat.title)
+    if isinstance(format_, Failure):
+        format_.location = chat.member
+        return iter([format_])
+    if format_.order:
+        return chain(_warnings(chat, format_), _records(chat, reading, format_, format_.order))
+    return _read_ambiguous(chat, reading, format_)
 
 
 def _read_ambiguous(
-    chat: Chat, reading: ReadContext, known: FormatGuess
+    chat: Chat, reading: ReadContext, format_: FormatGuess
 ) -> Iterator[Record | Failure | CoveredInterval]:
-    """Reads a chat whose dates do not tell their order: by the setting, by other evidence, or not at all."""
+    """Reads a chat whose dates don't show their order: by the setting, by other evidence, or not at all."""
     if reading.date_order != "auto":
-        found = reading.date_order
-    elif told := date_order_fallback.settle_orders(known, titles.phrase(*_names(chat)), chat.others):
-        found, why = told
-        yield Failure(
-            chat.member, date_order_fallback.UNSURE_ORDER, date_order_fallback.describe(found, known.orders, why)
-        )
+        order = reading.date_order
+    elif settled := date_order_fallback.settle_orders(format_, titles.phrase(*_names(chat)), chat.others):
+        order, why = settled
+        description = date_order_fallback.describe(order, format_.orders, why)
+        yield Failure(chat.member, date_order_fallback.UNSURE_ORDER, description)
     else:
         advice = 'set date_order = "dmy" (day first) or "mdy" (month first) for this source'
-        found = f"the order of day and month cannot be told: {known.orders.explain()}"
-        yield Failure(chat.member, date_order_fallback.UNSURE_ORDER, f"{found}; {advice}", whole_unit=True)
+        why = f"the order of day and month cannot be told: {format_.orders.explain()}"
+        yield Failure(chat.member, date_order_fallback.UNSURE_ORDER, f"{why}; {advice}", whole_unit=True)
         return
-    if known.orders.possible:  # what it gave in another order is not of an earlier export, and goes
-        midnights = (datetime.combine(day, time.min, ZoneInfo(reading.timezone)) for day in known.orders.span)
+    if format_.orders.possible:  # covers records that an earlier reading made in another order, so they are deleted
+        midnights = (datetime.combine(day, time.min, ZoneInfo(reading.timezone)) for day in format_.orders.span)
         since, until = (int(midnight.timestamp()) for midnight in midnights)
         yield CoveredInterval(_thread(chat, reading), since, until)
-    yield from _warnings(chat, known)
-    yield from _records(chat, reading, known, found)
+    yield from _warnings(chat, format_)
+    yield from _records(chat, reading, format_, order)
 
 
 def _names(chat: Chat) -> list[str]:
-    """Of the file and of what it lies in, innermost first."""
+    """Names of the file and of the folders and archive around it, innermost first."""
     return [*reversed(PurePosixPath(chat.member).parts), *reversed(PurePosixPath(chat.unit).parts)]
 
 
@@ -120,26 +120,26 @@ def _thread(chat: Chat, reading: ReadContext) -> str:
     return f"whatsapp:{reading.hash(titles.chat_key(chat.title))}"
 
 
-def _warnings(chat: Chat, known: FormatGuess) -> Iterator[Failure]:
-    if known.charset.errors == "replace":
+def _warnings(chat: Chat, format_: FormatGuess) -> Iterator[Failure]:
+    if format_.charset.errors == "replace":
         yield Failure(chat.member, "charset", "some bytes are not UTF-8 and are read as \ufffd; export the chat again")
-    elif not known.charset.name.startswith("utf"):
-        found = f"it is not UTF-8 and was read as {known.charset.name}"
-        yield Failure(chat.member, "charset", f"{found}; save it as UTF-8")
-    if known.stray_text:
-        found = f"{known.lines_before} lines before the first message were not read"
-        yield Failure(chat.place(1), "not_a_message", f"{found}; remove them or export the chat again")
+    elif not format_.charset.name.startswith("utf"):
+        why = f"it is not UTF-8 and was read as {format_.charset.name}"
+        yield Failure(chat.member, "charset", f"{why}; save it as UTF-8")
+    if format_.stray_text:
+        why = f"{format_.lines_before} lines before the first message were not read"
+        yield Failure(chat.line_location(1), "not_a_message", f"{why}; remove them or export the chat again")
 
 
-def _records(chat: Chat, reading: ReadContext, known: FormatGuess, order: str) -> Iterator[Record | Failure]:
-    """The hot loop: it does nothing that most messages do not need."""
+def _records(chat: Chat, reading: ReadContext, format_: FormatGuess, order: str) -> Iterator[Record | Failure]:
+    """The records of a chat with a known order. This is the hot loop: it skips whatever most messages don't need."""
     hash_id, title, has_digit = reading.hash, chat.title, reference_numbers.has_ascii_digit
     mark, notes, longest_note = system_messages.MARK, system_messages.WHOLE, system_messages.LONGEST
-    thread, line = _thread(chat, reading), known.lines_before
+    thread, line = _thread(chat, reading), format_.lines_before
     chat_id, at_line = thread.removeprefix("whatsapp:"), f"{chat.location}#L"
     moment = LocalClock(order, reading.timezone).moment
     senders: dict[str, str] = {}
-    for date, hour, second, half, body in messages(known):
+    for date, hour, second, half, body in messages(format_):
         ts, digits, ids = moment(date, hour, second, half)
         line += 1
         raw, _, text = body.partition(": ")
@@ -152,7 +152,7 @@ def _records(chat: Chat, reading: ReadContext, known: FormatGuess, order: str) -
         if sender is None:
             extra["system"] = True
         elif "<" in text or mark in text or "(" in text or (len(text) <= longest_note and text in notes):
-            sender, text, files, extra = _read_notes(sender, text, title, known)
+            sender, text, files, extra = _read_notes(sender, text, title, format_)
             content = f"{sender}: {text}" if sender else content
         source_id = f"{chat_id}:{digits}:{hash_id(content)}"
         ids[source_id] = count = ids.get(source_id, 0) + 1
@@ -161,7 +161,7 @@ def _records(chat: Chat, reading: ReadContext, known: FormatGuess, order: str) -
         numbers = _numbers(text) if has_digit(text) else []
         message = _message(source_id, text, sender, ts, title, thread, f"{at_line}{line}", numbers, extra)
         if ts is None:
-            yield Failure(chat.place(line), "date", "there is no such date or time; the message is kept undated")
+            yield Failure(chat.line_location(line), "date", _NO_SUCH_TIME)
         if files:
             message.total_siblings, message.parent_ref = len(files), f"whatsapp:{source_id}"
         yield message
@@ -170,7 +170,7 @@ def _records(chat: Chat, reading: ReadContext, known: FormatGuess, order: str) -
         if "\n" in body:
             breaks = body.count("\n")
             if breaks >= _FOREIGN_LINES and (foreign := _is_foreign_line(body)):
-                yield Failure(chat.place(line), "mixed_forms", foreign)
+                yield Failure(chat.line_location(line), "mixed_forms", foreign)
             line += breaks
 
 
@@ -203,17 +203,17 @@ def _numbers(text: str) -> list[str]:
 
 
 def _read_notes(
-    sender: str, text: str, title: str, known: FormatGuess
+    sender: str, text: str, title: str, format_: FormatGuess
 ) -> tuple[str | None, str, list[str], dict[str, Any]]:
-    """The sender, what they typed, files that it names, and facts for `extra`; no sender where it is a notice."""
+    """The sender, what they typed, files named in it, and facts for `extra`; no sender if it is a notice."""
     typed, files, extra = system_messages.read(text)
-    if not files and not extra and _is_system(sender, text, title, known):
+    if not files and not extra and _is_system(sender, text, title, format_):
         return None, typed, [], {"system": True}
     return sender, typed, files, extra
 
 
 def _is_foreign_line(body: str) -> str:
-    """What to say of a message in which many lines begin like messages in a form that is not the chat's."""
+    """The failure message for a message with many lines that begin like messages in another format; else empty."""
     if len(_NUMBERED.findall(body)) < _FOREIGN_LINES or (count := _in_any_form(body)) < _FOREIGN_LINES:
         return ""
     return f"{count} of its lines begin like messages in another form; if exports were joined, split the file there"
@@ -224,7 +224,7 @@ def _in_any_form(body: str) -> int:
 
 
 def _split(body: str, senders: dict[str, str]) -> tuple[str | None, str]:
-    """The sender and what they wrote; no sender and all of it where no name stands in front."""
+    """The sender and what they wrote; without a name at the beginning, no sender and the whole text."""
     first = body.partition("\n")[0]
     raw, colon, _ = first.partition(": ")
     if not colon and not first.endswith(":"):
@@ -239,12 +239,12 @@ def _split(body: str, senders: dict[str, str]) -> tuple[str | None, str]:
     return name, body[len(raw) + 2 :]
 
 
-def _is_system(sender: str, text: str, title: str, known: FormatGuess) -> bool:
+def _is_system(sender: str, text: str, title: str, format_: FormatGuess) -> bool:
     """Whether it is a notice, which iOS shows as a message: of the group, or of the person it is about."""
     if not text.startswith(system_messages.MARK):
         return False
-    of_group = not known.title_speaks and titles.chat_key(sender) == titles.chat_key(title)
-    return of_group or system_messages.is_notice(sender, text)
+    is_of_group = not format_.title_speaks and titles.chat_key(sender) == titles.chat_key(title)
+    return is_of_group or system_messages.is_notice(sender, text)
 
 
 def _attachments(chat: Chat, message: Record, names: Sequence[str], hash_id: Callable[[str], str]) -> Iterator[Record]:

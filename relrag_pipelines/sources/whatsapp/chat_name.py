@@ -24,7 +24,7 @@ _COPY = re.compile(r"\s*\(\d+\)$| - (?:copy|kopie|copie|copia|kopia|עותק)$",
 
 
 def named_title(name: str) -> str | None:
-    """The title of the chat in a file or folder of that name; None if WhatsApp does not name files so."""
+    """The title of the chat in a file or folder name; None if WhatsApp doesn't name files so."""
     stem = _stem(name)
     for pattern in (*_TITLE.values(), _DASH):
         if match := pattern.fullmatch(stem):
@@ -34,8 +34,11 @@ def named_title(name: str) -> str | None:
 
 def phrase(*names: str) -> str:
     """The phrase of phrases.TITLES in the first of the names that has one; else empty."""
-    stems = [_stem(name) for name in names]
-    return next((one for stem in stems for one, pattern in _TITLE.items() if pattern.fullmatch(stem)), "")
+    for stem in map(_stem, names):
+        for template, pattern in _TITLE.items():
+            if pattern.fullmatch(stem):
+                return template
+    return ""
 
 
 def is_nameless(name: str) -> bool:
@@ -44,13 +47,13 @@ def is_nameless(name: str) -> bool:
 
 
 def title(*names: str) -> str:
-    """The chat's title by the names of the file and of what it lies in, innermost first: the first that says one."""
-    found = next((name for name in names if not is_nameless(name)), "chat")
-    return named_title(found) or _stem(found)
+    """The chat's title by the names of its file and of what contains it, innermost first: the first with a title."""
+    name = next((name for name in names if not is_nameless(name)), "chat")
+    return named_title(name) or _stem(name)
 
 
 def chat_key(chat: str) -> str:
-    """What all spellings of a title have in common; ids are derived from it."""
+    """The common form of all spellings of a title; ids are derived from it."""
     letters = re.sub(rf"[{MARKS}_\s]+", " ", unicodedata.normalize("NFKC", chat))
     return letters.strip().casefold()
 

@@ -1,4 +1,4 @@
-"""Reads three numbers as a date, and tells the order of day and month from all dates of a chat."""
+"""Parses dates of three numbers, and finds the order of day and month from all dates of a chat."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from relrag_pipelines.sources.whatsapp.calendars import ERAS, gregorian
 _PARTS = re.compile("|".join((r"\d+", *(re.escape(era) for era in sorted(ERAS, key=len, reverse=True)))), re.IGNORECASE)
 
 
-def numbers(written: str) -> tuple[int, int, int, str, bool]:
-    """The three numbers of a date as written, the word for its era, and whether the first number is the year."""
-    parts = _PARTS.findall(written)
+def numbers(text: str) -> tuple[int, int, int, str, bool]:
+    """The three numbers of a date, the word for its era, and whether the first number is the year."""
+    parts = _PARTS.findall(text)
     first, second, third = (int(part) for part in parts if part.isdecimal())
     era = next((part.lower() for part in parts if not part.isdecimal()), "")
     return first, second, third, era, first > 999 or not parts[0].isdecimal()
 
 
-def calendar_date(order: str, written: str) -> date | None:
+def calendar_date(order: str, text: str) -> date | None:
     """The day of a date in that order; None if there is no such day."""
-    return _date_in_order(order, *numbers(written))
+    return _date_in_order(order, *numbers(text))
 
 
 def _date_in_order(order: str, first: int, second: int, third: int, era: str, year_first: bool) -> date | None:
-    """A year of four digits in front, or of an era in front, is a year in every order."""
+    """The day; a year of four digits or with an era comes first whatever the order is."""
     if year_first:
         return gregorian(first, second, third, era)
     if order == "ymd":
@@ -44,6 +44,21 @@ class _OrderEvidence:
     earliest: date = date.max
     latest: date = date.min
 
+    @property
+    def contradictions(self) -> int:
+        """Number of observations against this order."""
+        return self.impossible + self.backward + self.early
+
+    def add(self, day: date | None) -> None:
+        """Counts the next date of the chat, read in this order; None if it is invalid."""
+        if day is None:
+            self.impossible += 1
+            return
+        self.backward += self.last is not None and day < self.last
+        self.early += day.year < 2009  # before WhatsApp existed
+        self.last = day
+        self.earliest, self.latest = min(day, self.earliest), max(day, self.latest)
+
 
 @dataclass
 class DateOrderVotes:
@@ -56,49 +71,41 @@ class DateOrderVotes:
     differ: bool = False
     pointed: bool = False
     last: str = ""
-    """the date that was added last; one that comes again at once says nothing new"""
+    """the last date added; an immediate repetition adds no evidence"""
 
     def add(self, dates: Iterable[str]) -> None:
         """Adds dates as written, in the chat's order."""
-        for written in dates:
-            if written == self.last:
+        for text in dates:
+            if text == self.last:
                 continue
-            self.last = written
-            parts = first, second, *_, year_first = numbers(written)
-            meanings = {order: _date_in_order(order, *parts) for order in self.fits}
-            if not any(meanings.values()):
+            self.last = text
+            parts = first, second, *_, year_first = numbers(text)
+            days = {order: _date_in_order(order, *parts) for order in self.fits}
+            if not any(days.values()):
                 continue
             self.days += 1
             self.differ |= first != second and not year_first
-            self.pointed |= "." in written
+            self.pointed |= "." in text
             for order, fit in self.fits.items():
-                meant = meanings[order]
-                if meant is None:
-                    fit.impossible += 1
-                else:
-                    fit.backward += fit.last is not None and meant < fit.last
-                    fit.early += meant.year < 2009  # before there was WhatsApp
-                    fit.last = meant
-                    fit.earliest, fit.latest = min(meant, fit.earliest), max(meant, fit.latest)
+                fit.add(days[order])
 
     def decide(self) -> str | None:
-        """The order, if the dates tell: only it makes them valid, or only it makes them ascend.
+        """The order, if the dates show it: only it makes them valid, or only it makes them ascend.
 
-        Messages can be out of order by a little, and lines of other chats be pasted in: evidence that is many times
-        stronger than the evidence against it decides.
+        Messages can be slightly out of order, and lines of other chats can be pasted in, so an order also wins if its
+        evidence is many times stronger than the evidence against it.
         """
         dmy, mdy, ymd = self.fits["dmy"], self.fits["mdy"], self.fits["ymd"]
-        contradicted = min(fit.impossible + fit.backward + fit.early for fit in (dmy, mdy)) > 0
-        if contradicted and not ymd.impossible + ymd.backward + ymd.early:
+        if min(dmy.contradictions, mdy.contradictions) > 0 and not ymd.contradictions:
             return "ymd"
         if self.days and not self.differ:
             return "dmy"
-        for order, here, there in (("dmy", dmy, mdy), ("mdy", mdy, dmy)):
-            if here.impossible * 10 < there.impossible:
+        for order, fit, other in (("dmy", dmy, mdy), ("mdy", mdy, dmy)):
+            if fit.impossible * 10 < other.impossible:
                 return order
-            if here.impossible == there.impossible and here.backward * 4 < there.backward:
+            if fit.impossible == other.impossible and fit.backward * 4 < other.backward:
                 return order
-        # no language writes the month first and points behind the numbers
+        # no language writes the month first and points after the numbers
         return "dmy" if self.pointed and self.possible in (["dmy"], ["dmy", "mdy"]) else None
 
     @property
@@ -113,7 +120,7 @@ class DateOrderVotes:
         return min(fit.earliest for fit in fits), max(fit.latest for fit in fits) + timedelta(1)
 
     def explain(self) -> str:
-        """Says why the dates do not tell."""
+        """Why the dates don't show their order."""
         dmy, mdy = self.fits["dmy"].impossible, self.fits["mdy"].impossible
         if not self.days:
             return "none of its dates is one of a calendar that is known"

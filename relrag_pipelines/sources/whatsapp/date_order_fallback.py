@@ -1,12 +1,12 @@
-"""The order of day and month, where a chat's own dates do not tell.
+"""Finds the order of day and month if a chat's own dates don't show it.
 
-First what other chats of the source say whose dates do tell: those whose messages begin alike, else all of them, where
-they agree. Then the phone's own habits: the word for the half of the day, the language of a note or of the file's name.
-Only American English and Filipino put the month first (short dates of Unicode CLDR 48; Spanish in Panama and Puerto
-Rico does too, and is taken for that of all other countries).
+The first evidence is other chats of the source whose dates show it: those whose messages begin alike, else all of them
+if they agree. Then come the phone's habits: the word for the half of the day, the language of a note or of the file's
+name. Only American English and Filipino put the month first (short dates of Unicode CLDR 48; Spanish in Panama and
+Puerto Rico does too, and is taken for that of all other countries).
 
-Such an answer can change when another chat comes, goes or changes. So it is told as a failure of fault ASKED, and every
-unit with one is read again then: see `asks_others` in sources/__init__.py.
+The result can change when another chat is added, removed or changed. So it is reported as a failure UNSURE_ORDER, which
+has the unit read again in that case: see `asks_others` in sources/kind.py.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from relrag_pipelines.sources.whatsapp.phrases import MONTH_FIRST
 from relrag_pipelines.sources.whatsapp.timestamps import find_form
 
 UNSURE_ORDER = "date_order"
-"""fault word of a chat whose own dates do not tell"""
+"""fault word of a chat whose own dates don't show their order"""
 
 HEAD_BYTES = 2**20
-"""how much of another chat is looked at"""
+"""bytes at the beginning of another chat that are examined"""
 
 OrderHint = tuple[str, str]
-"""How the messages of another chat begin, as a pattern, and the order that its dates tell."""
+"""The pattern of the beginnings of another chat's messages, and the order that its dates show."""
 
 _MESSAGES = 2000
 _NAMES = {"dmy": "the day first", "mdy": "the month first", "ymd": "the year first"}
 
 
 def detect_order(head: bytes) -> OrderHint | None:
-    """What the beginning of a chat tells about others; None if its dates do not tell, or it is not a chat."""
+    """The hint that the beginning of a chat gives; None if its dates don't show their order, or it isn't a chat."""
     charset = declared_charset(lambda: io.BytesIO(head))
     text = "\n" + head.decode(charset.name, "replace").replace("\r\n", "\n")
     form = find_form(text)
@@ -49,40 +49,43 @@ def detect_order(head: bytes) -> OrderHint | None:
     return (form.messages.pattern, order) if order and orders.differ else None
 
 
-def settle_orders(known: FormatGuess, phrase: str, others: Callable[[], Iterable[OrderHint]]) -> tuple[str, str] | None:
-    """The order and why it is taken; None where nothing tells. `phrase` is of the file's name, from phrases.TITLES."""
-    possible = known.orders.possible
+def settle_orders(
+    format_: FormatGuess, phrase: str, others: Callable[[], Iterable[OrderHint]]
+) -> tuple[str, str] | None:
+    """The order and the reason for it; None without evidence. `phrase` is the file name's, from phrases.TITLES."""
+    possible = format_.orders.possible
     if not possible:
         return None
-    said = list(others())
-    alike = [order for look, order in said if look == known.form.messages.pattern]
-    for orders in (alike, [order for _, order in said]):
+    hints = list(others())
+    of_same_form = [order for pattern, order in hints if pattern == format_.form.messages.pattern]
+    for orders in (of_same_form, [order for _, order in hints]):
         if len(set(orders)) == 1 and orders[0] in possible:
             return orders[0], f"as other chats of the source are written ({len(orders)})"
-    habit = next((order for sign in _signs(known, phrase) if (order := _order_of(sign, possible))), None)
-    return (habit, "as the phone's language has it") if habit else None
+    for sign in _signs(format_, phrase):
+        if order := _order_of(sign, possible):
+            return order, "as the phone's language has it"
+    return None
 
 
 def describe(order: str, orders: DateOrderVotes, why: str) -> str:
-    """The failure of a chat that was read in an order its dates do not tell."""
-    found = f"{orders.explain()}; they are read with {_NAMES[order]}, {why}"
-    return f'{found}; where that is wrong, set date_order = "dmy" or "mdy" for this source'
+    """The failure message of a chat that was read in an order its dates don't show."""
+    finding = f"{orders.explain()}; they are read with {_NAMES[order]}, {why}"
+    return f'{finding}; where that is wrong, set date_order = "dmy" or "mdy" for this source'
 
 
 def _order_of(sign: str, possible: list[str]) -> str | None:
-    """The order of a language by one of its phrases: Chinese, Japanese and Korean put the year first where they can."""
+    """The order in the language of a phrase; Chinese, Japanese and Korean put the year first if possible."""
     east_asian = any(
         unicodedata.name(letter, "").startswith(("CJK", "HIRAGANA", "KATAKANA", "HANGUL")) for letter in sign
     )
-    wanted = ("ymd", "dmy") if east_asian else ("mdy",) if sign in MONTH_FIRST else ("dmy",)
-    return next((order for order in wanted if order in possible), None)
+    preferred = ("ymd", "dmy") if east_asian else ("mdy",) if sign in MONTH_FIRST else ("dmy",)
+    return next((order for order in preferred if order in possible), None)
 
 
-def _signs(known: FormatGuess, phrase: str) -> Iterator[str]:
-    """Phrases of the phone's language, the surest first; none in English, but for its halves of the day."""
-    first = list(itertools.islice(messages(known), _MESSAGES))
-    halves = {half.strip() for _, hour, _, half, _ in first for half in (*re.findall(r"[^\d:.\s]+", hour), half or "")}
-    for half in sorted(halves - {""}):
+def _signs(format_: FormatGuess, phrase: str) -> Iterator[str]:
+    """Phrases in the phone's language, the most reliable first; English ones only for the halves of the day."""
+    first = list(itertools.islice(messages(format_), _MESSAGES))
+    for half in sorted(_halves(first)):
         if half not in ("AM", "PM"):
             yield half
         elif all(re.fullmatch(r"[1-9]\d?/[1-9]\d?/\d\d", date) for date, *_ in first):
@@ -92,3 +95,12 @@ def _signs(known: FormatGuess, phrase: str) -> Iterator[str]:
             yield foreign
     if not system_messages.is_english(phrase):
         yield phrase
+
+
+def _halves(parts: list[tuple[str, ...]]) -> set[str]:
+    """The words for the half of the day in messages, before the hour or after the time."""
+    halves: set[str] = set()
+    for _, hour, _, half, _ in parts:
+        halves.update(word.strip() for word in re.findall(r"[^\d:.\s]+", hour))
+        halves.add((half or "").strip())
+    return halves - {""}

@@ -18,13 +18,13 @@ from relrag_pipelines.sources.whatsapp.system_messages import MARK
 from relrag_pipelines.sources.whatsapp.timestamps import PARTS, MessageFormat, find_form
 
 CHUNK = 2**15
-"""Characters that are looked at together; what is read ends at a line break, so one long line can be more."""
+"""Characters that are examined together; a chunk ends at a line break, so a long line makes it longer."""
 
 LONGEST = 2**24
-"""Most characters of a line, or of lines without a message among them, in what can be a chat."""
+"""Most characters of a line, or of lines without a message among them, in a plausible chat."""
 
-_KEPT = 2**22
-"""Characters of a chat up to which its text is kept from the first pass for the second; a longer one is read again.
+_MAX_BUFFERED = 2**22
+"""Characters of a chat whose text is buffered in the first pass for the second; a longer one is read again.
 
 What WhatsApp exports, 40,000 messages at most, is below this.
 """
@@ -39,7 +39,7 @@ _MARKS = (
 
 @dataclass(frozen=True)
 class Charset:
-    """How bytes become text: `errors` is `replace` where a few bytes of UTF-8 are damaged."""
+    """How bytes become text: `errors` is `replace` if a few bytes of UTF-8 are damaged."""
 
     name: str
     errors: str = "strict"
@@ -47,21 +47,21 @@ class Charset:
 
 @dataclass(frozen=True)
 class FormatGuess:
-    """What must be known about a chat before its first message can be read."""
+    """The charset and format of a chat, needed before its first message can be read."""
 
     charset: Charset
     form: MessageFormat
     order: str | None
-    """of day and month, where the dates tell it"""
+    """of day and month, if the dates show it"""
     orders: DateOrderVotes
     title_speaks: bool
-    """somebody of the chat's name wrote a message, so it is a person and no group"""
+    """somebody with the chat's name wrote a message, so it is a person and no group"""
     lines_before: int
     """lines before the first message"""
     stray_text: bool
     """one of them is not blank"""
     text: Callable[[], Iterable[str]]
-    """its `chunks` once more"""
+    """its `chunks` again"""
 
 
 def detect_format(opener: OpenStream, title: str) -> FormatGuess | Failure:
@@ -102,15 +102,14 @@ def chunks(opener: OpenStream, charset: Charset) -> Iterator[str]:
             yield "\n" + text.removesuffix("\n")
 
 
-def messages(known: FormatGuess) -> Iterator[tuple[str, ...]]:
-    """What `form.messages` cuts of each message of a chat, PARTS of them; a second or half of the day may be None."""
-    return itertools.chain.from_iterable(
-        zip(*[iter(block)] * PARTS, strict=True) for block in _blocks(map(known.form.messages.split, known.text()))
-    )
+def messages(format_: FormatGuess) -> Iterator[tuple[str, ...]]:
+    """The PARTS of each message of a chat, as `form.messages` splits it; second and half of the day may be None."""
+    pieces = map(format_.form.messages.split, format_.text())
+    return itertools.chain.from_iterable(zip(*[iter(block)] * PARTS, strict=True) for block in _blocks(pieces))
 
 
 def _blocks(pieces: Iterable[list[str]]) -> Iterator[list[str]]:
-    """The parts of whole messages: the last message of a piece may go on in the next."""
+    """The parts of complete messages: the last message of a piece may continue in the next."""
     last: list[str] = []
     for continued, *block in pieces:
         if last:
@@ -143,7 +142,7 @@ def declared_charset(opener: OpenStream) -> Charset:
 
 
 def _other_charset(opener: OpenStream) -> Charset:
-    """Damaged UTF-8, or what the lines beyond ASCII can only be; raises CharsetError."""
+    """Damaged UTF-8, or the charset of the lines beyond ASCII; raises CharsetError."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     valid = damaged = 0
     telling: list[bytes] = []
@@ -170,17 +169,15 @@ def _survey(opener: OpenStream, charset: Charset, title: str) -> FormatGuess | F
     title_speaks = False
     lines = silence = size = 0
     stray_text = False
-    kept: list[str] = []
+    buffer: list[str] = []
     for chunk in chunks(opener, charset):
         size += len(chunk)
-        if size <= _KEPT:
-            kept.append(chunk)
+        if size <= _MAX_BUFFERED:
+            buffer.append(chunk)
         else:
-            kept.clear()
+            buffer.clear()
         if form is None:
-            form = find_form(chunk)
-            first = form.messages.search(chunk) if form else None
-            before = chunk[: first.start()] if first else chunk
+            form, before = _find_first(chunk)
             lines += before.count("\n")
             stray_text = stray_text or bool(before.strip())
         if form:
@@ -194,18 +191,25 @@ def _survey(opener: OpenStream, charset: Charset, title: str) -> FormatGuess | F
         if not lines:
             return _reject("empty", "the file is empty; export the chat again")
         return _reject("not_a_chat", f"none of its {lines} lines begins like a WhatsApp message; is it an export?")
-    text = partial(iter, kept) if kept else partial(chunks, opener, charset)
+    text = partial(iter, buffer) if buffer else partial(chunks, opener, charset)
     return FormatGuess(charset, form, orders.decide(), orders, title_speaks, lines, stray_text, text)
 
 
+def _find_first(chunk: str) -> tuple[MessageFormat | None, str]:
+    """The format of the first message in a chunk, and the text before it; without a message, all of the chunk."""
+    form = find_form(chunk)
+    first = form.messages.search(chunk) if form else None
+    return form, chunk[: first.start()] if first else chunk
+
+
 def _has_sender(chunk: str, signature: str) -> bool:
-    """Whether a message begins so and is not one of WhatsApp's own, which have a mark before them."""
+    """Whether a message has this signature and isn't one of WhatsApp's own, which have a mark before their text."""
     position = chunk.find(signature)
     while position >= 0:
-        behind = position + len(signature)
-        if not chunk.startswith(MARK, behind):
+        end = position + len(signature)
+        if not chunk.startswith(MARK, end):
             return True
-        position = chunk.find(signature, behind)
+        position = chunk.find(signature, end)
     return False
 
 

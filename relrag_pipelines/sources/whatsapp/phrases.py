@@ -8,7 +8,8 @@ from __future__ import annotations
 
 
 def _table(text: str) -> tuple[str, ...]:
-    return tuple(phrase.strip() for line in text.splitlines() for phrase in line.split(" | ") if phrase.strip())
+    lines = (line.split(" | ") for line in text.splitlines())
+    return tuple(phrase.strip() for phrases in lines for phrase in phrases if phrase.strip())
 
 
 MORNING = _table("""
@@ -43,7 +44,7 @@ ceangailte | συνημμένο αρχείο | επισυνάφθηκε | фай
 ફાઇલ જોડાયેલ | જોડાયેલ | ไฟล์ที่แนบ | แนบ | 添付ファイル有り | 添付ファイル | 파일 첨부됨 | 첨부됨 | 첨부파일
 文件附件 | 附件檔案 | 附件
 """)
-"""That a file is attached: in brackets behind its name (Android), or before it between < and > (iOS)."""
+"""Says that a file is attached: in brackets after its name (Android), or before it between < and > (iOS)."""
 
 OMITTED = {
     "media": _table("""
@@ -117,7 +118,7 @@ kişi kartı dahil edilmedi | карточка контакта отсутств
 連絡先カードを省略 | kartu kontak tidak disertakan | bỏ qua thẻ liên lạc
 """),
 }
-"""That a medium was left out, by its kind; Android says only that it was a medium."""
+"""Says that media was left out, by its kind; Android doesn't tell the kind."""
 
 DELETED = _table("""
 this message was deleted | you deleted this message | you deleted this message as admin
@@ -144,7 +145,7 @@ bu mesaj silindi | bu mesajı sildiniz | pesan ini dihapus | pesan ini telah dih
 आपने यह मैसेज डिलीट किया | आपने यह संदेश मिटाया | anda telah menghapus pesan ini | esta mensagem foi apagada pelo remetente
 tin nhắn này đã bị xóa | tin nhắn này đã bị xoá | bạn đã xóa tin nhắn này | bạn đã xoá tin nhắn này
 """)
-"""That the message was deleted, by its author, by the phone's owner or by an admin."""
+"""Says that the message was deleted, by its author, the phone's owner or an admin."""
 
 EDITED = _table("""
 this message was edited | message edited | Diese Nachricht wurde bearbeitet | se editó este mensaje
@@ -153,7 +154,7 @@ esta mensagem foi editada | tato zpráva byla upravena | táto správa bola upra
 dit bericht is bewerkt | bu mesaj düzenlendi | pesan ini diedit | сообщение изменено | это сообщение изменено
 ההודעה נערכה | הודעה זו נערכה | تم تعديل هذه الرسالة
 """)
-"""That the message was edited."""
+"""Says that the message was edited."""
 
 NOTICES = _table("""
 end-to-end | de bout en bout | de extremo a extremo | ponta a ponta | ponto a ponto | ende-zu-ende | koncovým šifrov
@@ -248,7 +249,7 @@ TITLES = (
 """Names of exported files; {} stands for the name of the chat."""
 
 ENGLISH = ("omitted", "attached", "attachment", "deleted", "edited", "WhatsApp Chat with", "WhatsApp Chat -")
-"""One of them stands in every phrase above that is English."""
+"""Every English phrase above contains one of them."""
 
 MONTH_FIRST = ("AM", "nakalakip na file", "WhatsApp Chat kay {}")
 """Phrases of languages that write the month before the day: the half of the day in American English, and Filipino."""

@@ -1,7 +1,7 @@
 """Recognises WhatsApp's own words in a message: notes on media, on edits and deletions, and notices.
 
-All of it is in the language of the phone and nothing in it is documented. Before such a note iOS puts a left-to-right
-mark, which nobody types: behind that mark the shape of a note is enough, in any language.
+It is undocumented and in the language of the phone. iOS puts a left-to-right mark, which nobody types, before such
+notes: after that mark the shape of a note is enough, in any language.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from relrag_pipelines.sources.whatsapp import phrases
 from relrag_pipelines.sources.whatsapp.timestamps import MARKS
 
 MARK = "\u200e"
-"""Left-to-right mark: iOS puts it before whatever it writes itself, Android before the name of an attached file."""
+"""Left-to-right mark: iOS puts it before any text of its own, Android before the name of an attached file."""
 
 _INVISIBLE = "\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069 \u00a0\n"
 _LEADING = "\u200e\u200f\u061c"
-"""marks before a notice; in languages written from right to left there is one of theirs too"""
+"""marks before a notice; right-to-left languages add one of their own"""
 
 
 def _bare(phrase: str) -> str:
@@ -47,13 +47,13 @@ WHOLE: dict[str, dict[str, Any]] = {
     for start in (phrase, phrase[:1].upper() + phrase[1:])
     for note in (start, f"{start}.", f"<{start}>")
 }
-"""Messages that are nothing but a note, as most phones write them, to what they say.
+"""Messages that consist of a note only, in the wording of most phones, and the facts that they state.
 
-A message that is not one of them and has a note in it, has `<`, ` (` or a MARK in it.
+A message with a note that isn't listed contains `<`, ` (` or a MARK.
 """
 
 LONGEST = max(map(len, WHOLE))
-"""characters of the longest of them"""
+"""length of the longest of them, characters"""
 
 _BRACKETED = re.compile(rf"({MARK})?<[{MARKS} ]*([^<>\n:：]{{1,60}}?)[{MARKS} ]*>")
 _NAMED = re.compile(rf"({MARK})?<[{MARKS} ]*([^<>\n:：]{{1,40}}?)\s?[:：][{MARKS} ]*([^<>\n]{{1,255}}?)[{MARKS} ]*>")
@@ -63,11 +63,11 @@ _FILE = re.compile(r"[^/\\]+\.\w{1,10}")
 
 
 Note = tuple[str, list[str], dict[str, Any]]
-"""A message without what WhatsApp wrote into it: the text that was typed, names of files, and facts for `extra`."""
+"""A message without WhatsApp's additions: the typed text, names of files, and facts for `extra`."""
 
 
 def read(text: str) -> Note:
-    """Separates what was typed from what WhatsApp wrote; an unknown note stays in the text."""
+    """Separates what was typed from what WhatsApp added; an unknown note stays in the text."""
     if facts := WHOLE.get(text):
         return "", [], dict(facts)
     facts = {}
@@ -78,24 +78,24 @@ def read(text: str) -> Note:
         text, omitted = _strip_omitted(text)
         facts |= omitted
     if MARK in text:
-        said = _bare(text)
-        if said in _DELETED or said.startswith("this message was deleted by admin "):
+        note = _bare(text)
+        if note in _DELETED or note.startswith("this message was deleted by admin "):
             return "", files, facts | {"deleted": True}
     return text.lstrip(MARK), files, facts
 
 
 def is_notice(sender: str, text: str) -> bool:
-    """Whether a message that iOS shows as that sender's is a notice of WhatsApp's own.
+    """Whether a message that iOS shows as that sender's is a notice by WhatsApp.
 
-    It is where it says their name, which most languages put first and Arabic behind the verb, or has a known wording.
+    A notice states the sender's name, which most languages put first and Arabic after the verb, or has a known wording.
     """
-    said = text.lstrip(_LEADING)
-    if said == text:
+    notice = text.lstrip(_LEADING)
+    if notice == text:
         return False
-    first = said.partition("\n")[0]
+    first = notice.partition("\n")[0]
     if first.startswith(sender) or re.search(rf"(?<!\w){re.escape(sender)}(?!\w)", first):
         return True
-    return _NOTICE.search(said) is not None
+    return _NOTICE.search(notice) is not None
 
 
 def is_english(phrase: str) -> bool:
@@ -105,11 +105,12 @@ def is_english(phrase: str) -> bool:
 
 def foreign(text: str) -> str:
     """The note in a message that is in another language than English; empty if there is none."""
-    written = text.partition("\n")[0].strip(_INVISIBLE)
-    found = [written, *(match[2] for one in (_BRACKETED, _NAMED) for match in one.finditer(text))]
+    candidates = [text.partition("\n")[0].strip(_INVISIBLE)]
+    for pattern in (_BRACKETED, _NAMED):
+        candidates += [match[2] for match in pattern.finditer(text)]
     if android := _ANDROID.match(text):
-        found.append(android[3])
-    return next((phrase for phrase in found if _bare(phrase) in _FOREIGN), "")
+        candidates.append(android[3])
+    return next((phrase for phrase in candidates if _bare(phrase) in _FOREIGN), "")
 
 
 def _strip_edited(text: str) -> tuple[str, dict[str, Any]]:
@@ -145,7 +146,7 @@ def _strip_files(text: str) -> tuple[str, list[str]]:
 
 
 def _strip_omitted(text: str) -> tuple[str, dict[str, Any]]:
-    """A note on left-out media is the first line (Android, the caption follows), or the end (iOS)."""
+    """Removes a note on left-out media: the first line (Android, the caption follows), or the end (iOS)."""
     first, _, rest = text.partition("\n")
     caption, mark, end = text.rpartition(MARK)
     if (kind := _kind_omitted(first)) and (not rest or first.startswith("<")):

@@ -1,13 +1,14 @@
 """Parses the beginning of a message: date and time in the phone's language, calendar and clock.
 
 There is no specification. Four styles are known: `[date, time] name: text` (iOS), `date, time - name: text`
-(Android), and `date time: name: text` and `date time name: text` of older versions. Within one export all messages
-look alike, so the first one found fixes what the others must look like; a line that looks otherwise is text.
+There is no specification. Four styles occur: `[date, time] name: text` (iOS), `date, time - name: text` (Android), and
+`date time: name: text` and `date time name: text` of older versions. All messages of an export have the same form, so
+the first one determines it; a line in another form is text.
 
-Dates and times are the short date and the medium time of Unicode CLDR in the phone's language (those of version 48 by
-ICU 78 were looked at; older phones write older ones). Vietnamese puts the time first. Arabic has marks of direction
-within the date, and in exports one right behind the bracket: parsers have it of real ones (issues of
-mtln/chat-export, pull request 30, and a public Dart parser of exports, whose forms are those of this file).
+Dates and times are the short date and the medium time of Unicode CLDR in the phone's language (checked against version
+48 in ICU 78; older phones write older ones). Vietnamese puts the time first. Arabic has direction marks within the
+date, and in exports one right after the bracket, according to parsers of real exports (issues of mtln/chat-export,
+pull request 30, and a public Dart parser of exports, whose forms are those of this file).
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from relrag_pipelines.sources.whatsapp.date_order import calendar_date
 from relrag_pipelines.sources.whatsapp.phrases import AFTERNOON, JOINING, MORNING
 
 MARKS = "\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff"
-"""Marks of direction, and the byte order mark: invisible, and anywhere. For use within a character class."""
+"""Direction marks, and the byte order mark: invisible, and anywhere. For use within a character class."""
 
 _MARK = f"[{MARKS}]*"
 _SPACES = " \t\u00a0\u2007\u2009\u202f"
 _SPACE = f"[{_SPACES}{MARKS}]"
 _ZEROS = "0\u0660\u06f0\u0966\u09e6\u1040"
-"""The zeros of the digits in which dates are written: of Europe, Arabic, Persian, Hindi, Bengali, Burmese."""
+"""The zeros of the digits that dates are written in: European, Arabic, Persian, Hindi, Bengali, Burmese."""
 
 
 def _digits(first: int, last: int) -> str:
@@ -45,7 +46,7 @@ def _letters(word: str) -> str:
 
 
 def _flexible_pattern(word: str) -> str:
-    """A pattern of the word in which points, quotes and spaces may be missing or be others."""
+    """A pattern of the word in which points, quotes and spaces may be missing or differ."""
     loose = {".": "[.]?", "״": "[״׳\"'’]?", " ": f"{_SPACE}*"}
     return "".join(loose.get(sign, sign) for sign in word)
 
@@ -61,13 +62,13 @@ _STYLES = {
     "colon": ("", f":{_SPACE}"),
     "bare": ("", rf"{_SPACE}+(?=[^:\n]{{1,100}}:[ \n])"),
 }
-"""What stands before the date and behind the time; the first style that fits the first message is the export's."""
+"""The patterns before the date and after the time; the first style that fits the first message is the export's."""
 
 
 @functools.cache
 def any_forms() -> tuple[re.Pattern[str], ...]:
     """The line break and the beginning of a message in any form, the date first or the time first."""
-    behind = "|".join(f"(?P<{style}>{behind})" for style, (_, behind) in _STYLES.items())
+    end = "|".join(f"(?P<{style}>{pattern})" for style, (_, pattern) in _STYLES.items())
     first, last = (
         rf"(?P<era_first>{_ERA})?\d{{1,4}}",
         rf"(?P<era_inside>{_ERA})?\d{{1,4}}(?P<era_last>{_SPACE}*{_ERA})?",
@@ -77,22 +78,22 @@ def any_forms() -> tuple[re.Pattern[str], ...]:
     hour = rf"(?P<early>{_HALF}{_SPACE}*)?{_HOUR}"
     time = rf"{hour}{_MARK}(?P<point>[:.h]){_SIXTY}(?:{_MARK}[:.h]{_SIXTY})?(?P<late>{_SPACE}*{_HALF})?"
     return tuple(
-        re.compile(rf"\n{_MARK}(?P<opened>\[{_MARK})?(?P<inside>{inside})(?:{behind})")
-        for inside in (f"{day}{between}{time}", f"(?P<time_first>){time}{between}{day}")
+        re.compile(rf"\n{_MARK}(?P<opened>\[{_MARK})?(?P<inside>{stamp})(?:{end})")
+        for stamp in (f"{day}{between}{time}", f"(?P<time_first>){time}{between}{day}")
     )
 
 
 PARTS = 5
-"""What `messages` of a form cuts of each message: its four groups, and all behind them."""
+"""Number of parts that `messages` of a form splits each message into: its four groups, and the text after them."""
 
 
 @dataclass(frozen=True)
 class MessageFormat:
-    """How the messages of one export begin.
+    """The form in which the messages of one export begin.
 
     `messages` matches the line break before a message and its beginning; its groups are the date, hour and minute with
-    the half of the day if it stands in front, the second, and the half of the day behind. `dates` gives only the date,
-    and may give that of several messages in a row once. Exports of phones that are set alike have equal patterns.
+    the half of the day if that comes first, the second, and the half of the day if it comes last. `dates` has only the
+    date, and may match several successive messages of one date once. Equal phone settings give equal patterns.
     """
 
     style: str
@@ -101,28 +102,28 @@ class MessageFormat:
 
 
 def find_form(text: str) -> MessageFormat | None:
-    """The form of the first message in the text, whose lines each have a line break before them."""
-    found = (match for form in any_forms() if (match := _first(form, text)))
-    first = min(found, key=lambda match: match.start(), default=None)
+    """The form of the first message in a text whose lines each have a line break before them."""
+    matches = (match for form in any_forms() if (match := _first(form, text)))
+    first = min(matches, key=lambda match: match.start(), default=None)
     return _form(first) if first else None
 
 
 def _first(form: re.Pattern[str], text: str) -> re.Match[str] | None:
     begins = form.finditer(text)
-    return next((one for one in begins if (one.lastgroup == "bracket") == (one["opened"] is not None)), None)
+    return next((match for match in begins if (match.lastgroup == "bracket") == (match["opened"] is not None)), None)
 
 
 def _form(first: re.Match[str]) -> MessageFormat:
-    """The form of messages that begin as the first does, in which nothing is optional that it does not have."""
+    """The form of messages that begin like the first; what is missing there isn't optional in it."""
     style = first.lastgroup or ""
-    before, behind = _STYLES[style]
-    inside, time_first = first["inside"], "time_first" in first.re.groupindex
-    mark, space = (_MARK, _SPACE) if re.search(f"[{MARKS}]", inside) else ("", f"[{_SPACES}]")
-    if re.search("[0-9]", inside):
+    before, end = _STYLES[style]
+    stamp, time_first = first["inside"], "time_first" in first.re.groupindex
+    mark, space = (_MARK, _SPACE) if re.search(f"[{MARKS}]", stamp) else ("", f"[{_SPACES}]")
+    if re.search("[0-9]", stamp):
         digit, hour, sixty = "[0-9]", "(?:[01]?[0-9]|2[0-3])", "[0-5][0-9]"
     else:
         digit, hour, sixty = r"\d", _HOUR, _SIXTY
-    slash = mark + re.escape(first["slash"]) + (f"{space}*" if re.search(rf"{_SPACE}\d+{_MARK}[./-]", inside) else "")
+    slash = mark + re.escape(first["slash"]) + (f"{space}*" if re.search(rf"{_SPACE}\d+{_MARK}[./-]", stamp) else "")
     era_first, era_inside = (_ERA if first[name] else "" for name in ("era_first", "era_inside"))
     era_last = f"{space}*{_ERA}" if first["era_last"] else ""
     day = rf"{era_first}{digit}{{1,4}}{slash}{digit}{{1,2}}{slash}{era_inside}{digit}{{1,4}}{era_last}{mark}[.]?"
@@ -136,28 +137,28 @@ def _form(first: re.Match[str]) -> MessageFormat:
 
     begun = rf"\n{_MARK}{before}"
     if time_first:  # what stands behind is looked at first: the groups keep their order
-        inside = f"(?={time('(?:')}{between}({day}){behind}){time('(')}{between}{day}"
-        dates = rf"{begun}{time('(?:')}{between}({day}){behind}"
+        stamp = f"(?={time('(?:')}{between}({day}){end}){time('(')}{between}{day}"
+        dates = rf"{begun}{time('(?:')}{between}({day}){end}"
     else:
-        inside = f"({day}){between}{time('(')}"
-        alike = rf"(?:.*{begun}\1{between})*+"  # passing over lines of the same date takes a third of the time
-        dates = rf"{begun}({day}){between}{time('(?:')}{behind}{alike}"
-    return MessageFormat(style, re.compile(f"{begun}{inside}{behind}"), re.compile(dates))
+        stamp = f"({day}){between}{time('(')}"
+        repeats = rf"(?:.*{begun}\1{between})*+"  # passing over lines of the same date takes a third of the time
+        dates = rf"{begun}({day}){between}{time('(?:')}{end}{repeats}"
+    return MessageFormat(style, re.compile(f"{begun}{stamp}{end}"), re.compile(dates))
 
 
 class _Seconds(dict[str, tuple[int, str]]):
-    def __missing__(self, written: str) -> tuple[int, str]:
-        self[written] = int(written), f"{int(written):02}"
-        return self[written]
+    def __missing__(self, text: str) -> tuple[int, str]:
+        self[text] = int(text), f"{int(text):02}"
+        return self[text]
 
 
 _SECONDS = _Seconds()
-"""Seconds as written, in any script's digits, to their number and to SS."""
+"""Seconds as written, in the digits of any script -> their number and SS."""
 
 Day = tuple[int | None, str, dict[str, int]]
-"""One day of a chat: where it starts, in seconds UTC; YYYYMMDD; how often each id was given on it.
+"""One day of a chat: its start in seconds UTC; YYYYMMDD; how often each id occurred on it.
 
-There is no start where the clock was changed on that day, and UNDATED for the day where there is no such day.
+The start is None if the clock was changed on that day; a day that doesn't exist has no start and UNDATED.
 """
 
 UNDATED = "undated"
@@ -184,9 +185,9 @@ class LocalClock:
         self._zone = ZoneInfo(timezone)
 
     def moment(self, date: str, time: str, second: str, half: str) -> tuple[int | None, str, dict[str, int]]:
-        """Seconds UTC, None where there is no such day; YYYYMMDDTHHMMSS; how often each id was given on that day.
+        """Seconds UTC, None if there is no such day; YYYYMMDDTHHMMSS; how often each id occurred on that day.
 
-        `time` is hour and minute as written, `half` the half of the day behind them; `second` may be empty.
+        `time` is hour and minute as written, `half` the half of the day after them; `second` may be empty.
         """
         midnight, day, ids = self._days.get(date) or self._day(date)
         since, hhmmss = self._times.get(time + half if half else time) or self._time(time, half or "")
@@ -196,31 +197,31 @@ class LocalClock:
         ts = midnight + since if midnight is not None else self._utc_of(day, hhmmss)
         return ts, f"{day}T{hhmmss}", ids
 
-    def _day(self, written: str) -> Day:
-        """The day of a message that begins with that date."""
+    def _day(self, text: str) -> Day:
+        """The day of a message with that date; added to the cache, which is emptied when it grows too large."""
         if len(self._days) % _DAYS_COUNTED == 0:
             many = sum(len(seen) for _, _, seen in self._days.values()) > _IDS_KEPT
             if many or len(self._days) >= _DAYS_KEPT:
                 self._days.clear()
-        day = calendar_date(self._order, written)
-        found: Day = (None, UNDATED, {})
-        if day:
-            start = self._utc(day.year, day.month, day.day)
-            whole = self._utc(day.year, day.month, day.day, 23, 59, 59) - start == _LAST_SECOND
-            found = (start if whole else None, day.isoformat().replace("-", ""), {})
-        self._days[written] = found
-        return found
+        date = calendar_date(self._order, text)
+        day: Day = (None, UNDATED, {})
+        if date:
+            start = self._utc(date.year, date.month, date.day)
+            is_regular = self._utc(date.year, date.month, date.day, 23, 59, 59) - start == _LAST_SECOND
+            day = (start if is_regular else None, date.isoformat().replace("-", ""), {})
+        self._days[text] = day
+        return day
 
-    def _time(self, written: str, half: str) -> tuple[int, str]:
-        """Seconds since midnight and HHMM00, of hour and minute as written and the half of the day behind them."""
-        hour, minute = map(int, _NUMBER.findall(written))
-        shift = _HALVES.get(_letters(half or written))
-        if shift is not None and hour <= 12:  # 13:05 PM is what some phones write for 13:05
+    def _time(self, text: str, half: str) -> tuple[int, str]:
+        """Seconds since midnight and HHMM00, of hour and minute as written and the half of the day after them."""
+        hour, minute = map(int, _NUMBER.findall(text))
+        shift = _HALVES.get(_letters(half or text))
+        if shift is not None and hour <= 12:  # some phones write 13:05 as 13:05 PM
             hour = hour % 12 + shift
         if len(self._times) >= _TIMES_KEPT:
             self._times.clear()
-        found = self._times[written + half] = 3600 * hour + 60 * minute, f"{hour:02}{minute:02}00"
-        return found
+        time = self._times[text + half] = 3600 * hour + 60 * minute, f"{hour:02}{minute:02}00"
+        return time
 
     def _utc_of(self, day: str, time: str) -> int | None:
         """Seconds UTC of a local YYYYMMDD and HHMMSS; None where the day is UNDATED."""

@@ -63,18 +63,18 @@ def build(
     dimension: int = 0,
     spans: bool = False,
     collection: CollectionRef | None = None,
-    beside: Executor | None = None,
+    executor: Executor | None = None,
 ) -> int:
-    """Makes a store in the folder `path`, in place of what is there, and returns how many passages it holds.
+    """Makes a store in the folder `path`, replacing its contents, and returns the number of passages.
 
     The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers). `each`
-    is a `map` that may use other processes. With a dimension they also carry `vector`, a list of so many numbers or
-    null; where passages have `spans` also `span_vectors`, so many numbers for each span, one behind the other. With a
-    collection the vectors go there, and the folder only says so; StoreError where the server fails. Without one
-    `beside` is another process for the engine.
+    is a `map` that may use other processes. With a dimension they also carry `vector`, a list of `dimension` numbers or
+    null; if passages have `spans`, also `span_vectors`, the concatenated vectors of their spans. With a collection the
+    vectors are stored there, and the folder only refers to it; StoreError if the server fails. Without one, `executor`
+    runs the engine in another process.
     """
     if collection is None:
-        return local_build.build(path, batches, each, dimension, spans, beside)
+        return local_build.build(path, batches, each, dimension, spans, executor)
     from relrag_pipelines.stores.vectors import server_index
 
     return server_index.build(path, collection, batches, each, dimension, spans)
@@ -90,37 +90,37 @@ def extend(
 ) -> int:
     """Makes a store in the folder `path` like that in `previous`, without some passages and with others.
 
-    Returns how many it holds. It takes a fraction of the time of `build`; but what is removed stays in the files, and
-    in the frequencies that words are weighed by, until the store is built anew. On a server both are one collection,
-    in which each sees its own points: then `generation` is the number of the new one.
+    Returns the number of passages. It takes a fraction of the time of `build`, but removed passages stay in the files,
+    and in the frequencies that weigh words, until the store is built anew. On a server both are one collection, in
+    which each sees its own points: then `generation` is the number of the new one.
     """
-    known = collection_ref.load(previous)
-    if known is None:
+    collection = collection_ref.load(previous)
+    if collection is None:
         return local_build.extend(previous, path, batches, remove_ids, each)
     from relrag_pipelines.stores.vectors import server_index
 
-    return server_index.extend(known, path, batches, remove_ids, each, generation)
+    return server_index.extend(collection, path, batches, remove_ids, each, generation)
 
 
 def open(path: Path) -> VectorStore:
     """The store in that folder, for reading."""
-    known = collection_ref.load(path)
-    if known is None:
+    collection = collection_ref.load(path)
+    if collection is None:
         return local_store.open(path)
     from relrag_pipelines.stores.vectors import server_index
 
-    return server_index.open(known)
+    return server_index.open(collection)
 
 
 def payloads(path: Path) -> Iterator[dict[str, Any]]:
     """Everything that the points of a store carry beside their vectors, read through the engine that packs it."""
-    known = collection_ref.load(path)
-    if known is None:
+    collection = collection_ref.load(path)
+    if collection is None:
         yield from local_store.payloads(path)
     else:
         from relrag_pipelines.stores.vectors import server_index
 
-        yield from server_index.payloads(known)
+        yield from server_index.payloads(collection)
 
 
 def server_info(url: str, timeout: int = 60) -> tuple[str, list[str]]:
@@ -137,27 +137,31 @@ def collection(path: Path) -> CollectionRef | None:
 
 
 def missing_parts(path: Path) -> str:
-    """What a store lacks that it keeps elsewhere than in its folder; empty where it is whole.
+    """What a store lacks of the data that it keeps outside its folder; empty if it is complete.
 
     Raises StoreError where the server cannot be asked.
     """
-    known = collection_ref.load(path)
-    if known is None:
+    collection = collection_ref.load(path)
+    if collection is None:
         return ""
     from relrag_pipelines.stores.vectors import server_index
 
-    return server_index.missing_parts(known)
+    return server_index.missing_parts(collection)
 
 
-def delete_remote(path: Path, kept: Iterable[Path]) -> None:
-    """Removes what a store that goes keeps elsewhere than in its folder, but for what the `kept` ones share with it.
+def delete_remote(path: Path, retained: Iterable[Path]) -> None:
+    """Removes a store's data outside its folder, except for data that the `retained` stores share.
 
     Raises StoreError where the server cannot be asked.
     """
-    known = collection_ref.load(path)
-    if known is None:
+    collection = collection_ref.load(path)
+    if collection is None:
         return
     from relrag_pipelines.stores.vectors import server_index
 
-    sharing = [one for folder in kept if (one := collection_ref.load(folder)) and one.name == known.name]
-    server_index.delete_remote(known, [one.generation for one in sharing])
+    sharing = [
+        reference
+        for folder in retained
+        if (reference := collection_ref.load(folder)) and reference.name == collection.name
+    ]
+    server_index.delete_remote(collection, [reference.generation for reference in sharing])

@@ -36,13 +36,13 @@ class CollectionRef:
 
 
 def load(folder: Path) -> CollectionRef | None:
-    """What the file in that folder says; None where there is none. Raises ValueError where it is damaged."""
+    """The reference in a folder's file; None if there is none. Raises ValueError if it is damaged."""
     try:
-        found = json.loads((folder / NAME).read_bytes())
+        fields = json.loads((folder / NAME).read_bytes())
     except FileNotFoundError:
         return None
     try:
-        return CollectionRef(**found)
+        return CollectionRef(**fields)
     except TypeError:
         raise ValueError(f"{folder / NAME} is damaged") from None
 

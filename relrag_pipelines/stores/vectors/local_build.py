@@ -66,32 +66,32 @@ def build(
     each: Each = map,
     dimension: int = 0,
     spans: bool = False,
-    beside: Executor | None = None,
+    executor: Executor | None = None,
 ) -> int:
-    """Makes a store in the folder `path`, in place of what is there, and returns how many passages it holds.
+    """Makes a store in the folder `path`, replacing its contents, and returns the number of passages.
 
     The batches carry the columns of records.Chunk, and person_ids and mentioned_person_ids (lists of integers). `each`
-    is a `map` that may use other processes. With a dimension they also carry `vector`, a list of so many numbers or
-    null; where passages have `spans` also `span_vectors`, so many numbers for each span, one behind the other.
-    `beside` is another process for the engine, which keeps Python's lock while it works.
+    is a `map` that may use other processes. With a dimension they also carry `vector`, a list of `dimension` numbers or
+    null; if passages have `spans`, also `span_vectors`, the concatenated vectors of their spans. `executor` runs the
+    engine, which keeps Python's lock while it works, in another process.
     """
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
-    submit = beside.submit if beside else _submit
-    waiting: deque[Future[None]] = deque([submit(_begin, path, dimension, spans)])
+    submit = executor.submit if executor else _submit
+    pending: deque[Future[None]] = deque([submit(_begin, path, dimension, spans)])
     try:
         for batch, tokens in add_sparse_tokens(batches, each):
-            waiting.append(submit(_add, path, batch, tokens))
-            if len(waiting) > _AHEAD:
-                waiting.popleft().result()
-        while waiting:
-            waiting.popleft().result()
+            pending.append(submit(_add, path, batch, tokens))
+            if len(pending) > _AHEAD:
+                pending.popleft().result()
+        while pending:
+            pending.popleft().result()
         return submit(_finish, path).result()
     except BaseException:
         # whoever makes room or begins anew may be sure that nothing is written there any more
-        for one in waiting:
-            one.cancel()
-        wait(waiting)
+        for future in pending:
+            future.cancel()
+        wait(pending)
         with suppress(BrokenExecutor):
             wait([submit(_rollback, path)])
         raise
@@ -206,6 +206,6 @@ def _finalize(shard: EdgeShard, path: Path) -> int:
     shard.flush()
     shard.close()
     shard = EdgeShard.load(str(path))
-    held = shard.count(CountRequest())
+    point_count = shard.count(CountRequest())
     shard.close()
-    return held
+    return point_count

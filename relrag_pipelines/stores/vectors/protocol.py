@@ -135,10 +135,13 @@ def match_conditions(where: ChunkFilter) -> list[tuple[str, list[str]]]:
 def build_points(
     batch: pa.RecordBatch, tokens: Iterable[str], encoder: SparseEncoder
 ) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """Of each passage of a batch its id, its vectors by name, and its payload; `tokens` are what `words` gave."""
+    """Yields (id, vectors by name, payload) of each passage of a batch; `tokens` are those of `sparse_tokens`."""
     ids, sections = batch.column("chunk_id").to_pylist(), batch.column("section").to_pylist()
-    found = map(encoder.document, tokens)
-    sparse = (one if section is None else _weaker(one) for one, section in zip(found, sections, strict=True))
+    word_vectors = map(encoder.document, tokens)
+    sparse = (
+        word_vector if section is None else _weaker(word_vector)
+        for word_vector, section in zip(word_vectors, sections, strict=True)
+    )
     return zip(ids, _vectors(batch, sparse), _payloads(batch), strict=True)
 
 
@@ -152,20 +155,24 @@ def add_sparse_tokens(batches: Iterable[pa.RecordBatch], each: Each) -> Iterator
 
 
 def sparse_tokens(batch: pa.RecordBatch) -> list[str]:
-    """What each passage is found by: the tokens of the columns SAID."""
-    return [document_tokens(index_text(*said)) for said in zip(*(one.to_pylist() for one in batch), strict=True)]
+    """The searchable tokens of each passage, from the columns SAID."""
+    return [
+        document_tokens(index_text(*texts)) for texts in zip(*(column.to_pylist() for column in batch), strict=True)
+    ]
 
 
 def _vectors(batch: pa.RecordBatch, sparse: Iterable[SparseVector]) -> Iterator[dict[str, Any]]:
-    """The vectors of each passage: the sparse one, and the dense ones where it has any."""
+    """The vectors of each passage: the sparse one, and its dense ones if it has any."""
     if _LAKE_VECTOR not in batch.schema.names:
-        return ({WORDS: one} for one in sparse)
+        return ({WORDS: word_vector} for word_vector in sparse)
     dense = batch.column(_LAKE_VECTOR).to_pylist()
     has_spans = _LAKE_SPANS in batch.schema.names
     spans = batch.column(_LAKE_SPANS).to_pylist() if has_spans else [None] * batch.num_rows
     return (
-        {WORDS: words} | ({MEANING: one} if one else {}) | ({SPANS: _rows(some, len(one))} if some else {})
-        for words, one, some in zip(sparse, dense, spans, strict=True)
+        {WORDS: words}
+        | ({MEANING: vector} if vector else {})
+        | ({SPANS: _rows(span_numbers, len(vector))} if span_numbers else {})
+        for words, vector, span_numbers in zip(sparse, dense, spans, strict=True)
     )
 
 

@@ -65,18 +65,18 @@ class Connection:
 
     def version(self) -> str:
         """The version of the server; StoreError where it does not answer as Qdrant, or is too old."""
-        said = str(self.ask(lambda client: client.info()).version)
-        numbers = re.match(r"(\d+)\.(\d+)", said)
+        version = str(self.ask(lambda client: client.info()).version)
+        numbers = re.match(r"(\d+)\.(\d+)", version)
         if not numbers or tuple(map(int, numbers.groups())) < OLDEST:
             least = ".".join(map(str, OLDEST))
-            raise StoreError(f"Qdrant at {self.url} is version {said or 'unknown'}; relrag needs {least} or newer")
+            raise StoreError(f"Qdrant at {self.url} is version {version or 'unknown'}; relrag needs {least} or newer")
         # the version is told without a key
         self.ask(lambda client: client.get_collections())
-        return said
+        return version
 
     def names(self) -> list[str]:
         """All collections on the server."""
-        return sorted(one.name for one in self.ask(lambda client: client.get_collections()).collections)
+        return sorted(collection.name for collection in self.ask(lambda client: client.get_collections()).collections)
 
     def close(self) -> None:
         """Lets go of it."""
@@ -94,7 +94,7 @@ def connect(url: str, timeout: int = TIMEOUT_SECONDS, variable: str = KEY) -> Co
 
 
 def _refusal(url: str, status: int | None, variable: str) -> StoreError:
-    said = {
+    reasons = {
         401: f"does not accept the key (401); check {variable}",
         403: f"does not allow this key to do that (403); check {variable}",
         404: "does not have what was asked for (404): the collection is gone, `relrag verify --repair` makes it again, "
@@ -103,7 +103,7 @@ def _refusal(url: str, status: int | None, variable: str) -> StoreError:
         429: f"still refuses for too many requests (429); {_KEPT}",
     }
     other = f"failed ({status}); {_KEPT}" if status in _PASSING else f"does not accept the request ({status})"
-    return StoreError(f"Qdrant at {url} {said.get(status or 0, other)}")
+    return StoreError(f"Qdrant at {url} {reasons.get(status or 0, other)}")
 
 
 def _unreachable(url: str, source: Exception) -> StoreError:

@@ -71,7 +71,7 @@ _QUANTIZATION: dict[str, models.QuantizationConfig | None] = {
 
 def build(
     path: Path,
-    place: CollectionRef,
+    collection: CollectionRef,
     batches: Iterable[pa.RecordBatch],
     each: Each,
     dimension: int,
@@ -80,19 +80,19 @@ def build(
     """Makes the collection, which the folder `path` names before it is there; returns how many points it holds."""
     shutil.rmtree(path, ignore_errors=True)
     make_private(path)
-    with closing(connect(place.url)) as server:
+    with closing(connect(collection.url)) as server:
         server.version()
-        collection_ref.save(path, place)
+        collection_ref.save(path, collection)
         failpoint("vectors.create", path)
-        _create(server, place, dimension, spans)
-        _upsert(server, place, batches, each, path)
+        _create(server, collection, dimension, spans)
+        _upsert(server, collection, batches, each, path)
         failpoint("vectors.optimize", path)
-        _optimize(server, place, dimension)
-        return _finalize(server, place, path)
+        _optimize(server, collection, dimension)
+        return _finalize(server, collection, path)
 
 
 def extend(
-    known: CollectionRef,
+    collection: CollectionRef,
     path: Path,
     batches: Iterable[pa.RecordBatch],
     remove_ids: Sequence[str],
@@ -102,63 +102,63 @@ def extend(
     """Adds the points of a further generation to a collection, and marks those that it has no more."""
     shutil.rmtree(path, ignore_errors=True)
     make_private(path)
-    place = CollectionRef(known.url, known.name, generation, quantization=known.quantization)
-    with closing(connect(place.url)) as server:
+    successor = CollectionRef(collection.url, collection.name, generation, quantization=collection.quantization)
+    with closing(connect(successor.url)) as server:
         server.version()
-        collection_ref.save(path, place)
-        _undo(server, known.name, known.generation)
-        for gone in _parts(remove_ids, SCROLLED):
+        collection_ref.save(path, successor)
+        _undo(server, collection.name, collection.generation)
+        for removed in _parts(remove_ids, SCROLLED):
             failpoint("vectors.delete", path)
-            _mark(server, known, gone, generation)
-        _upsert(server, place, batches, each, path, {SINCE: generation})
-        return _finalize(server, place, path)
+            _mark(server, collection, removed, generation)
+        _upsert(server, successor, batches, each, path, {SINCE: generation})
+        return _finalize(server, successor, path)
 
 
-def open(place: CollectionRef) -> ServerStore:
+def open(collection: CollectionRef) -> ServerStore:
     """The points of one generation, for reading; nothing is asked before the first search."""
-    return ServerStore(connect(place.url), place)
+    return ServerStore(connect(collection.url), collection)
 
 
-def payloads(place: CollectionRef) -> Iterator[dict[str, Any]]:
-    """What all points of the collection carry beside their vectors, of whatever generation; none where it is gone."""
-    with closing(connect(place.url)) as server:
+def payloads(collection: CollectionRef) -> Iterator[dict[str, Any]]:
+    """The payloads of all points of the collection, of every generation; none if the collection is gone."""
+    with closing(connect(collection.url)) as server:
         following = None
-        while server.ask(lambda client: client.collection_exists(place.name)):
-            found, following = _page(server, place, following)
-            yield from (point.payload or {} for point in found)
+        while server.ask(lambda client: client.collection_exists(collection.name)):
+            points, following = _page(server, collection, following)
+            yield from (point.payload or {} for point in points)
             if following is None:
                 return
 
 
-def missing_parts(place: CollectionRef) -> str:
-    """What the server lacks of a generation; empty where it has all. StoreError where it cannot be asked."""
-    with closing(connect(place.url)) as server:
-        if not server.ask(lambda client: client.collection_exists(place.name)):
-            return f"{place} is not there"
-        held = ServerStore(server, place).count()
-    return "" if held == place.points else f"{place} holds {held} points of it, not {place.points}"
+def missing_parts(collection: CollectionRef) -> str:
+    """What the server lacks of a generation; empty if it is complete. StoreError if the server cannot be asked."""
+    with closing(connect(collection.url)) as server:
+        if not server.ask(lambda client: client.collection_exists(collection.name)):
+            return f"{collection} is not there"
+        count = ServerStore(server, collection).count()
+    return "" if count == collection.points else f"{collection} holds {count} points of it, not {collection.points}"
 
 
-def delete_remote(place: CollectionRef, kept: Sequence[int]) -> None:
-    """Removes what a generation that goes had for itself: the collection, or where others (`kept`, their numbers)
+def delete_remote(collection: CollectionRef, retained: Sequence[int]) -> None:
+    """Removes what a generation that goes had for itself: the collection, or where others (`retained`, their numbers)
     share it, the points that none of them has.
     """
-    with closing(connect(place.url)) as server:
-        if not kept:
-            server.ask(lambda client: client.delete_collection(place.name), PAUSES)
-        elif server.ask(lambda client: client.collection_exists(place.name)):
-            over = models.Filter(must=[models.FieldCondition(key=UNTIL, range=models.Range(lte=min(kept)))])
-            server.ask(lambda client: client.delete(place.name, over, wait=True), PAUSES)
-            _undo(server, place.name, max(kept))
+    with closing(connect(collection.url)) as server:
+        if not retained:
+            server.ask(lambda client: client.delete_collection(collection.name), PAUSES)
+        elif server.ask(lambda client: client.collection_exists(collection.name)):
+            expired = models.Filter(must=[models.FieldCondition(key=UNTIL, range=models.Range(lte=min(retained)))])
+            server.ask(lambda client: client.delete(collection.name, expired, wait=True), PAUSES)
+            _undo(server, collection.name, max(retained))
 
 
-def _create(server: Connection, place: CollectionRef, dimension: int, spans: bool) -> None:
-    dense = {MEANING: _dense(place, dimension)} if dimension else {}
+def _create(server: Connection, collection: CollectionRef, dimension: int, spans: bool) -> None:
+    dense = {MEANING: _dense(collection, dimension)} if dimension else {}
     if dense and spans:
         dense[SPANS] = _of_spans(dimension)
     server.ask(
         lambda client: client.create_collection(
-            place.name,
+            collection.name,
             vectors_config=dense,
             sparse_vectors_config={WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)},
             # what has come to rest is indexed at half the cost, so not yet
@@ -167,20 +167,20 @@ def _create(server: Connection, place: CollectionRef, dimension: int, spans: boo
     )
     for field in (*KEYWORDS, CHUNK):
         keyword = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
-        _index(server, place, field, keyword)
+        _index(server, collection, field, keyword)
     for field in (*INTEGERS, SINCE, UNTIL):
         ranged = field in ("ts", SINCE, UNTIL)
         integer = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=not ranged, range=ranged)
-        _index(server, place, field, integer)
+        _index(server, collection, field, integer)
 
 
-def _dense(place: CollectionRef, dimension: int) -> models.VectorParams:
+def _dense(collection: CollectionRef, dimension: int) -> models.VectorParams:
     return models.VectorParams(
         size=dimension,
         distance=models.Distance.COSINE,
         datatype=models.Datatype.FLOAT16,
         hnsw_config=_HNSW,
-        quantization_config=_QUANTIZATION[place.quantization],
+        quantization_config=_QUANTIZATION[collection.quantization],
     )
 
 
@@ -196,13 +196,13 @@ def _of_spans(dimension: int) -> models.VectorParams:
     )
 
 
-def _index(server: Connection, place: CollectionRef, field: str, params: models.PayloadSchemaParams) -> None:
-    server.ask(lambda client: client.create_payload_index(place.name, field, params, wait=True), PAUSES)
+def _index(server: Connection, collection: CollectionRef, field: str, params: models.PayloadSchemaParams) -> None:
+    server.ask(lambda client: client.create_payload_index(collection.name, field, params, wait=True), PAUSES)
 
 
 def _upsert(
     server: Connection,
-    place: CollectionRef,
+    collection: CollectionRef,
     batches: Iterable[pa.RecordBatch],
     each: Each,
     path: Path,
@@ -210,11 +210,11 @@ def _upsert(
 ) -> None:
     encoder = SparseEncoder()
     for batch, tokens in add_sparse_tokens(batches, each):
-        given = list(build_points(batch, tokens, encoder))
-        size = max((_numbers(vectors) for _, vectors, _ in given), default=0)
-        for some in _parts(given, max(1, _REQUEST_BYTES // (_POINT_BYTES + _NUMBER_BYTES * size))):
+        passages = list(build_points(batch, tokens, encoder))
+        size = max((_numbers(vectors) for _, vectors, _ in passages), default=0)
+        for part in _parts(passages, max(1, _REQUEST_BYTES // (_POINT_BYTES + _NUMBER_BYTES * size))):
             failpoint("vectors.upsert", path)
-            _send(server, place, [_point(one, place.generation, more or {}) for one in some])
+            _send(server, collection, [_point(passage, collection.generation, more or {}) for passage in part])
 
 
 def _numbers(vectors: dict[str, Any]) -> int:
@@ -222,47 +222,47 @@ def _numbers(vectors: dict[str, Any]) -> int:
     return len(vectors.get(MEANING, ())) + sum(map(len, vectors.get(SPANS, ())))
 
 
-def _send(server: Connection, place: CollectionRef, some: list[models.PointStruct]) -> None:
-    server.ask(lambda client: client.upsert(place.name, some, wait=True), PAUSES)
+def _send(server: Connection, collection: CollectionRef, points: list[models.PointStruct]) -> None:
+    server.ask(lambda client: client.upsert(collection.name, points, wait=True), PAUSES)
 
 
 def _point(
     passage: tuple[str, dict[str, Any], dict[str, Any]], generation: int, more: dict[str, int]
 ) -> models.PointStruct:
     chunk_id, vectors, payload = passage
-    named = {name: sparse(one) if name == WORDS else one for name, one in vectors.items()}
+    encoded = {name: sparse(value) if name == WORDS else value for name, value in vectors.items()}
     # not validated: that takes longer than all else, and the shapes are ours
     return models.PointStruct.model_construct(
         id=str(uuid.uuid5(uuid.UUID(chunk_id), str(generation))),
-        vector=named,
+        vector=encoded,
         payload={**payload, CHUNK: chunk_id, **more},
     )
 
 
-def _optimize(server: Connection, place: CollectionRef, dimension: int) -> None:
+def _optimize(server: Connection, collection: CollectionRef, dimension: int) -> None:
     """Lets the server build its index, and waits for it."""
     # counted in KiB, as by the engine in process
     threshold = max(1, EXACT_UP_TO * dimension * 2 // 1024) if dimension else 10_000
     ready = models.OptimizersConfigDiff(indexing_threshold=threshold)
-    server.ask(lambda client: client.update_collection(place.name, optimizers_config=ready), PAUSES)
+    server.ask(lambda client: client.update_collection(collection.name, optimizers_config=ready), PAUSES)
     until = time.monotonic() + _INDEXING_SECONDS
     while time.monotonic() < until:
-        state = server.ask(lambda client: client.get_collection(place.name), PAUSES)
+        state = server.ask(lambda client: client.get_collection(collection.name), PAUSES)
         if state.status == models.CollectionStatus.RED:
-            raise StoreError(f"{place} could not be indexed; its server says why in its log")
+            raise StoreError(f"{collection} could not be indexed; its server says why in its log")
         if state.status == models.CollectionStatus.GREEN:
             return
         time.sleep(_POLL_SECONDS)
 
 
-def _page(server: Connection, place: CollectionRef, offset: Any) -> tuple[list[models.Record], Any]:
-    return server.ask(lambda client: client.scroll(place.name, limit=SCROLLED, offset=offset))
+def _page(server: Connection, collection: CollectionRef, offset: Any) -> tuple[list[models.Record], Any]:
+    return server.ask(lambda client: client.scroll(collection.name, limit=SCROLLED, offset=offset))
 
 
-def _mark(server: Connection, known: CollectionRef, gone: list[str], generation: int) -> None:
-    """Lets passages end with the generation before that number."""
-    there = models.Filter(must=[in_generation(CHUNK, gone)], must_not=outside_generation(known))
-    server.ask(lambda client: client.set_payload(known.name, {UNTIL: generation}, there, wait=True), PAUSES)
+def _mark(server: Connection, collection: CollectionRef, chunk_ids: list[str], generation: int) -> None:
+    """Marks passages as ending before a generation."""
+    condition = models.Filter(must=[in_generation(CHUNK, chunk_ids)], must_not=outside_generation(collection))
+    server.ask(lambda client: client.set_payload(collection.name, {UNTIL: generation}, condition, wait=True), PAUSES)
 
 
 def _undo(server: Connection, name: str, generation: int) -> None:
@@ -273,11 +273,11 @@ def _undo(server: Connection, name: str, generation: int) -> None:
     server.ask(lambda client: client.delete_payload(name, [UNTIL], marked, wait=True), PAUSES)
 
 
-def _finalize(server: Connection, place: CollectionRef, path: Path) -> int:
+def _finalize(server: Connection, collection: CollectionRef, path: Path) -> int:
     failpoint("vectors.flush", path)
-    held = ServerStore(server, place).count()
-    collection_ref.save(path, place, held)
-    return held
+    count = ServerStore(server, collection).count()
+    collection_ref.save(path, collection, count)
+    return count
 
 
 def _parts(items: Sequence[Any], size: int) -> Iterator[list[Any]]:

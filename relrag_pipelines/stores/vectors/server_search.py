@@ -32,9 +32,9 @@ _OVERSAMPLING = 3.0
 class ServerStore:
     """The points of one generation."""
 
-    def __init__(self, server: Connection, place: CollectionRef) -> None:
+    def __init__(self, server: Connection, collection: CollectionRef) -> None:
         self._server = server
-        self._place = place
+        self._collection = collection
         self._encoder = SparseEncoder()
 
     def search(
@@ -52,7 +52,7 @@ class ServerStore:
         """See VectorStore."""
         quantized = models.QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING)
         wide = models.SearchParams(
-            hnsw_ef=max(BREADTH, limit), quantization=quantized if self._place.quantization != "none" else None
+            hnsw_ef=max(BREADTH, limit), quantization=quantized if self._collection.quantization != "none" else None
         )
         return self._query(vector.tolist(), MEANING, limit, where, wide)
 
@@ -64,13 +64,13 @@ class ServerStore:
 
     def fetch_ids(self, where: ChunkFilter, limit: int) -> list[str]:
         """See VectorStore."""
-        within, name = _filter(where, self._place), self._place.name
-        found, _ = self._server.ask(lambda client: client.scroll(name, within, limit=limit, with_payload=[CHUNK]))
-        return sorted(_chunk(point) for point in found)
+        within, name = _filter(where, self._collection), self._collection.name
+        points, _ = self._server.ask(lambda client: client.scroll(name, within, limit=limit, with_payload=[CHUNK]))
+        return sorted(_chunk(point) for point in points)
 
     def count(self, where: ChunkFilter = ANYWHERE) -> int:
         """See VectorStore."""
-        within, name = _filter(where, self._place), self._place.name
+        within, name = _filter(where, self._collection), self._collection.name
         return self._server.ask(lambda client: client.count(name, within, exact=True)).count
 
     def close(self) -> None:
@@ -79,18 +79,18 @@ class ServerStore:
 
     @functools.cached_property
     def _has_spans(self) -> bool:
-        held = self._server.ask(lambda client: client.get_collection(self._place.name)).config.params.vectors
-        return isinstance(held, dict) and SPANS in held
+        vectors = self._server.ask(lambda client: client.get_collection(self._collection.name)).config.params.vectors
+        return isinstance(vectors, dict) and SPANS in vectors
 
     def _query(
         self, query: Any, using: str, limit: int, where: ChunkFilter, wide: models.SearchParams | None = None
     ) -> list[ScoredPoint]:
-        asked: dict[str, Any] = {"query": query, "using": using, "limit": limit, "search_params": wide}
-        within, name = _filter(where, self._place), self._place.name
-        found = self._server.ask(
-            lambda client: client.query_points(name, query_filter=within, with_payload=[CHUNK], **asked)
+        arguments: dict[str, Any] = {"query": query, "using": using, "limit": limit, "search_params": wide}
+        within, name = _filter(where, self._collection), self._collection.name
+        response = self._server.ask(
+            lambda client: client.query_points(name, query_filter=within, with_payload=[CHUNK], **arguments)
         )
-        hits = [ScoredPoint(_chunk(point), point.score) for point in found.points]
+        hits = [ScoredPoint(_chunk(point), point.score) for point in response.points]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
 
 
@@ -100,7 +100,7 @@ def sparse(vector: Any) -> models.SparseVector:
     return models.SparseVector.model_construct(indices=list(vector.indices), values=list(vector.values))
 
 
-def _filter(where: ChunkFilter, place: CollectionRef) -> models.Filter:
+def _filter(where: ChunkFilter, collection: CollectionRef) -> models.Filter:
     must: list[Any] = [in_generation(field, values) for field, values in match_conditions(where)]
     if where.ts_from is not None or where.ts_to is not None:
         must.append(models.FieldCondition(key="ts", range=models.Range(gte=where.ts_from, lt=where.ts_to)))
@@ -111,13 +111,13 @@ def _filter(where: ChunkFilter, place: CollectionRef) -> models.Filter:
         must.append(
             models.Filter(should=[in_generation(field, people) for field in ("person_ids", "mentioned_person_ids")])
         )
-    return models.Filter(must=must, must_not=outside_generation(place))
+    return models.Filter(must=must, must_not=outside_generation(collection))
 
 
-def outside_generation(place: CollectionRef) -> list[Any]:
-    """What a point of the collection is that does not belong to the generation; most have neither field."""
-    later, over = models.Range(gt=place.generation), models.Range(lte=place.generation)
-    return [models.FieldCondition(key=SINCE, range=later), models.FieldCondition(key=UNTIL, range=over)]
+def outside_generation(collection: CollectionRef) -> list[Any]:
+    """The conditions that exclude a point from a generation; most points have neither field."""
+    later, ended = models.Range(gt=collection.generation), models.Range(lte=collection.generation)
+    return [models.FieldCondition(key=SINCE, range=later), models.FieldCondition(key=UNTIL, range=ended)]
 
 
 def in_generation(field: str, values: Sequence[Any]) -> models.FieldCondition:

@@ -1,21 +1,20 @@
-"""How texts state facts of people, a file a language, compiled: where the names stand, and what is stated."""
+"""How texts state facts of people: `facts.toml` of each language, compiled."""
 
 from __future__ import annotations
 
 import functools
 import re
-import tomllib
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
+from relrag_pipelines import languages
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.letter_case import lower
 from relrag_pipelines.text.month_names import month_names, months_of
 from relrag_pipelines.text.names.tables import before_family_names
 
-LANGUAGES = ("en", "cs", "he")
+LANGUAGES = languages.codes("facts")
 INTRODUCER = "introducer"
 """the predicate whose value is somebody: who brought two together"""
 MANAGER = "manager"
@@ -27,10 +26,8 @@ _NAMES = re.compile(r"\{(name|other)\}")
 _NUMBER = r"(?P<number><PHONE_NUMBER[^<>]*>|(?!\d{1,2}[/-]\d{1,2}[/-]\d{4})\+?\d[\d ()/-]{5,}\d)"
 _NAMED_NUMBER = re.compile(r"[^\W\d_][^\d<\n]{1,40} (?:<PHONE_NUMBER|\+?\d[\d ()/-]{5,}\d)")
 """a text that begins with a name and a number"""
-_AGE = (
-    r"(?P<age>\d{1,3}|%s)(?=\s*(?:[.,;!)\n]|$)| (?:today|now|and|but|by the way|years old|let|roky|roků|היום|ביום)\b)"
-)
-_ENDED = r"(?=\s*(?:[.;!)\n]|$)| (?:and|in|from|at|with|a|na|s|ve?|od|z) )"
+_AGE = r"(?P<age>\d{1,3}|%s)(?=\s*(?:[.,;!)\n]|$)| (?:%s)\b)"
+_ENDED = r"(?=\s*(?:[.;!)\n]|$)| (?:%s) )"
 
 
 class Template(NamedTuple):
@@ -86,7 +83,8 @@ def _cues() -> AhoCorasick:
     pieces = {piece for language in LANGUAGES for piece in _table(language)["cues"]}
     before_ages = {piece for language in LANGUAGES for piece in _table(language)["cues_of_ages"]}
     pieces |= {f"{piece}{number}" for piece in before_ages for number in (*map(str, range(1, 10)), *_ages())}
-    pieces |= {word for word, kind in kinship.types_of("he").items() if kind in kinship.ROLES}  # Hebrew says no `is`
+    without_verb = [language for language in LANGUAGES if _table(language).get("no_copula")]
+    pieces |= {word for one in without_verb for word, kind in kinship.types_of(one).items() if kind in kinship.ROLES}
     return AhoCorasick(sorted(pieces), implementation=Implementation.DFA)
 
 
@@ -129,15 +127,14 @@ def _templates_of(language: str) -> list[Template]:
 def _compile(predicate: str, pattern: str, table: dict[str, Any], language: str, doubt: re.Pattern[str]) -> Template:
     values = {
         "{date}": f"(?P<date>{_date(language)})",
-        "{age}": _AGE % "|".join(table["ages"]),
+        "{age}": _AGE % ("|".join(table["ages"]), _listed("behind_age")),
         "{number}": _NUMBER,
         "{gap}": rf"(?:(?!{table['others']})[^\d<\n]){{0,40}}",
         "{place}": rf"(?P<place>{table['place']})(?!\w)",
-        # what is moved to is a place, unless it is one of these
-        "{town}": r"(?P<place>(?!בית|דיר|חדר|קומ|מקום|שכונ|יחד|בנין|בניין)[א-ת]{3,})(?!\w)",
+        "{town}": rf"(?P<place>{table.get('town', '(?!)')})(?!\w)",
         "{until}": table[MANAGER]["until"],
         "{company}": rf"(?P<company>{table['company']})(?!\w)",
-        "{role}": rf"(?P<role>{_roles(language)})" + _ENDED,
+        "{role}": rf"(?P<role>{_roles(language)})" + _ENDED % _listed("behind_role"),
     }
     pieces = _NAMES.split(pattern)
     parts = []
@@ -159,11 +156,19 @@ def _title() -> str:
     return rf"(?:(?:{'|'.join(map(re.escape, sorted(before_family_names())))})\.? )?"
 
 
+def _listed(key: str) -> str:
+    """The alternatives of all languages."""
+    return "|".join(_table(language)[key] for language in LANGUAGES if key in _table(language)) or "(?!)"
+
+
 def _date(language: str) -> str:
+    table = languages.table(language, "dates") if language in languages.codes("dates") else {}
+    of, prefix = ("|".join(table.get(key, ())) or "(?!)" for key in ("of", "month_prefix"))
+    nth = "|".join(table.get("ordinals", ())) or "(?!)"
     months = "|".join(sorted(map(re.escape, month_names(language)), key=len, reverse=True))
     day = r"\d{1,2}"
-    before = rf"{day}(?:st|nd|rd|th|\.)? (?:of )?(?:ב-?)?(?:{months})\b(?:,? \d{{4}})?"
-    named = rf"{before}|(?:{months})\b {day}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?"
+    before = rf"{day}(?:{nth}|\.)? (?:(?:{of}) )?(?:{prefix})?(?:{months})\b(?:,? \d{{4}})?"
+    named = rf"{before}|(?:{months})\b {day}(?:{nth})?\b(?:,? \d{{4}})?"
     return rf"{named}|{day}\. ?{day}\.(?: ?\d{{4}})?|{day}[./]{day}(?:[./]\d{{4}})?|\d{{4}}\b(?!-)"
 
 
@@ -172,6 +177,5 @@ def _roles(language: str) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
-@functools.cache
 def _table(language: str) -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8"))
+    return languages.table(language, "facts")

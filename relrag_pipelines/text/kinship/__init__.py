@@ -1,23 +1,21 @@
-"""Words for what one person is to another, a file a language, each under its relationship type."""
+"""Words for what one person is to another, `kinship.toml` of each language, each under its relationship type."""
 
 from __future__ import annotations
 
 import functools
 import itertools
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
+from relrag_pipelines import languages
 from relrag_pipelines.text.analyzer import PREFIXED
-from relrag_pipelines.text.names.czech_forms import cases
 from relrag_pipelines.text.names.tables import given_names, kin, plain
 
-LANGUAGES = ("en", "cs", "he")
+LANGUAGES = languages.codes("kinship")
 _SHORTEST = 3
 """letters of a word in a name that tells what somebody is: בן and בת are as often part of a family name"""
 ROLES = frozenset(
@@ -62,30 +60,39 @@ def question_forms(language: str, part: str = "asked") -> Mapping[str, str]:
     return MappingProxyType(dict(_table(language).get(part, {})))
 
 
+def singulars(language: str) -> frozenset[str]:
+    """Those of `question_forms` that mean one person: `hubby`."""
+    return frozenset(_part(language, "singular").get("words", "").split())
+
+
 @functools.cache
 def lookalikes(language: str) -> tuple[str, ...]:
     """Words of another meaning that look like a form of such a word: `máme` (we have) like a form of `máma`."""
-    return tuple(_table(language)["unlike"]["words"].split())
+    return tuple(_part(language, "unlike").get("words", "").split())
 
 
 @functools.cache
 def relationship_types() -> frozenset[str]:
     """Every relationship type that there is a word for."""
-    return frozenset(types_of("en").values())
+    return frozenset(kind for language in LANGUAGES for kind in types_of(language).values())
 
 
 @functools.cache
 def genders() -> Mapping[str, str]:
     """The words that tell whether a relative is a woman or a man, plain -> f or m."""
-    tables = [_table(language)["gender"] for language in LANGUAGES]
-    found = {plain(word): sex for table in tables for sex, said in table.items() for word in said.split()}
-    czech = ((word, sex) for sex, said in _table("cs")["gender"].items() for word in said.split())
-    oblique = {plain(form): sex for word, sex in czech for of_case in cases(word) for form in of_case}
+    words = [
+        (language, word, sex)
+        for language in LANGUAGES
+        for sex, listed in _part(language, "gender").items()
+        for word in listed.split()
+    ]
+    found = {plain(word): sex for _, word, sex in words}
+    oblique = {plain(form): sex for language, word, sex in words for form in _inflected(language, word)}
     return MappingProxyType({**oblique, **found})
 
 
 def gender(word: str) -> str:
-    """f or m where a word says so, in Hebrew with the letters that are written before it too; else empty."""
+    """f or m where a word says so, with letters that are written before it too; else empty."""
     known = plain(word)
     for place in range(3):
         if known[:place].strip(PREFIXED) == "" and (sex := genders().get(known[place:])):
@@ -96,38 +103,33 @@ def gender(word: str) -> str:
 @functools.cache
 def owners(language: str, part: str = "owners") -> Mapping[str, str]:
     """Word that says whose somebody is -> writer, reader, his, her or own; `oblique_owners` in the other cases."""
-    said = ((word, owner) for owner, words in _table(language)[part].items() for word in words.split())
+    said = ((word, owner) for owner, words in _part(language, part).items() for word in words.split())
     return MappingProxyType({word.replace("_", " "): owner for word, owner in said})
 
 
 @functools.cache
 def shared_words() -> frozenset[str]:
     """The words that say that somebody is a relative of several: `our`."""
-    return frozenset(word for language in LANGUAGES for word in _table(language)["shared"]["words"].split())
+    return frozenset(word for language in LANGUAGES for word in _part(language, "shared").get("words", "").split())
 
 
 @functools.cache
 def adjectives(language: str) -> tuple[str, ...]:
     """What may stand between `my` and such a word and says no less of who it is: `older`, `nejlepší`."""
-    return tuple(_table(language)["adjectives"]["words"].split())
+    return tuple(_part(language, "adjectives").get("words", "").split())
 
 
 @functools.cache
 def types_of_names() -> Mapping[str, str]:
     """What an address book calls somebody instead of a name, as names are compared -> relationship type."""
-    parts = (
-        *map(types_of, LANGUAGES),
-        types_of("he", "latin"),
-        types_of("he", "mine"),
-        types_of("he", "yours"),
-    )
+    parts = [types_of(language, part) for language in LANGUAGES for part in ("", "latin", "mine", "yours")]
     return MappingProxyType({plain(word): kind for part in parts for word, kind in part.items()})
 
 
 @functools.cache
 def _plain_forms() -> Mapping[str, str]:
     """Every word for what somebody is to another in any form, as names are compared -> relationship type."""
-    cases = {plain(word): kind for word, kind in czech_cases().items()}
+    cases = {plain(word): kind for word, kind in inflected_forms().items()}
     return MappingProxyType({**cases, **types_of_names()})
 
 
@@ -153,18 +155,18 @@ def type_in_name(words: Sequence[str]) -> str | None:
 
 
 def types_of_word(word: str) -> frozenset[str]:
-    """The relationship types that a word of any language and case may mean; Hebrew may write letters before it."""
+    """The relationship types that a word of any language and case may mean; letters may be written before it."""
     known = plain(word)
     stripped = [known[place:] for place in (1, 2) if known[:place].strip(PREFIXED) == "" and len(known) > place + 1]
     forms = (known, known.removesuffix("s"), *stripped)
-    found = [table.get(form) for table in (types_of_names(), czech_cases()) for form in forms]
+    found = [table.get(form) for table in (types_of_names(), inflected_forms()) for form in forms]
     return frozenset(filter(None, found))
 
 
 def words_for(types: Collection[str]) -> frozenset[str]:
     """Every word, as names are compared, that means one of these relationship types in any language."""
     return frozenset(
-        word for table in (types_of_names(), czech_cases()) for word, type_ in table.items() if type_ in types
+        word for table in (types_of_names(), inflected_forms()) for word, type_ in table.items() if type_ in types
     )
 
 
@@ -181,22 +183,29 @@ def type_of(written: str) -> tuple[str, str | None]:
 
 
 @functools.cache
-def czech_cases() -> Mapping[str, str]:
-    """The forms of the Czech words that are not their nominative -> relationship type."""
+def inflected_forms(*codes: str) -> Mapping[str, str]:
+    """The forms of words in the languages that inflect them, without their nominatives -> relationship type.
+
+    Of all languages where no code is given.
+    """
     return MappingProxyType(
         {
             form: kind
-            for word, kind in types_of("cs").items()
-            for of_case in cases(word)
-            for form in of_case
-            if form not in types_of("cs") and form not in lookalikes("cs")
+            for language in codes or LANGUAGES
+            for word, kind in types_of(language).items()
+            for form in _inflected(language, word)
+            if form not in types_of(language) and form not in lookalikes(language)
         }
     )
 
 
+def _inflected(language: str, word: str) -> list[str]:
+    return [form for of_case in languages.morphology(language).cases(word) for form in of_case]
+
+
 @functools.lru_cache(1)  # asked of a text several times in a row
 def may_name(text: str) -> bool:
-    """Whether such a word stands in a text, in any of its forms; a Hebrew one with what is written before it too."""
+    """Whether such a word stands in a text, in any of its forms; with what is written before it too."""
     said = text.lower()
     for _, start, end in _forms().find_matches_as_indexes(said, overlapping=True):
         if not said[end : end + 1].isalnum() and _begins(said, start):
@@ -205,7 +214,7 @@ def may_name(text: str) -> bool:
 
 
 def _begins(text: str, start: int) -> bool:
-    """Whether a word begins there, or at most two letters before it that Hebrew writes before words."""
+    """Whether a word begins there, or at most two letters before it that are written before words."""
     for place in range(start, max(-1, start - 3), -1):
         if not place or not text[place - 1].isalnum():
             return True
@@ -216,16 +225,28 @@ def _begins(text: str, start: int) -> bool:
 
 @functools.cache
 def _forms() -> AhoCorasick:
-    return AhoCorasick(sorted(_nominatives() | czech_cases().keys()), implementation=Implementation.DFA)
+    return AhoCorasick(sorted(_nominatives() | inflected_forms().keys()), implementation=Implementation.DFA)
 
 
 def _nominatives() -> set[str]:
-    said = [types_of(language) for language in LANGUAGES]
-    said += [types_of("he", part) for part in ("mine", "yours", "of")]
-    plurals = {*question_forms("en"), *question_forms("cs"), *(f"{word}s" for word in types_of("en"))}
-    return plurals | {word for table in said for word in table}
+    words = {
+        word
+        for language in LANGUAGES
+        for part in ("", "mine", "yours", "his", "hers")
+        for word in (*types_of(language, part), *question_forms(language))
+    }
+    return words | {form for language in LANGUAGES for word in types_of(language) for form in plurals(language, word)}
 
 
-@functools.cache
+def plurals(language: str, word: str) -> tuple[str, ...]:
+    """The plurals of a word by the rules of its language; irregular ones are among `question_forms`."""
+    return languages.morphology(language).plurals(word)
+
+
+def _part(language: str, part: str) -> dict[str, str]:
+    found: dict[str, str] = _table(language).get(part, {})
+    return found
+
+
 def _table(language: str) -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8"))
+    return languages.table(language, "kinship")

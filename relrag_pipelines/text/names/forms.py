@@ -9,9 +9,10 @@ import unicodedata
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from relrag_pipelines.text.analyzer import fold
+from relrag_pipelines import languages
+from relrag_pipelines.languages import cases, possessives
+from relrag_pipelines.text.letter_case import fold
 from relrag_pipelines.text.names import tables
-from relrag_pipelines.text.names.czech_forms import cases, possessives
 from relrag_pipelines.text.names.likeness import stands_for
 from relrag_pipelines.text.names.personal_name import parse
 from relrag_pipelines.text.names.spelling import script
@@ -52,8 +53,9 @@ def inflections(word: str) -> frozenset[str]:
 
 @functools.cache
 def nominatives() -> Mapping[str, str]:
-    """The forms of Czech given names that are no given names themselves -> the name: Barboru is Barbora."""
-    names = sorted(tables.spellings("cs"))
+    """The forms of given names that are no given names themselves -> the name: Barboru is Barbora."""
+    inflected = [one.code for one in languages.languages() if one.has_cases]
+    names = sorted(name for code in inflected for name in tables.spellings(code))
     every = {form: name for name in names for of_case in cases(name, gender_of(name)) for form in of_case}
     return MappingProxyType(
         {form: name for form, name in every.items() if tables.plain(form) not in tables.given_names()}

@@ -1,18 +1,15 @@
-"""The data files of names, one a language: short forms of given names, titles, words for former names and for kin."""
+"""The files `names.toml` of all languages: short forms of given names, titles, words for former names and for kin."""
 
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections import defaultdict
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from relrag_pipelines.text.analyzer import fold
-
-LANGUAGES = ("en", "he", "cs", "ru")
+from relrag_pipelines import languages
+from relrag_pipelines.text.letter_case import fold
 
 
 @functools.cache
@@ -22,8 +19,8 @@ def short_forms() -> Mapping[str, frozenset[str]]:
     A name of several languages is one word with the forms of all of them; each full name stands for itself.
     """
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for language in LANGUAGES:
-        for name, forms in _table(language)["given"].items():
+    for table in _tables():
+        for name, forms in table.get("given", {}).items():
             for form in (name, *forms.split()):
                 found[plain(form)].add(plain(name))
     return MappingProxyType({form: frozenset(names) for form, names in found.items()})
@@ -32,66 +29,74 @@ def short_forms() -> Mapping[str, frozenset[str]]:
 @functools.cache
 def given_names() -> frozenset[str]:
     """Every given name and short form that is known, folded."""
-    further = {plain(word) for language in LANGUAGES for word in _table(language).get("further", "").split()}
-    return frozenset(further | short_forms().keys())
+    return _plain_words("further") | short_forms().keys()
 
 
 @functools.cache
 def genders() -> Mapping[str, frozenset[str]]:
     """A given name, folded -> f and m, whoever bears it; without those of which nothing tells."""
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for language in LANGUAGES:
+    for code in languages.codes("names"):
+        table = languages.table(code, "names")
         for sex, name in (("f", "women"), ("m", "men")):
-            for word in _list(language, name):
+            for word in _words(table, name):
                 found[plain(word)].add(sex)
-    listed = frozenset(plain(word) for name in ("women", "men") for word in _list("cs", name))
-    for word in {*_table("cs")["given"], *_list("cs", "further")}:
-        if plain(word) not in listed:
-            found[plain(word)].add("f" if plain(word).endswith(("a", "e")) else "m")
+        for name, sex in _genders_by_form(code, table):
+            found[name].add(sex)
     return MappingProxyType({name: frozenset(some) for name, some in found.items()})
+
+
+def _genders_by_form(code: str, table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The given names of a language that are not listed as those of women or men, and what their form says."""
+    listed = {plain(word) for name in ("women", "men") for word in _words(table, name)}
+    names = {plain(word) for word in (*table.get("given", {}), *_words(table, "further"))} - listed
+    for name in sorted(names):
+        if sex := languages.morphology(code).gender(name):
+            yield name, sex
 
 
 @functools.cache
 def spellings(language: str) -> frozenset[str]:
     """The given names and short forms of a language as they are written."""
-    return frozenset(one for name, forms in _table(language)["given"].items() for one in (name, *forms.split()))
+    return frozenset(
+        one for name, forms in languages.table(language, "names")["given"].items() for one in (name, *forms.split())
+    )
 
 
 @functools.cache
 def titles() -> frozenset[str]:
     """What stands before or behind a name and is no part of it, folded."""
-    return frozenset(plain(word) for language in LANGUAGES for word in _list(language, "titles"))
+    return _plain_words("titles")
 
 
 @functools.cache
 def before_family_names() -> frozenset[str]:
     """What stands before a family name alone, in any case, folded."""
-    further = {plain(word) for language in LANGUAGES for word in _table(language).get("before", "").split()}
-    return frozenset(further | titles())
+    return _plain_words("before") | titles()
 
 
 @functools.cache
 def kin() -> frozenset[str]:
     """What stands in an address book for a person and is no name: `mom`, `אמא`, `home`; folded."""
-    return frozenset(plain(word) for language in LANGUAGES for word in _list(language, "kin"))
+    return _plain_words("kin")
 
 
 @functools.cache
 def organisations() -> frozenset[str]:
     """Words that make a name that of a company, a club or an office; folded."""
-    return frozenset(plain(word) for language in LANGUAGES for word in _list(language, "organisations"))
+    return _plain_words("organisations")
 
 
 @functools.cache
 def common() -> frozenset[str]:
     """Names that are also common words, as they are written: Will, Rose, דוד."""
-    return frozenset(word for language in LANGUAGES for word in _list(language, "common"))
+    return frozenset(word for table in _tables() for word in _words(table, "common"))
 
 
 @functools.cache
 def former() -> tuple[str, ...]:
     """What stands before a name that somebody had: `née`, `roz.`, `לבית`."""
-    return tuple(word for language in LANGUAGES for word in _table(language)["former"])
+    return tuple(word for table in _tables() for word in table.get("former", ()))
 
 
 def plain(word: str) -> str:
@@ -102,11 +107,14 @@ def plain(word: str) -> str:
 _MARKS = str.maketrans("", "", ".,'’‘`´\"״“”׳_")
 
 
-def _list(language: str, name: str) -> list[str]:
-    words: str = _table(language)[name]
+def _plain_words(name: str) -> frozenset[str]:
+    return frozenset(plain(word) for table in _tables() for word in _words(table, name))
+
+
+def _words(table: Mapping[str, Any], name: str) -> list[str]:
+    words: str = table.get(name, "")
     return words.split()
 
 
-@functools.cache
-def _table(language: str) -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8"))
+def _tables() -> Iterator[dict[str, Any]]:
+    return (languages.table(code, "names") for code in languages.codes("names"))

@@ -13,11 +13,11 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 
+from relrag_pipelines import languages
 from relrag_pipelines.text.month_names import month_names, weekday_names, without_accents
 
-LANGUAGES = tuple(sorted(file.stem for file in Path(__file__).parent.glob("*.toml")))
+LANGUAGES = languages.codes("dates")
 
 _HEAD_LINES = 15
 """lines with letters within which a letter or an invoice says of when it is"""
@@ -35,7 +35,6 @@ _DATE_WORD = re.compile(r"[^\W_]+[.,/-]?$|[^\W_]+")
 _MARKS = r"[\s*_#>()-]*"
 _PLACE = r"[^\W\d_]+(?:(?:[ -]|\. ?|['’])[^\W\d_]+){0,2}"
 _WORD = r"[^\W\d_]+"
-_OF = r"(?:of|de|del|di|d['’])"
 _DIGITS = {zero + digit: str(digit) for zero in (0x660, 0x6F0, 0x966, 0xFF10) for digit in range(10)}
 _PLAIN = _DIGITS | str.maketrans({"：": ": ", "，": ", ", "،": ",", "／": "/", "．": "."})
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
@@ -91,9 +90,9 @@ def _broken_date() -> re.Pattern[str]:
     """A day with its month, with or without a year, or a month with its year."""
     names = "|".join(sorted(map(re.escape, _months()), key=len, reverse=True))
     day, month, year = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:19|20)\d\d"
-    nth = r"(?:st|nd|rd|th|\.)?"
+    nth, of = f"(?:{_words('ordinals', LANGUAGES)})?", _words("of", LANGUAGES)
     ways = (
-        rf"{day}{nth} (?:of )?(?:ב-?)?(?:{names})(?:,? {year})?",
+        rf"{day}{nth} (?:(?:{of}) )?(?:{_words('month_prefix', LANGUAGES)})?(?:{names})(?:,? {year})?",
         rf"(?:{names}) {day}{nth}(?:,? {year})?",
         rf"(?:{names}),? {year}",
         rf"{day}\. ?{month}\. ?{year}",
@@ -165,7 +164,8 @@ def _month(written: str) -> tuple[int, frozenset[str]]:
     if written.isdecimal():
         return int(written), frozenset(LANGUAGES)
     months = _months()
-    return months.get(written) or months.get(written.removeprefix("ב").lstrip("-")) or (0, frozenset())
+    bare = re.sub(rf"^(?:{_words('month_prefix', LANGUAGES)})", "", written)
+    return months.get(written) or months.get(bare) or (0, frozenset())
 
 
 def _stands_alone(cell: str, found: _Date) -> bool:
@@ -212,14 +212,15 @@ def _date() -> re.Pattern[str]:
     """
     year, day, month = r"(?:19|20)\d\d", r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
     ordinal, word = f"(?:{_words('ordinals', LANGUAGES)})?", rf"{_WORD}(?: {_WORD})??"
+    of = f"(?:{_words('of', LANGUAGES)})"
     ways = (
         rf"(?P<year1>{year})(?P<gap>[-./ ])(?P<month1>0[1-9]|1[0-2])(?P=gap)(?P<day1>0[1-9]|[12]\d|3[01])",
         rf"(?P<day2>{day})\. ?(?P<month2>{month})\. ?(?P<year2>{year})",
         rf"(?P<day3>{day})(?P<between>[-/ ])(?P<month3>{month})(?P=between)(?P<year3>{year})",
         # the only order that is possible
         rf"(?P<month4>{month})(?P<apart>[-/.])(?P<day4>1[3-9]|2\d|3[01])(?P=apart)(?P<year4>{year})",
-        rf"(?P<day5>{day}){ordinal}[»\"”“']?[ ./-]{{0,2}}(?:{_OF} ?)?"
-        rf"(?P<month5>{word})[.,]?[ /-]?(?:{_OF} )?(?P<year5>{year})",
+        rf"(?P<day5>{day}){ordinal}[»\"”“']?[ ./-]{{0,2}}(?:{of} ?)?"
+        rf"(?P<month5>{word})[.,]?[ /-]?(?:{of} )?(?P<year5>{year})",
         rf"(?P<month6>{_WORD})\.? (?P<day6>{day}){ordinal},? (?P<year6>{year})",
         # Hungarian
         rf"(?P<year7>{year})\.?[ -](?P<month7>{word})\.?[ -](?P<day7>{day})(?!\d){ordinal}",
@@ -258,12 +259,12 @@ def _of_another(languages: frozenset[str]) -> re.Pattern[str]:
 
 def _words(key: str, languages: Iterable[str]) -> str:
     """The alternatives of some languages; where there are none, what matches nothing."""
-    found = [word for language in sorted(languages) for word in _table(language)[key]]
+    found = [word for language in sorted(languages) for word in _table(language).get(key, ())]
     return "|".join(dict.fromkeys(found)) or "(?!)"
 
 
 @functools.cache
 def _table(language: str) -> dict[str, list[str]]:
-    written = Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8")
+    written = languages.path(language, "dates").read_text(encoding="utf-8")
     decomposed = unicodedata.normalize("NFD", written)  # not lower-cased: \W is not \w
     return tomllib.loads("".join(mark for mark in decomposed if not unicodedata.combining(mark)))

@@ -35,16 +35,23 @@ class SearchOptions:
 
 
 def search(
-    query: str, limits: SearchOptions, config: Path | None = None, *, as_json: bool = False, trace: bool = False
+    query: str,
+    limits: SearchOptions,
+    config: Path | None = None,
+    *,
+    as_json: bool = False,
+    trace: bool = False,
+    show_sources: bool = False,
 ) -> int:
-    """Prints the passages that fit best; returns the exit code."""
+    """Prints the passages that fit best, and stores their ids for `show NUMBER`; returns the exit code."""
     with Archive.open(config) as archive:
         results = archive.search(_words(query), **limits.options())
+        conversation.keep_hits(archive.settings.home_path, results, archive.generation.number)
         zone = ZoneInfo(archive.settings.timezone)
     if as_json:
         _print_json(replies.search_reply(results, zone, archive.generation.number))
     else:
-        print(render.search_text(results, zone))
+        print(render.search_text(results, zone, show_sources))
         _print_trace(results.trace if trace else [])
     return 0
 

@@ -10,6 +10,7 @@ from relrag_pipelines.maintenance import backup as backups
 from relrag_pipelines.onboarding import environment
 from relrag_query.display.amounts import number, size
 from relrag_query.display.inert_text import safe
+from relrag_query.display.source_line import moment
 
 
 def backup(place: Path, config: Path | None = None, *, everything: bool = False, wait: float = 0) -> int:
@@ -44,7 +45,7 @@ def restore(place: Path, *, to: Path | None = None, keys: Path | None = None, fo
     place, folder = place.expanduser().resolve(), (to or Path()).expanduser().resolve()
     manifest, written = backups.restore(place, folder, keys=keys and keys.expanduser().resolve(), force=force)
     made = datetime.fromisoformat(manifest["made_at"])
-    print(safe(f"Restored {manifest['archive']} as of {made:%Y-%m-%d %H:%M} UTC. Written: "), end="")
+    print(safe(f"Restored {manifest['archive']} as of {moment(made)} UTC. Written: "), end="")
     print(safe(", ".join(map(str, written))))
     if not manifest["everything"]:
         print("Everything else is rebuilt from the exports: run `relrag sync`.")

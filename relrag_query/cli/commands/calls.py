@@ -14,6 +14,7 @@ from relrag_pipelines.ingest import call_review
 from relrag_pipelines.ingest.call_review import Call, CallsError
 from relrag_pipelines.stores import lock
 from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.table import table_lines
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import clock, time_of
@@ -28,8 +29,7 @@ def listing(state: str | None = None, config: Path | None = None, *, as_json: bo
         print(json.dumps([asdict(call) for call in found], indent=1, ensure_ascii=False))
         return 0
     zone = ZoneInfo(settings.timezone)
-    for call in found:
-        print(safe("  ".join(_columns(call, zone))))
+    _print_calls(found, zone)
     counted = Counter(call.state for call in known)
     states = ", ".join(f"{count} {name}" for name, count in sorted(counted.items()))
     print(f"{number(len(known), 'call')}: {states}." if known else "No calls; add a source of kind call_recording.")
@@ -62,13 +62,20 @@ def _report(done: list[Call], what: str) -> None:
     print("`relrag sync` brings it into the index." if done else "Nothing to do.")
 
 
-def _columns(call: Call, zone: ZoneInfo) -> list[str]:
-    length = clock(int(call.seconds)) if call.seconds else "-"
-    return [
-        f"{call.state:<11}",
-        time_of(call.ts, zone),
-        f"{length:>7}",
-        call.asset_id,
-        call.with_whom or "-",
-        f"{call.source}: {call.location}",
+def _print_calls(calls: Sequence[Call], zone: ZoneInfo) -> None:
+    """Prints a line for each call, and below it in full what other commands need: its id and file."""
+    rows = [
+        (
+            call.state,
+            time_of(call.ts, zone, call.rag_source_type, call.date_quality),
+            _length(call),
+            call.with_whom or "-",
+        )
+        for call in calls
     ]
+    for line, call in zip(table_lines(("state", "time", "length", "with"), rows, ("length",))[1:], calls, strict=True):
+        print(f"{line}\n    {safe(call.asset_id)}\n    {safe(call.source)}: {safe(call.location)}")
+
+
+def _length(call: Call) -> str:
+    return clock(int(call.seconds)) if call.seconds else "-"

@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,13 +36,19 @@ from relrag_query.cli.commands.doctor_home import (
     store,
     writer,
 )
+from relrag_query.cli.json_output import print_json
 from relrag_query.display.amounts import number, size
+from relrag_query.display.source_line import moment
 
 _MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyarrow", "qdrant_edge")
 
 
-def doctor(config: Path | None = None) -> int:
+def doctor(config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints the findings, one per line; returns the exit code."""
+    if as_json:
+        findings = list(examine(config))
+        print_json([asdict(finding) for finding in findings])
+        return 2 if any(finding.level == "problem" for finding in findings) else 0
     worst = 0
     warnings = 0
     for finding in examine(config):
@@ -91,7 +98,7 @@ def _machine(environ: Mapping[str, str]) -> Iterator[CheckResult]:
             "warning", "clock", f"says {datetime.now(UTC):%Y-%m-%d}; set it, newer records count as to come"
         )
     else:
-        yield CheckResult("ok", "clock", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+        yield CheckResult("ok", "clock", f"{moment(datetime.now(UTC))} UTC")
 
 
 def _imports(name: str) -> bool:

@@ -33,6 +33,7 @@ from relrag_query.cli.commands import forget_report as shown
 from relrag_query.cli.commands.forget_report import ForgetPreview
 from relrag_query.cli.progress import show_progress
 from relrag_query.display.amounts import number
+from relrag_query.display.source_line import moment
 from relrag_query.understanding import time_expressions
 
 _READERS_SECONDS = 10.0
@@ -102,7 +103,7 @@ def list_rules(config: Path | None = None) -> int:
     for rule in known:
         at = datetime.fromisoformat(rule.at).astimezone(zone)
         what = shown.rule_in_words(rule, zone)
-        print(f"{rule.number}  {at:%Y-%m-%d %H:%M}  {what}; {number(rule.records, 'record')} went")
+        print(f"{rule.number}  {moment(at)}  {what}; {number(rule.records, 'record')} went")
     if not known:
         print("Nothing was forgotten.")
     return 0
@@ -201,9 +202,11 @@ def _follow_up(workspace: Workspace) -> list[str]:
 
 def _publish(workspace: Workspace) -> list[str]:
     """Builds a generation without what was removed, and deletes all older ones; returns what went wrong."""
+    before = generations.current_number(workspace.home)
     errors = _follow_up(workspace)
-    vector_pruning.prune_vectors(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
-    answer_pruning.prune_answers(workspace.home)
+    if generations.current_number(workspace.home) == before:  # else it was done while publishing
+        vector_pruning.prune_vectors(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
+        answer_pruning.prune_answers(workspace.home)
     until = time.monotonic() + _READERS_SECONDS
     while True:
         generations.sweep(workspace.home, 1)

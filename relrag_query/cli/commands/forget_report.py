@@ -15,10 +15,12 @@ from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
-from relrag_query.display.source_line import time_of
+from relrag_query.display.source_line import boundary, time_of
 
 _EXAMPLES = 5
 _MOST_NAMES = 12
+_SHOWN = ["ts", "rag_source_type", "date_quality", "from", "subject", "asset_id"]
+"""columns of the records that are shown"""
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,10 @@ def preview(workspace: Workspace, going: ForgetPreview) -> None:
         print(f"{source}: {count:,} of {number(stored, 'record')}, {span}")
     shown = 0
     for table in record_selection.selected_rows(workspace, chosen):
-        for row in table.slice(0, _EXAMPLES - shown).select(["ts", "from", "subject", "asset_id"]).to_pylist():
+        for row in table.slice(0, _EXAMPLES - shown).select(_SHOWN).to_pylist():
             what = ", ".join(part for part in (row["from"], row["subject"]) if part)
-            print(safe(f"  {time_of(row['ts'], zone)}  {what}  {row['asset_id']}"))
+            when = time_of(row["ts"], zone, row["rag_source_type"], row["date_quality"])
+            print(safe(f"  {when}  {what}  {row['asset_id']}"))
             shown += 1
         if shown == _EXAMPLES:
             break
@@ -63,7 +66,7 @@ def _from_now_on(rule: ErasureRule, zone: ZoneInfo) -> str:
         "records": "They stay out of every later sync, although the exports may still hold them.",
         "person": "Whatever names them, in any field or text, stays out of every later sync too.",
         "source": f'The source "{rule.source}" is not read any more; under another name in relrag.toml it would be.',
-        "before": f"Whatever is older than {time_of(rule.before, zone)} stays out of every later sync too.",
+        "before": f"Whatever is older than {_before(rule, zone)} stays out of every later sync too.",
     }
     return said[rule.what]
 
@@ -120,7 +123,8 @@ def report(found: ErasureProof, zone: ZoneInfo) -> int:
     if found.alike:
         print(f"Records that may contain fragments of it: {number(len(found.alike), 'record')}.")
         for one in found.alike[:_EXAMPLES]:
-            print(safe(f"  {one.kind}  {time_of(one.ts, zone)}  {one.asset_id}  ({number(one.phrases, 'phrase')})"))
+            when = time_of(one.ts, zone, one.rag_source_type, one.date_quality)
+            print(safe(f"  {one.kind}  {when}  {one.asset_id}  ({number(one.phrases, 'phrase')})"))
         if len(found.alike) > _EXAMPLES:
             print(f"  and {len(found.alike) - _EXAMPLES:,} more")
     print("Not searched for:")
@@ -139,7 +143,7 @@ def report(found: ErasureProof, zone: ZoneInfo) -> int:
 
 def _not_searched(found: ErasureProof) -> Iterator[str]:
     if found.shared_values:
-        yield f"{number(found.shared_values, 'phrase')}, because other records hold them too"
+        yield f"{number(found.shared_values, 'phrase')}, because other records or your own statements hold them too"
     if found.own:
         yield f"{number(found.own, 'phrase')}, because this program or the archive's own paths use them too"
     if found.short:
@@ -154,11 +158,15 @@ def _not_searched(found: ErasureProof) -> Iterator[str]:
     yield "your exports and backups, which lie outside the archive"
 
 
+def _before(rule: ErasureRule, zone: ZoneInfo) -> str:
+    return "" if rule.before is None else boundary(rule.before, zone)
+
+
 def rule_in_words(rule: ErasureRule, zone: ZoneInfo) -> str:
     """A rule in words, as far as it is known without text."""
     return {
         "records": "records by id",
         "person": "a person" + (" by name" if rule.names else " by address or number"),
         "source": f'the source "{rule.source}"',
-        "before": f"everything before {time_of(rule.before, zone)}",
+        "before": f"everything before {_before(rule, zone)}",
     }[rule.what]

@@ -10,7 +10,7 @@ import shlex
 import sys
 import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
@@ -21,7 +21,7 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.files import access
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.ingest import unread_files
-from relrag_pipelines.onboarding import archive_owner, environment
+from relrag_pipelines.onboarding import archive_owner, environment, first_sync
 from relrag_pipelines.onboarding.discover import Discovery, ProposedSource, discover
 from relrag_pipelines.onboarding.estimate import (
     FIXED_BYTES,
@@ -105,7 +105,7 @@ def _init(folder: Path, output: Path | None, *, owner: str, redaction: str, yes:
         return 2
     zone = environment.time_zone()
     sources = [_source(one, folder, config.parent) for one in found.sources]
-    _print_plan(found)
+    _print_plan(found, first_sync.seconds_of_each(folder, found, zone or "UTC"))
     for note in [*_notes(found, config, zone), *_left_out(folder, config, sources).sentences()]:
         print(f"- {note}")
     owner = owner.strip()
@@ -179,7 +179,7 @@ def _print_no_owner(guess: str) -> None:
         print(safe(f'- It may be "{guess}"; --owner "{guess}" says so.'))
 
 
-def _print_plan(found: Discovery) -> None:
+def _print_plan(found: Discovery, seconds_of_each: Sequence[float]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -187,11 +187,12 @@ def _print_plan(found: Discovery) -> None:
     for heading in ("files", "size", "time", "disk"):
         table.add_column(heading, justify="right", no_wrap=True)
     total_seconds, total_bytes = START_SECONDS, FIXED_BYTES
-    for one in found.sources:
-        needs = estimate(one.files, one.records, text_bytes(one.sizes))
-        total_seconds, total_bytes = total_seconds + needs.seconds, total_bytes + needs.bytes
+    for one, seconds in zip(found.sources, seconds_of_each, strict=True):
+        total_seconds += seconds
+        needed = estimate(one.files, one.records, text_bytes(one.sizes)).bytes
+        total_bytes += needed
         row = (one.name, one.kind, one.path, f"{one.files:,}", size(one.bytes))
-        table.add_row(*row, duration(needs.seconds), size(needs.bytes))
+        table.add_row(*row, duration(seconds), size(needed))
     passages = sum(passage_count(one.kind, one.records, text_bytes(one.sizes)) for one in found.sources)
     total_bytes += vector_bytes(passages, embedders.numbers_per_passage(Settings.model_validate({})))
     Console(soft_wrap=not sys.stdout.isatty()).print(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,10 +17,11 @@ from relrag_query.cli.commands.people_report import (
     names_then,
     numbered_names,
     page_lines,
-    shorten,
     statement_in_words,
     title,
 )
+from relrag_query.cli.json_output import print_json
+from relrag_query.cli.table import print_table
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
 from relrag_query.people.indexed_person import IndexedPerson
@@ -35,12 +35,12 @@ def listing(name: str | None = None, config: Path | None = None, *, as_json: boo
         found = list(people.every().values()) if name is None else people.find(name)
         counted = archive.records_of_people()
     if as_json:
-        return _json([_person_json(one) | {"records": counted.get(one.person_id, 0)} for one in found])
+        return print_json([_person_json(one) | {"records": counted.get(one.person_id, 0)} for one in found])
     rows = [
         (str(one.person_id), title(one), ", ".join(_other_names(one)), str(counted.get(one.person_id, 0)))
         for one in found
     ]
-    _table(("id", "name", "also", "records"), rows)
+    print_table(("id", "name", "also", "records"), rows)
     print(f"{number(len(found), 'person', 'people')}.")
     return 0
 
@@ -51,7 +51,7 @@ def show(name: str, config: Path | None = None, *, as_json: bool = False) -> int
         page = archive.person(name)
         zone, generation = ZoneInfo(archive.settings.timezone), archive.generation.number
     if as_json:
-        return _json(person_reply(page, zone, generation).model_dump(mode="json"))
+        return print_json(person_reply(page, zone, generation).model_dump(mode="json"))
     for line in page_lines(page, zone):
         print(safe(line))
     return 0
@@ -64,7 +64,7 @@ def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = 
     found = suggest({one: person.resolved_person for one, person in known.items()})[:limit]
     if as_json:
         names = [[known[one.person_id].name, known[one.other_id].name] for one in found]
-        return _json([one._asdict() | {"names": told} for one, told in zip(found, names, strict=True)])
+        return print_json([one._asdict() | {"names": told} for one, told in zip(found, names, strict=True)])
     rows = [
         (
             f"{one.score:.2f}",
@@ -73,7 +73,7 @@ def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = 
         )
         for one in found
     ]
-    _table(("score", "id", "name", "id", "name", "why"), rows)
+    print_table(("score", "id", "name", "id", "name", "why"), rows)
     if found:
         first = found[0]
         print(f"`relrag people merge {first.person_id} {first.other_id}` states that the first two are one.")
@@ -103,11 +103,11 @@ def undo(entry: int | None, config: Path | None = None, *, as_json: bool = False
         return _stated(f"number {entry} is withdrawn", statements.undo(entry, config=config, wait=wait))
     found = statements.list_statements(settings_module.load(config))
     if as_json:
-        return _json([{"number": one, "kind": kind_of(said), **asdict(said)} for one, said in found])
+        return print_json([{"number": one, "kind": kind_of(said), **asdict(said)} for one, said in found])
     with Archive.open(config) as archive, archive.people() as people:
         then = names_then(said for _, said in found)
         rows = [(str(one), *statement_in_words(said, people, then)) for one, said in found]
-    _table(("number", "what", "of whom"), rows)
+    print_table(("number", "what", "of whom"), rows)
     print("`relrag people undo NUMBER` withdraws one." if found else "Nothing was stated about people.")
     return 0
 
@@ -181,18 +181,3 @@ def _other_names(person: IndexedPerson) -> list[str]:
 def _person_json(person: IndexedPerson) -> dict[str, Any]:
     aliases = [{name: one[name] for name in ("alias", "script", "kind", "stated")} for one in person.aliases]
     return {"person_id": person.person_id, "name": person.name, "is_owner": person.is_owner, "aliases": aliases}
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as their contents, on a terminal and through a pipe alike."""
-    if not rows:
-        return
-    cells = [[shorten(safe(cell)) for cell in row] for row in rows]
-    widths = [max(len(row[place]) for row in [list(head), *cells]) for place in range(len(head))]
-    for row in [list(head), *cells]:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def _json(value: Any) -> int:
-    print(json.dumps(value, indent=1, ensure_ascii=False))
-    return 0

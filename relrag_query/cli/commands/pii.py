@@ -16,6 +16,7 @@ from relrag_pipelines.privacy import keys
 from relrag_pipelines.privacy.key_stores import VARIABLE
 from relrag_pipelines.stores import lake, lock
 from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.table import print_table
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
 
@@ -33,9 +34,8 @@ def report(config: Path | None = None, *, as_json: bool = False) -> int:
     if as_json:
         print(json.dumps(rows, indent=1))
         return 0
-    widths = [max(len(str(row[name])) for row in rows) if rows else 0 for name in ("entity", "channel")]
-    for row in rows:
-        print(safe(f"{row['entity']:<{widths[0]}}  {row['channel']:<{widths[1]}}  {row['month']}  {row['count']:>7,}"))
+    cells = [(e, c, m, f"{n:,}") for (e, c, m), n in sorted(counted.items())]
+    print_table(("entity", "channel", "month", "count"), cells, right=("count",))
     print(f"{number(sum(counted.values()), 'value')} replaced in what is indexed.")
     if not workspace.settings.pii_redaction_enabled:
         print("Redaction is off: personal data is indexed as it is; see pii_redaction_enabled in relrag.toml.")

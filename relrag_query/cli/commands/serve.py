@@ -69,7 +69,7 @@ def mcp(config: Path | None = None, *, index: Path | None = None) -> int:
     from relrag_query.service import Service
 
     with Service.open(config, index) as service:
-        tools.build(service).run("stdio")
+        tools.serve_stdio(service)
     return 0
 
 

@@ -13,18 +13,25 @@ from relrag_pipelines.sources import record_type
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli import conversation
 from relrag_query.cli.commands.people_report import page_lines
+from relrag_query.cli.json_output import print_json
 from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import seconds_of, time_of
 from relrag_query.people.indexed_person import is_number
+from relrag_query.service.record_replies import record_reply
+from relrag_query.service.service import Service
 
 
-def show(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
-    """Prints what an id, or a number of the last answer, names; returns the exit code.
+def show(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bool = False) -> int:
+    """Prints what an id, or a number of the last answer or search, names; returns the exit code.
 
-    Raises ArchiveError where the archive has no such id, or the answer no such number.
+    Raises ArchiveError where the archive has no such id, or the list no such number.
     """
     with Archive.open(config) as archive:
         ref = _numbered(ref, archive) if ref.isdecimal() else ref
+    if as_json:
+        with Service.open(config) as service:
+            return print_json(service.show(ref, limit).model_dump(mode="json", by_alias=True))
+    with Archive.open(config) as archive:
         zone = ZoneInfo(archive.settings.timezone)
         lines = list(_lines(ref, archive, zone, limit))
         if not lines:
@@ -41,7 +48,7 @@ def show(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
     return 0
 
 
-def thread(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
+def thread(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bool = False) -> int:
     """Prints the last records of a thread, or of the thread that a record is in, in order; returns the exit code.
 
     Raises ArchiveError where the archive has no such id, or the record is in no thread.
@@ -52,6 +59,11 @@ def thread(ref: str, config: Path | None = None, *, limit: int = 50) -> int:
         name = ref.removeprefix("thread:") if ref.startswith("thread:") else _thread_of(ref, archive)
         members = archive.thread(name, limit)
         records = [archive.record(one.asset_ref) for one in reversed(members)]
+        if as_json and members:
+            replies = [
+                record_reply(record, zone).model_dump(mode="json", by_alias=True) for record in records if record
+            ]
+            return print_json({"thread_id": name, "records": replies})
     if not members:
         raise ArchiveError(f'the archive has no thread named "{name}"; `relrag show` names the thread of a record')
     if len(members) == limit:
@@ -87,14 +99,14 @@ def _numbered(number: str, archive: Archive) -> str:
     shown = conversation.load(archive.settings.home_path).sources
     if 1 <= int(number) <= len(shown):
         return shown[int(number) - 1]
-    held = f"it had {len(shown)}" if shown else "none is kept"
-    raise ArchiveError(f"the last answer has no source {number}; {held}")
+    count = f"it had {len(shown)}" if shown else "none is stored"
+    raise ArchiveError(f"the last answer or search has no number {number}; {count}")
 
 
 def _lines(ref: str, archive: Archive, zone: ZoneInfo, limit: int) -> Iterator[str]:
     if ref.startswith("thread:"):
         for member in archive.thread(ref.removeprefix("thread:"), limit):
-            yield f"{time_of(member.ts, zone)}  {member.asset_ref}"
+            yield f"{time_of(member.ts, zone, member.rag_source_type, member.date_quality)}  {member.asset_ref}"
         return
     if ref.startswith("person:"):
         if is_number(number := ref.removeprefix("person:")):

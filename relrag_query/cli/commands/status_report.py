@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
@@ -14,8 +13,10 @@ from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import Settings, SettingsError
+from relrag_query.cli.table import print_table
 from relrag_query.display.amounts import number, size
 from relrag_query.display.inert_text import safe
+from relrag_query.display.source_line import moment
 from relrag_query.service.archive_status import SourceStatus, Status, load_failures
 
 NOT_READ = "not_read"
@@ -36,7 +37,7 @@ def print_status(found: Status, settings: Settings) -> None:
         counts, held = found.generation["counts"], size(found.generation["bytes"])
         relations = number(counts["asset_asset_edges"], "relation")
         contents = f"{number(counts['records'], 'record')}, {number(counts['chunks'], 'passage')}, {relations}"
-        print(f"Generation {found.generation['number']}, published {at:%Y-%m-%d %H:%M}, {held}: {contents}.")
+        print(f"Generation {found.generation['number']}, published {moment(at)}, {held}: {contents}.")
         if "collection" in found.generation:
             where = f"{found.generation['server']}, collection {found.generation['collection']}"
             print(f"Its vectors are on Qdrant at {where}.")
@@ -83,20 +84,23 @@ def _searched(found: Status, settings: Settings) -> str:
     return f"It is searched by words{later}."
 
 
-def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
-    from rich.console import Console
-    from rich.table import Table
+def _newest_time(time: str, zone: ZoneInfo) -> str:
+    """An ISO time by the owner's clock; a day or a year as it is."""
+    return f"{datetime.fromisoformat(time).astimezone(zone):%Y-%m-%d %H:%M}" if "T" in time else time
 
-    table = Table("source", "kind")
-    for heading in ("files", "size", "records", "passages", "months", "stored", "newest", "failures"):
-        table.add_column(heading, justify="right")
-    for one in sources:
-        newest = datetime.fromisoformat(one.newest).astimezone(zone).strftime("%Y-%m-%d %H:%M") if one.newest else "-"
-        failed = ", ".join(f"{count} {fault}" for fault, count in one.failures.items()) or "-"
-        amounts = (f"{one.units:,}", size(one.bytes), f"{one.records:,}", f"{one.chunks:,}", f"{one.months:,}")
-        table.add_row(one.name, one.kind, *amounts, size(one.stored_bytes), newest, failed)
-    width = None if sys.stdout.isatty() else 160
-    Console(width=width).print(table)
+
+def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
+    amounts = ("files", "size", "records")
+    rows = []
+    for source in sources:
+        newest = _newest_time(source.newest, zone) if source.newest else "-"
+        failures = sum(source.failures.values())
+        counts = (f"{source.units:,}", size(source.bytes), f"{source.records:,}")
+        rows.append((source.name, source.kind, *counts, newest, f"{failures:,}" if failures else "-"))
+    print_table(("source", "kind", *amounts, "newest", "failures"), rows, right=(*amounts, "failures"))
+    for source in sources:
+        if source.failures:
+            print(f"{source.name}: {', '.join(f'{count} {fault}' for fault, count in source.failures.items())}")
 
 
 def print_failures(settings: Settings, as_json: bool) -> None:

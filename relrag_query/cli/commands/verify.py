@@ -9,11 +9,12 @@ from relrag_pipelines.files import atomic
 from relrag_pipelines.maintenance.verify import Finding, verify_home
 from relrag_pipelines.stores import generation_damage, generations, lock
 from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.json_output import print_json
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
 
 
-def verify(config: Path | None = None, *, repair: bool = False, wait: float = 0) -> int:
+def verify(config: Path | None = None, *, repair: bool = False, as_json: bool = False, wait: float = 0) -> int:
     """Prints what is not as it was written; with `repair` rebuilds it first. Returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     home = workspace.home
@@ -22,6 +23,9 @@ def verify(config: Path | None = None, *, repair: bool = False, wait: float = 0)
         return 0
     with lock.writing(home, "relrag verify", wait):
         found = verify_home(home)
+        if as_json:
+            print_json([{"path": finding.path, "problem": finding.problem} for finding in found])
+            return 1 if found else 0
         _print(found)
         if found and repair:
             found = _repaired(workspace, config, found)

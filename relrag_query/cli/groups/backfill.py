@@ -12,7 +12,7 @@ from relrag_query.cli.options import Config, Sources, Strict, Wait
 app = typer.Typer(invoke_without_command=True)
 
 
-@app.callback()
+@app.callback(epilog="Example: relrag backfill --source mail --from 2024-01 --to 2024-03")
 def backfill(
     context: typer.Context,
     source: Annotated[str, typer.Option("--source", metavar="NAME", help="Name of the source.")] = "",
@@ -34,7 +34,7 @@ def backfill(
     dispatch.run("sync", "backfill", source, first, last, config, strict=strict, wait=wait)
 
 
-@app.command()
+@app.command(epilog="Example: relrag backfill legacy --dry-run")
 def legacy(
     sources: Sources = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what would be done.")] = False,

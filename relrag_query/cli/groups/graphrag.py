@@ -13,7 +13,7 @@ from relrag_query.cli.options import Config, Json, Words
 app = typer.Typer(help="GraphRAG indexes: ask them, trace their answers to pages.", no_args_is_help=True)
 
 
-@app.command("query")
+@app.command("query", epilog='Example: relrag graphrag query archive "What is talked about?" --method global')
 def query(
     collection: Annotated[str, typer.Argument(help="Name of an index; `archive` covers everything.")],
     question: Words,
@@ -34,7 +34,7 @@ def query(
     dispatch.run("graphrag", "query", collection, asked, config, as_json=as_json, **shown)
 
 
-@app.command("add")
+@app.command("add", epilog="Example: relrag graphrag add books ~/graphrag/output")
 def add(
     name: Annotated[str, typer.Argument(help="The new name.")],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of its parquet files, or one above it.")],
@@ -44,19 +44,19 @@ def add(
     dispatch.run("graphrag", "add", name, folder, config)
 
 
-@app.command("remove")
+@app.command("remove", epilog="Example: relrag graphrag remove books")
 def remove(name: Annotated[str, typer.Argument(help="Its name.")], config: Config = None) -> None:
     """Remove the name of an index stored elsewhere; its files stay."""
     dispatch.run("graphrag", "remove", name, config)
 
 
-@app.command("list")
+@app.command("list", epilog="Example: relrag graphrag list")
 def listing(as_json: Json = False, config: Config = None) -> None:
     """List the indexes that can be asked."""
     dispatch.run("graphrag", "listing", config, as_json=as_json)
 
 
-@app.command("status")
+@app.command("status", epilog="Example: relrag graphrag status archive")
 def status(
     name: Annotated[str, typer.Argument(help="Name of an index.")] = "archive",
     as_json: Json = False,
@@ -66,7 +66,7 @@ def status(
     dispatch.run("graphrag", "status", name, config, as_json=as_json)
 
 
-@app.command("trace")
+@app.command("trace", epilog="Example: relrag graphrag trace answer.txt --index ~/graphrag/output")
 def trace(
     answer: Annotated[Path, typer.Argument(help="A file with the text of an answer; - reads standard input.")],
     index: Annotated[

@@ -13,7 +13,7 @@ from relrag_query.cli.options import Config, Json, Strict, Wait
 app = typer.Typer()
 
 
-@app.command()
+@app.command(epilog='Example: relrag init ~/exports --owner "Dana Levi"')
 def init(
     folder: Annotated[Path, typer.Argument(help="Folder of your exports; by default the current one.")] = Path(),
     output: Annotated[
@@ -34,7 +34,7 @@ def init(
     dispatch.run("init", "init", folder, **options, as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Example: relrag sync --wait 60")
 def sync(
     full: Annotated[bool, typer.Option("--full", help="Read everything again, not only what changed.")] = False,
     accept_deletions: Annotated[
@@ -50,13 +50,13 @@ def sync(
     dispatch.run("sync", "sync", config, **options, as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Example: relrag plan --json")
 def plan(as_json: Json = False, config: Config = None) -> None:
     """Show what a sync would do, and why."""
     dispatch.run("plan", "plan", config, as_json=as_json)
 
 
-@app.command()
+@app.command(epilog='Example: relrag forget --person "Ota Kral"')
 def forget(
     refs: Annotated[
         list[str] | None, typer.Argument(metavar="REF", help="Ids of records, passages or threads (thread:...).")
@@ -91,7 +91,7 @@ def forget(
     dispatch.run("forget", "forget", wanted, config, yes=yes, wait=wait)
 
 
-@app.command()
+@app.command(epilog="Example: relrag status --failures")
 def status(
     as_json: Json = False,
     failures: Annotated[bool, typer.Option("--failures", help="List what could not be read.")] = False,
@@ -101,24 +101,27 @@ def status(
     dispatch.run("status", "status", config, as_json=as_json, failures=failures)
 
 
-@app.command()
+@app.command(epilog="Example: relrag verify --repair")
 def verify(
     repair: Annotated[bool, typer.Option("--repair", help="Rebuild what differs, if possible.")] = False,
     pii: Annotated[
         bool, typer.Option("--pii", help="Instead, search everything outside private/ for values that were replaced.")
     ] = False,
+    as_json: Json = False,
     wait: Wait = 0,
     config: Config = None,
 ) -> None:
     """Read all stored files again, and list those that differ."""
     if pii and repair:
         raise typer.BadParameter("--pii only looks; it goes without --repair")
+    if as_json and (pii or repair):
+        raise typer.BadParameter("--json lists what differs; it goes without --pii and --repair")
     if pii:
         dispatch.run("verify", "scan_pii", config, wait=wait)
-    dispatch.run("verify", "verify", config, repair=repair, wait=wait)
+    dispatch.run("verify", "verify", config, repair=repair, as_json=as_json, wait=wait)
 
 
-@app.command()
+@app.command(epilog="Example: relrag backup /media/disk/relrag-2024")
 def backup(
     folder: Annotated[Path, typer.Argument(help="A new folder, on another disk if there is one.")],
     everything: Annotated[bool, typer.Option("--all", help="Include what can be rebuilt.")] = False,
@@ -132,7 +135,7 @@ def backup(
     dispatch.run("backup", "backup", folder, config, everything=everything, wait=wait)
 
 
-@app.command()
+@app.command(epilog="Example: relrag restore /media/disk/relrag-2024 --to ~/archive")
 def restore(
     folder: Annotated[Path, typer.Argument(help="A folder that `relrag backup` wrote.")],
     to: Annotated[
@@ -147,7 +150,7 @@ def restore(
     dispatch.run("backup", "restore", folder, to=to, keys=keys, force=force)
 
 
-@app.command()
-def doctor(config: Config = None) -> None:
+@app.command(epilog="Example: relrag doctor")
+def doctor(as_json: Json = False, config: Config = None) -> None:
     """Diagnose this machine, folder and configuration."""
-    dispatch.run("doctor", "doctor", config)
+    dispatch.run("doctor", "doctor", config, as_json=as_json)

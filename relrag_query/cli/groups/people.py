@@ -12,7 +12,7 @@ from relrag_query.cli.options import Config, Json, PersonName, Wait
 app = typer.Typer(help="Who is who, what is known about them, and how they are related.", no_args_is_help=True)
 
 
-@app.command("list")
+@app.command("list", epilog="Example: relrag people list Dana")
 def listing(
     name: Annotated[str | None, typer.Argument(help="Only those whom this name may mean.")] = None,
     as_json: Json = False,
@@ -22,13 +22,13 @@ def listing(
     dispatch.run("people", "listing", name, config, as_json=as_json)
 
 
-@app.command("show")
+@app.command("show", epilog='Example: relrag people show "Dana Levi"')
 def show(name: PersonName, as_json: Json = False, config: Config = None) -> None:
     """Print everything known about a person."""
     dispatch.run("people", "show", name, config, as_json=as_json)
 
 
-@app.command("suggestions")
+@app.command("suggestions", epilog="Example: relrag people suggestions -n 5")
 def suggestions(
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most this many pairs.")] = 20,
     as_json: Json = False,
@@ -38,7 +38,7 @@ def suggestions(
     dispatch.run("people", "suggestions", config, limit=limit, as_json=as_json)
 
 
-@app.command("merge")
+@app.command("merge", epilog="Example: relrag people merge 7 12")
 def merge(
     name: PersonName,
     others: Annotated[list[str], typer.Argument(help="The same person; the first one's number stays.")],
@@ -49,7 +49,7 @@ def merge(
     dispatch.run("people", "merge", name, others, config, wait=wait)
 
 
-@app.command("split")
+@app.command("split", epilog="Example: relrag people split 7 dana@example.org")
 def split(
     name: PersonName,
     aliases: Annotated[list[str], typer.Argument(help="Aliases that are somebody else's, as `show` prints them.")],
@@ -60,7 +60,7 @@ def split(
     dispatch.run("people", "split", name, aliases, config, wait=wait)
 
 
-@app.command("undo")
+@app.command("undo", epilog="Example: relrag people undo 3")
 def undo(
     number: Annotated[int | None, typer.Argument(help="Number of the statement; without it, all are listed.")] = None,
     as_json: Json = False,
@@ -71,7 +71,7 @@ def undo(
     dispatch.run("people", "undo", number, config, as_json=as_json, wait=wait)
 
 
-@app.command("relate")
+@app.command("relate", epilog='Example: relrag people relate "Dana Levi" "Petr Kolar" mentor --attitude 5')
 def relate(
     name: PersonName,
     other: PersonName,
@@ -94,7 +94,7 @@ def relate(
     dispatch.run("people", "relate", name, other, type_, config, **about, notes=note or (), remove=remove, wait=wait)
 
 
-@app.command("note")
+@app.command("note", epilog='Example: relrag people note "Dana Levi" "Petr Kolar" mentor "lent her the cello"')
 def note(
     name: PersonName,
     other: PersonName,
@@ -107,7 +107,7 @@ def note(
     dispatch.run("people", "note", name, other, type_, text, config, wait=wait)
 
 
-@app.command("fact")
+@app.command("fact", epilog='Example: relrag people fact "Dana Levi" birthday 1986-05-02')
 def fact(
     name: PersonName,
     predicate: Annotated[str, typer.Argument(help="birthday, occupation, lives_in ...")],

@@ -12,7 +12,7 @@ from relrag_query.cli.options import Config, Json, Wait
 app = typer.Typer(help="Personal data: what was replaced, and what is found in a text.", no_args_is_help=True)
 
 
-@app.command("report")
+@app.command("report", epilog="Example: relrag pii report --json")
 def report(as_json: Json = False, config: Config = None) -> None:
     """Count what was replaced, by entity, channel and month.
 
@@ -21,7 +21,7 @@ def report(as_json: Json = False, config: Config = None) -> None:
     dispatch.run("pii", "report", config, as_json=as_json)
 
 
-@app.command("test")
+@app.command("test", epilog='Example: relrag pii test "call 052-123-4567" --channel gmail')
 def test(
     text: Annotated[str, typer.Argument(help="Any text; it is examined on this machine and not stored.")],
     channel: Annotated[
@@ -36,7 +36,7 @@ def test(
     dispatch.run("pii", "test", text, channel, config)
 
 
-@app.command("rotate-key")
+@app.command("rotate-key", epilog="Example: relrag pii rotate-key")
 def rotate_key(wait: Wait = 0, config: Config = None) -> None:
     """Make a new key for pseudonyms, and rewrite all of them.
 
@@ -45,7 +45,7 @@ def rotate_key(wait: Wait = 0, config: Config = None) -> None:
     dispatch.run("pii", "rotate_key", config, wait=wait)
 
 
-@app.command("new-keys")
+@app.command("new-keys", epilog="Example: relrag pii new-keys")
 def new_keys() -> None:
     """Print keys for a new archive.
 

@@ -14,6 +14,7 @@ from relrag_query.cli.options import (
     Kinds,
     Limit,
     Person,
+    ShowSources,
     Since,
     Sources,
     Trace,
@@ -27,7 +28,7 @@ from relrag_query.cli.options import (
 app = typer.Typer()
 
 
-@app.command()
+@app.command(epilog='Example: relrag ask "Who has the key of the cabin?" --from 2024')
 def ask(
     question: Words,
     source: Sources = None,
@@ -41,7 +42,7 @@ def ask(
     ] = None,
     as_json: Json = False,
     trace: Trace = False,
-    show_sources: Annotated[bool, typer.Option("--show-sources", help="Print ids and text of each source.")] = False,
+    show_sources: ShowSources = False,
     follow_up: Annotated[bool, typer.Option("--continue", help="Ask a follow-up to the last question.")] = False,
     reveal: Annotated[bool, typer.Option("--reveal", help="Show what pseudonyms stand for; this is recorded.")] = False,
     who: Who = "",
@@ -54,7 +55,7 @@ def ask(
     dispatch.run("ask", "ask", " ".join(question), limits, config, **flags, reveal=reveal, who=who, why=why)
 
 
-@app.command()
+@app.command(epilog="Example: relrag search invoice --source mail --from 2024-03")
 def search(
     query: Words,
     source: Sources = None,
@@ -65,14 +66,17 @@ def search(
     limit: Limit = None,
     as_json: Json = False,
     trace: Trace = False,
+    show_sources: ShowSources = False,
     config: Config = None,
 ) -> None:
-    """List the passages that fit best."""
+    """List the passages that fit best; `relrag show 1` prints the first in full."""
     limits = dispatch.load("ask").SearchOptions(source or (), kind or (), person, since, until, limit)
-    dispatch.run("ask", "search", " ".join(query), limits, config, as_json=as_json, trace=trace)
+    dispatch.run(
+        "ask", "search", " ".join(query), limits, config, as_json=as_json, trace=trace, show_sources=show_sources
+    )
 
 
-@app.command()
+@app.command(epilog='Example: relrag explore "the cabin" --person "Dana Levi"')
 def explore(
     query: Words,
     relationships: Annotated[bool, typer.Option(help="Also search relationships between people.")] = True,
@@ -91,34 +95,38 @@ def explore(
     dispatch.run("explore", "explore", " ".join(query), config, person=person, **flags)
 
 
-@app.command()
+@app.command(epilog="Example: relrag show 1")
 def show(
     ref: Annotated[
         str,
-        typer.Argument(help="A record, passage (chunk:...) or thread (thread:...), or a number of the last answer."),
+        typer.Argument(
+            help="A record, passage (chunk:...) or thread (thread:...), or a number of the last answer or search."
+        ),
     ],
     limit: Annotated[
         int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most this many related records.")
     ] = 50,
+    as_json: Json = False,
     config: Config = None,
 ) -> None:
     """Print one record, passage or thread, and what it is related to."""
-    dispatch.run("show", "show", ref, config, limit=limit)
+    dispatch.run("show", "show", ref, config, limit=limit, as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Example: relrag thread 1 --limit 20")
 def thread(
-    ref: Annotated[str, typer.Argument(help="A thread, a record of it, or a number of the last answer.")],
+    ref: Annotated[str, typer.Argument(help="A thread, a record of it, or a number of the last answer or search.")],
     limit: Annotated[
         int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most this many records, the latest ones.")
     ] = 50,
+    as_json: Json = False,
     config: Config = None,
 ) -> None:
     """Print a conversation in order: a thread of mails, or a chat."""
-    dispatch.run("show", "thread", ref, config, limit=limit)
+    dispatch.run("show", "thread", ref, config, limit=limit, as_json=as_json)
 
 
-@app.command()
+@app.command(epilog='Example: relrag reveal jsonl:notes:n1 --who Dana --why "tax return"')
 def reveal(
     what: Annotated[str, typer.Argument(help="A pseudonym, such as <PHONE_NUMBER:k1:...>, or the id of a record.")],
     who: Who = "",
@@ -133,7 +141,7 @@ def reveal(
     dispatch.run("reveal", "reveal", what, who, why, config, wait=wait)
 
 
-@app.command("eval")
+@app.command("eval", epilog="Example: relrag eval --corpus-questions questions.jsonl --k 5,10")
 def evaluate(
     corpus_questions: Annotated[
         Path | None,

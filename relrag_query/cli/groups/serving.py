@@ -13,7 +13,7 @@ from relrag_query.cli.options import Config, ServedIndex
 app = typer.Typer()
 
 
-@app.command()
+@app.command(epilog="Example: relrag ui --port 3001")
 def ui(
     port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to listen on.")] = 3000,
     read_only: Annotated[bool, typer.Option("--read-only", help="Forbid launching runs.")] = False,
@@ -28,7 +28,7 @@ def ui(
     dispatch.run("ui", "ui", config, port=port, read_only=read_only, host=host, login=login)
 
 
-@app.command()
+@app.command(epilog="Example: relrag serve --login")
 def serve(
     port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to listen on.")] = 3100,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
@@ -55,7 +55,7 @@ def serve(
     dispatch.run("serve", "serve", config, **asked, index=index, unix_socket=socket, processes=processes)
 
 
-@app.command()
+@app.command(epilog="Example: relrag mcp --config ~/archive/relrag.toml")
 def mcp(index: ServedIndex = None, config: Config = None) -> None:
     """Serve the archive as tools to a language model (MCP, on standard input and output)."""
     dispatch.run("serve", "mcp", config, index=index)

@@ -22,7 +22,7 @@ from relrag_pipelines.graphrag.entity_candidates import name_candidates
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.vectors import ChunkFilter
-from relrag_pipelines.text.analyzer import query_tokens
+from relrag_pipelines.text.analyzer import is_whole, query_tokens
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import similarities
@@ -140,7 +140,7 @@ def _similarities(chunk_ids: Sequence[str], where: ChunkFilter, context: QueryCo
 
 def _rarity(name: str, held: Frequencies) -> float:
     """That of the rarest word of a name."""
-    words = [word for word in query_tokens(name).split() if word[0] != "~"]
+    words = [word for word in query_tokens(name).split() if is_whole(word)]
     return idf(min((held.get(word, 1) for word in words), default=held.get("", 1)), held)
 
 

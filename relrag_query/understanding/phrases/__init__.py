@@ -1,21 +1,24 @@
-"""What people say in each language, read from the files beside this one: `en.toml` is English; a file is a language.
+"""What people say in each language, read from `questions.toml` of its folder.
 
 A phrase is a regular expression for whole words, whatever their case. It may be written with accents or without: it is
 searched in text that `bare` has been applied to. A space stands for any white space, `{name}` for what the file calls
-so in its table `parts`. What all languages say for one thing is searched at once, since people mix them.
+so in its table `parts`. Months and weekdays that a file does not name are those of the CLDR. What all languages say for
+one thing is searched at once, since people mix them.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
+from relrag_pipelines import languages
 from relrag_pipelines.errors import RelragError
+from relrag_pipelines.languages import LanguageError
+from relrag_pipelines.text.month_names import full_month_names, full_weekday_names
 from relrag_query.understanding.phrases.tables import (
     Alternatives,
     AnsweredPhrases,
@@ -37,10 +40,8 @@ from relrag_query.understanding.phrases.tables import (
     Written,
 )
 
-FOLDER = Path(__file__).parent
-"""where the languages are"""
-
 _Table = TypeVar("_Table")
+_Meaning = TypeVar("_Meaning")
 
 
 class PhraseError(RelragError):
@@ -65,72 +66,103 @@ _UNITS = ("day", "week", "month", "year")
 
 
 def load_phrases() -> Phrases:
-    """The phrases of the languages in FOLDER, read when first asked for."""
-    return _load(FOLDER)
+    """The phrases of all languages, read when first asked for."""
+    return _load(languages.folders())
 
 
 @functools.lru_cache(maxsize=4096)
 def bare(text: str) -> str:
     """The text without accents, letter for letter; many leave them out when they ask."""
-    return "".join(unicodedata.normalize("NFD", mark)[0] for mark in text)
+    return text if text.isascii() else "".join(map(_bare_letter, text))
+
+
+@functools.lru_cache(maxsize=4096)
+def _bare_letter(letter: str) -> str:
+    parts = unicodedata.normalize("NFD", letter)
+    return parts[0] if all(map(unicodedata.combining, parts[1:])) else letter
 
 
 def either(names: Iterable[str]) -> str:
-    """One of these names, the longest that fits."""
-    return "|".join(re.escape(name).replace(r"\ ", r"\x20") for name in sorted(names, key=len, reverse=True)) or "(?!)"
+    """A regular expression for one of these names, the longest that fits; names share their beginnings in it."""
+    root: dict[str, Any] = {}
+    for name in names:
+        node = root
+        for letter in name:
+            node = node.setdefault(letter, {})
+        node[""] = {}
+    return _trie_pattern(root) or "(?!)"
+
+
+def _trie_pattern(node: dict[str, Any]) -> str:
+    branches = [re.escape(letter).replace(r"\ ", r"\x20") + _trie_pattern(node[letter]) for letter in node if letter]
+    if not branches or (len(branches) == 1 and "" not in node):
+        return "".join(branches)
+    return f"(?:{'|'.join(branches)})" + ("?" if "" in node else "")
 
 
 @functools.cache
-def _load(folder: Path) -> Phrases:
-    languages = {file.name: _read(file) for file in sorted(folder.glob("*.toml"))}
-    names = _names(languages)
-    groups = {name: f"(?P<{name}>{said})" for name, said in _name_patterns(names).items()}
-    for file, language in languages.items():
-        parts = language.get("parts", {}) | {"months": either(names.months)}
-        languages[file] = language | {name: _fill(language.get(name, {}), parts, file) for name in _TABLES}
-        languages[file]["time"] = _fill(language.get("time", {}), parts | groups, file)
-    tables = {name: _table(kind, name, languages) for name, kind in _TABLES.items()}
-    return Phrases(**tables, names=names, times=tuple(_times(languages)))
+def _load(folders: tuple[Path, ...]) -> Phrases:
+    del folders  # `languages` reads them; a test may have others
+    tables = {code: _read(code) for code in languages.codes("questions")}
+    names = _names(tables)
+    filled = {}
+    for code, table in tables.items():
+        own = _names({code: table})  # names of all languages would take long to compile
+        parts = table.get("parts", {}) | {"months": either(own.months)}
+        filled[code] = table | {name: _fill(table.get(name, {}), parts, code) for name in _TABLES}
+        groups = {name: f"(?P<{name}>{pattern})" for name, pattern in _name_patterns(own).items()}
+        filled[code]["time"] = _fill(table.get("time", {}), parts | groups, code)
+    return Phrases(
+        **{name: _table(kind, name, filled) for name, kind in _TABLES.items()},
+        names=names,
+        times=tuple(_times(filled)),
+    )
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(code: str) -> dict[str, Any]:
     try:
-        language = tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise PhraseError(f"{file.name}: {error}") from None
+        table = languages.table(code, "questions")
+    except LanguageError as error:
+        raise PhraseError(str(error)) from None
     known = _TABLES.keys() | _OTHER_TABLES
-    if unknown := sorted(language.keys() - known):
-        raise PhraseError(f"{file.name}: {unknown[0]} is unknown; known are {', '.join(sorted(known))}")
-    return language
+    if unknown := sorted(table.keys() - known):
+        raise PhraseError(f"{_file(code)}: {unknown[0]} is unknown; known are {', '.join(sorted(known))}")
+    return table
 
 
-def _fill(table: Mapping[str, Any], parts: Mapping[str, str], file: str) -> dict[str, list[str]]:
+def _file(code: str) -> str:
+    return f"{code}/questions.toml"
+
+
+def _fill(table: Mapping[str, Any], parts: Mapping[str, str], code: str) -> dict[str, list[str]]:
     """The phrases of a table with the parts that they name."""
 
     def part(found: re.Match[str]) -> str:
         if found[1] not in parts:
-            raise PhraseError(f"{file}: {{{found[1]}}} is not among its parts; these are {', '.join(sorted(parts))}")
+            raise PhraseError(
+                f"{_file(code)}: {{{found[1]}}} is not among its parts; these are {', '.join(sorted(parts))}"
+            )
         return parts[found[1]]
 
     if wrong := [name for name, said in table.items() if not isinstance(said, list)]:
-        raise PhraseError(f"{file}: {wrong[0]} is not a list; write [ and ] around its phrases")
+        raise PhraseError(f"{_file(code)}: {wrong[0]} is not a list; write [ and ] around its phrases")
     return {name: [re.sub(r"\{([a-z_]+)\}", part, phrase) for phrase in said] for name, said in table.items()}
 
 
-def _table(kind: Callable[..., _Table], name: str, languages: Mapping[str, dict[str, Any]]) -> _Table:
+def _table(kind: Callable[..., _Table], name: str, tables: Mapping[str, dict[str, Any]]) -> _Table:
     """What all languages say for each entry of a table; an entry may be missing in any of them."""
     fields = get_type_hints(kind)
-    for file, language in languages.items():
-        if unknown := sorted(language[name].keys() - {field.rstrip("_") for field in fields}):
-            raise PhraseError(f"{file}: {name}.{unknown[0]} is unknown; known are {', '.join(fields)}")
+    for code, table in tables.items():
+        if unknown := sorted(table[name].keys() - {field.rstrip("_") for field in fields}):
+            raise PhraseError(f"{_file(code)}: {name}.{unknown[0]} is unknown; known are {', '.join(fields)}")
     said = {
-        field: [phrase for language in languages.values() for phrase in language[name].get(field.rstrip("_"), ())]
+        field: [phrase for table in tables.values() for phrase in table[name].get(field.rstrip("_"), ())]
         for field in fields
     }
     try:
         return kind(**{field: _READERS[fields[field]](phrases) for field, phrases in said.items()})
     except re.error as error:
-        raise PhraseError(f"a phrase of {name} in {', '.join(languages)}: {error}: {error.pattern!s}") from None
+        raise PhraseError(f"a phrase of {name} in {', '.join(tables)}: {error}: {error.pattern!s}") from None
 
 
 def _expression(phrases: Iterable[str]) -> str:
@@ -151,29 +183,37 @@ _READERS: Mapping[Any, Callable[[list[str]], Any]] = {
 }
 
 
-def _names(languages: Mapping[str, dict[str, Any]]) -> TimeNames:
-    months: dict[str, int] = {}
-    weekdays: dict[str, int] = {}
-    units: dict[str, str] = {}
-    pairs: dict[str, str] = {}
-    counts: dict[str, int] = {}
-    for file, language in languages.items():
-        names = language.get("names", {})
-        for table, most in (("months", 12), ("weekdays", 7)):
-            if len(names.get(table, [()] * most)) != most:
-                raise PhraseError(f"{file}: names.{table} has {len(names[table])} entries; write {most}")
-        if wrong := [unit for unit in names.get("units", {}) if unit not in _UNITS]:
-            raise PhraseError(f"{file}: names.units.{wrong[0]} is unknown; known are {', '.join(_UNITS)}")
-        months = {
-            bare(one).lower(): place for place, said in enumerate(names.get("months", ()), 1) for one in said
-        } | months
-        weekdays = {
-            bare(one).lower(): place for place, said in enumerate(names.get("weekdays", ())) for one in said
-        } | weekdays
-        units = {bare(one).lower(): unit for unit, said in names.get("units", {}).items() for one in said} | units
-        pairs = {bare(one).lower(): unit for one, unit in names.get("pairs", {}).items()} | pairs
-        counts = {bare(one).lower(): count for one, count in names.get("counts", {}).items()} | counts
-    return TimeNames(months, weekdays, units, pairs, counts)
+def _names(tables: Mapping[str, dict[str, Any]]) -> TimeNames:
+    found = TimeNames({}, {}, {}, {}, {})
+    for code, table in reversed(list(tables.items())):  # of two languages that differ, the first counts
+        names = _checked_names(code, table.get("names", {}))
+        months = names.get("months") or full_month_names(code)
+        weekdays = names.get("weekdays") or full_weekday_names(code)
+        found = TimeNames(
+            {**found.months, **_by_name(enumerate(months, 1))},
+            {**found.weekdays, **_by_name(enumerate(weekdays))},
+            {**found.units, **_by_name(names.get("units", {}).items())},
+            {**found.pairs, **_bare_keys(names.get("pairs", {}))},
+            {**found.counts, **_bare_keys(names.get("counts", {}))},
+        )
+    return found
+
+
+def _checked_names(code: str, names: dict[str, Any]) -> dict[str, Any]:
+    for entry, count in (("months", 12), ("weekdays", 7)):
+        if len(names.get(entry, [()] * count)) != count:
+            raise PhraseError(f"{_file(code)}: names.{entry} has {len(names[entry])} entries; write {count}")
+    if wrong := [unit for unit in names.get("units", {}) if unit not in _UNITS]:
+        raise PhraseError(f"{_file(code)}: names.units.{wrong[0]} is unknown; known are {', '.join(_UNITS)}")
+    return names
+
+
+def _by_name(names: Iterable[tuple[_Meaning, Iterable[str]]]) -> dict[str, _Meaning]:
+    return {bare(name).lower(): meaning for meaning, some in names for name in some}
+
+
+def _bare_keys(meanings: Mapping[str, _Meaning]) -> dict[str, _Meaning]:
+    return {bare(name).lower(): meaning for name, meaning in meanings.items()}
 
 
 def _name_patterns(names: TimeNames) -> dict[str, str]:
@@ -185,12 +225,12 @@ def _name_patterns(names: TimeNames) -> dict[str, str]:
     }
 
 
-def _times(languages: Mapping[str, dict[str, Any]]) -> Iterator[TimePhrase]:
+def _times(tables: Mapping[str, dict[str, Any]]) -> Iterator[TimePhrase]:
     """A pattern for each phrase with groups, since a pattern has each group once; the others of a rule share one."""
     plain: dict[tuple[str, int], list[str]] = {}
-    for language in languages.values():
-        first_weekday = language.get("first_weekday", 0)
-        for rule, phrase in ((rule, phrase) for rule, said in language["time"].items() for phrase in said):
+    for table in tables.values():
+        first_weekday = table.get("first_weekday", 0)
+        for rule, phrase in ((rule, phrase) for rule, said in table["time"].items() for phrase in said):
             if "(?P<" in phrase:
                 yield TimePhrase(rule, _expression([phrase]), first_weekday)
             else:

@@ -21,9 +21,10 @@ def test_the_report_counts_by_entity_channel_and_month(tmp_path: Path, capsys: p
     archive.sync(config)
     assert pii.report(config) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "EMAIL_ADDRESS  default   2024-02        1",
-        "PHONE_NUMBER   default   2024-02        1",
-        "PHONE_NUMBER   whatsapp  2024-01        1",
+        "entity         channel   month    count",
+        "EMAIL_ADDRESS  default   2024-02      1",
+        "PHONE_NUMBER   default   2024-02      1",
+        "PHONE_NUMBER   whatsapp  2024-01      1",
         "3 values replaced in what is indexed.",
         "Values that a policy removes or masks cannot be counted.",
     ]

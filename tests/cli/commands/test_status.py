@@ -118,7 +118,8 @@ def test_an_archive_is_counted(indexed: Path) -> None:
 def test_it_is_printed_in_the_owners_time(indexed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert status(indexed) == 0
     said = capsys.readouterr().out
-    (row,) = [line.replace("│", " ").split() for line in said.splitlines() if "│ chat" in line]
+    assert max(map(len, said.splitlines()[1:4])) <= 80
+    (row,) = [line.split() for line in said.splitlines() if line.startswith("chat ")]
     assert row[:6] == ["chat", "whatsapp", "2", "12", "B", "3"]
     assert "2024-03-01 01:59" in said
     assert "1 charset, 1 encrypted, 1 redaction" in said

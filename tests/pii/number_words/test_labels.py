@@ -69,9 +69,9 @@ def test_every_language_has_the_words_that_matter() -> None:
 
 
 def test_a_wrong_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / "xx.toml").write_text('phones = ["x"]')
-    with pytest.raises(NumberWordsError, match=r"xx\.toml: phones is not known; known: after, at, between"):
-        number_words.load(tmp_path)
-    (tmp_path / "xx.toml").write_text('digits = ["a", "b"]')
-    with pytest.raises(NumberWordsError, match=r"xx\.toml: digits has 2 entries; write one for each of 0 to 9"):
-        number_words.load(tmp_path)
+    (tmp_path / "numbers.toml").write_text('phones = ["x"]')
+    with pytest.raises(NumberWordsError, match=r"numbers\.toml: phones is not known; known: after, at, between"):
+        number_words.read(tmp_path / "numbers.toml")
+    (tmp_path / "numbers.toml").write_text('digits = ["a", "b"]')
+    with pytest.raises(NumberWordsError, match=r"numbers\.toml: digits has 2 entries; write one for each of 0 to 9"):
+        number_words.read(tmp_path / "numbers.toml")

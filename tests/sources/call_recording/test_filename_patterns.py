@@ -45,7 +45,7 @@ def test_a_date_that_no_calendar_has_is_left_to_other_patterns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "said"), [("{who}_{day}", r"has {day}; known: {name}"), ("{yy}{yy}", "has {yy} twice")]
+    ("template", "said"), [("{who}_{day}", r"has {day}; known: {name}"), ("{yy}{yy}", "uses {yy} twice")]
 )
 def test_a_wrong_pattern_says_what_is_wrong(template: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):

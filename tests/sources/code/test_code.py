@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources import KINDS, ListingError, ListingPlace
+from relrag_pipelines.sources import KINDS, ListingError, ListingScope
 from relrag_pipelines.sources.code import is_generated, text_outside_nested
 from relrag_pipelines.sources.code.languages import GRAMMARS, language_of, parser
 from tests.repositories import READING, commit, git, make, read, units_of
@@ -179,7 +179,7 @@ def test_a_repository_that_git_cannot_list_stops_the_source_so_that_nothing_is_d
         units_of("code", tmp_path)
     units = KINDS["code"].units
     assert units
-    assert units(ListingPlace(tmp_path, lambda path: path.startswith("project/"))).units == ()
+    assert units(ListingScope(tmp_path, lambda path: path.startswith("project/"))).units == ()
 
 
 @needs_git

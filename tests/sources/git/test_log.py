@@ -84,7 +84,7 @@ def test_an_emptied_file_holds_nothing_any_more(tmp_path: Path) -> None:
 
 
 def test_a_field_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relrag_pipelines.sources.git.log._LONGEST", 100)
+    monkeypatch.setattr("relrag_pipelines.sources.git.log._MAX_FIELD_BYTES", 100)
     monkeypatch.setattr("relrag_pipelines.sources.git.log._BLOCK", 50)
     with pytest.raises(LogError, match="more than 100 bytes"):
         parse(b"\0commit " + b"x" * 1000)

@@ -15,7 +15,7 @@ from qdrant_client import models
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.settings import Settings, SettingsError, Source, load
-from relrag_pipelines.sources import KINDS, ListingPlace, ReadContext
+from relrag_pipelines.sources import KINDS, ListingScope, ReadContext
 from relrag_pipelines.sources.legacy import is_repeated, join_parts
 from relrag_pipelines.sources.legacy.local_collection import STORAGE
 from relrag_pipelines.stores.table_schema import to_table
@@ -27,7 +27,7 @@ KIND = KINDS["legacy"]
 def read(folder: Path, keys: Keys) -> tuple[dict[str, Record], list[Failure]]:
     reading = ReadContext("older", "Europe/Prague", keys.id_hash)
     assert KIND.units
-    items = [item for unit in KIND.units(ListingPlace(folder)).units for item in KIND.read(unit, reading)]
+    items = [item for unit in KIND.units(ListingScope(folder)).units for item in KIND.read(unit, reading)]
     records = [item for item in items if isinstance(item, Record)]
     assert len({one.asset_id for one in records}) == len(records)
     return {one.asset_id: one for one in records}, [item for item in items if isinstance(item, Failure)]
@@ -217,7 +217,7 @@ def test_it_recognises_a_collection_and_passes_over_copies(tmp_path: Path) -> No
     assert not KIND.recognise(storage(copy))
     assert KIND.units
     for root in (tmp_path, folder, folder / "collection", storage(folder).parent, storage(folder)):
-        assert [unit.file for unit in KIND.units(ListingPlace(root)).units] == [storage(folder)]
+        assert [unit.file for unit in KIND.units(ListingScope(root)).units] == [storage(folder)]
 
 
 SETTINGS: Iterable[Any] = [

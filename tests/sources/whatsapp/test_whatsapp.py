@@ -1082,7 +1082,7 @@ def test_the_dates_are_counted_alike_whatever_the_size_of_chunks(chat: Any, monk
 
 
 def test_the_phones_language_is_found_in_a_chat_too_long_to_be_kept(chat: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("relrag_pipelines.sources.whatsapp.detect_format._KEPT", 10)
+    monkeypatch.setattr("relrag_pipelines.sources.whatsapp.detect_format._MAX_BUFFERED", 10)
     records, (failure,) = chat("1/2/2020, 10:00 - a: b\n1/2/2020, 10:01 - a: <Medien ausgeschlossen>\n")
     assert failure.fault == "date_order"
     assert [record.extra for record in records] == [{}, {"omitted": "media"}]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
+from relrag_pipelines import languages
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.spelling import same, script, skeletons
 
@@ -25,7 +26,7 @@ class Found(NamedTuple):
 def counts() -> list[Found]:
     """Names of each list as it is written, against the names of all lists in the other script."""
     of_scripts: dict[str, set[str]] = {"hebrew": set(), "latin": set()}
-    for language in tables.LANGUAGES:
+    for language in ("en", "he", "cs", "ru"):
         for word in listed(language):
             if (written := script(word)) in of_scripts:
                 of_scripts[written].add(word)
@@ -38,7 +39,7 @@ def counts() -> list[Found]:
 
 def listed(language: str) -> set[str]:
     """The given names of a list with their short forms, as names are compared."""
-    table = tables._table(language)
+    table = languages.table(language, "names")
     words = [form for name, forms in table["given"].items() for form in (name, *forms.split())]
     return {tables.plain(word) for word in (*words, *table.get("further", "").split())}
 
@@ -46,7 +47,7 @@ def listed(language: str) -> set[str]:
 def own_pairs(language: str) -> tuple[int, list[str]]:
     """How many names a list gives in two scripts, and which of them no form in the other sounds like."""
     apart, count = [], 0
-    for name, forms in tables._table(language)["given"].items():
+    for name, forms in languages.table(language, "names")["given"].items():
         head = tables.plain(name)
         others = [word for form in forms.split() if script(word := tables.plain(form)) != script(head)]
         count += bool(others)

@@ -1,7 +1,7 @@
-"""Events of a calendar file or mail part: iCalendar (RFC 5545, RFC 5546), and vCalendar 1.0 as old phones write it.
+"""Events of a calendar file or mail part: iCalendar (RFC 5545, RFC 5546), and vCalendar 1.0 from old phones.
 
-Mails and meetings read calendars here. Components and lines are separated leniently, so that a broken line, a missing
-END or an unknown time zone costs only itself; what cannot be read is a failure beside the events.
+Mails and meetings read calendars with it. The parser is lenient: a broken line, a missing END or an unknown time zone
+affects only itself; parts that cannot be read are failures beside the events.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["CalendarContents", "CalendarError", "Event", "Moment", "Person", "de
 MAX_CHARACTERS = 1_000_000
 """A longer calendar is refused; one event has some 2,000."""
 
-_LONGEST_ZONE = 60
-"""characters of a zone's name that a failure shows"""
+_MAX_ZONE_NAME = 60
+"""characters of a zone's name that a failure quotes"""
 
 
 class CalendarError(Exception):
-    """Nothing of the calendar can be read. It has a fault word, and what was found."""
+    """Nothing of the calendar can be read. `fault` is the fault word; the message says what is wrong."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
@@ -44,43 +44,43 @@ class Event:
     """One event, or one changed occurrence of a repeated one."""
 
     uid: str
-    """the same in the invitation, its answers, changes and cancellation; empty where the calendar has none"""
+    """the same in the invitation, its replies, changes and cancellation; empty if the calendar has none"""
     summary: str
     start: Moment | None
     end: Moment | None
     """exclusive"""
     organiser: Person | None
     attendees: tuple[Person, ...]
-    """in the order of the calendar, each once"""
+    """in the order of the calendar, without duplicates"""
     location: str
     description: str
     method: str
-    """of the calendar: REQUEST, REPLY, CANCEL, PUBLISH, ...; empty where it has none"""
+    """the calendar's: REQUEST, REPLY, CANCEL, PUBLISH, ...; empty if it has none"""
     status: str
     """TENTATIVE, CONFIRMED, CANCELLED or empty"""
     rule: str
-    """how it is repeated (RRULE), empty when it is not"""
+    """its recurrence rule (RRULE); empty if it occurs once"""
     occurrence: Moment | None
-    """which occurrence of a repeated event this one replaces"""
+    """the occurrence of a repeated event that this one replaces"""
 
     @property
     def people(self) -> tuple[Person, ...]:
-        """The organiser, then the attendees, nobody twice."""
+        """The organiser, then the attendees, without duplicates."""
         return without_repeats([self.organiser, *self.attendees] if self.organiser else self.attendees)
 
 
 @dataclass(frozen=True)
 class CalendarContents:
-    """The events of a calendar, and what of it could not be read."""
+    """The events of a calendar, and failures for unreadable parts."""
 
     events: list[Event]
     failures: list[Failure]
 
 
 def decode_calendar(data: bytes, charset: str | None = None) -> str:
-    """The text of a calendar; `charset` is what its mail declares. UTF-8 and UTF-16 are told by the bytes.
+    """The text of a calendar; `charset` is the one that its mail declares. UTF-8 and UTF-16 are detected.
 
-    Raises CalendarError where the bytes are no text.
+    Raises CalendarError if the bytes aren't text.
     """
     try:
         return clean(decode(data, charset).text)
@@ -92,36 +92,36 @@ def read(text: str, timezone: str = "UTC") -> CalendarContents:
     """The events in order; `timezone` applies to times that name none. Raises CalendarError if it is not a calendar."""
     if len(text) > MAX_CHARACTERS:
         raise CalendarError("too_large", f"a calendar of {len(text):,} characters; up to {MAX_CHARACTERS:,} are read")
-    found = calendars(text)
-    if not found:
+    parsed = calendars(text)
+    if not parsed:
         raise CalendarError("not_a_calendar", "no VCALENDAR and no VEVENT in it")
     faults = _Faults()
     events: list[Event] = []
-    if "BEGIN:VEVENT" in text.upper() and not any(calendar.events for calendar in found):
+    if "BEGIN:VEVENT" in text.upper() and not any(calendar.events for calendar in parsed):
         raise CalendarError("unreadable_calendar", "its events cannot be read; none has a readable line")
-    for calendar in found:
+    for calendar in parsed:
         zones = Zones(calendar.zones, calendar.zone_name, timezone)
         for component in calendar.events[: MAX_EVENTS - len(events)]:
             faults.event = len(events) + 1
             events.append(_event(component, calendar, zones, faults))
-    if left_out := sum(len(calendar.events) for calendar in found) - len(events):
+    if left_out := sum(len(calendar.events) for calendar in parsed) - len(events):
         faults.add("too_many_events", f"{left_out:,} events behind the first {MAX_EVENTS:,} are not read")
     return CalendarContents(events, faults.failures())
 
 
 @dataclass
 class _Faults:
-    """Collects failures; an equal one of several events is reported once, with their number."""
+    """Collects failures; a failure that several events share is reported once, with their numbers."""
 
     event: int = 0
-    """the event that is read, from 1"""
-    found: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    """number of the event being read, from 1"""
+    events: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
     def add(self, fault: str, message: str) -> None:
-        self.found.setdefault((fault, message), []).append(self.event)
+        self.events.setdefault((fault, message), []).append(self.event)
 
     def failures(self) -> list[Failure]:
-        return [Failure(_location(events), *fault) for fault, events in self.found.items()]
+        return [Failure(_location(numbers), *fault) for fault, numbers in self.events.items()]
 
 
 def _location(events: list[int]) -> str:
@@ -160,8 +160,8 @@ def _moment(component: Component, name: str, zones: Zones, faults: _Faults) -> M
     try:
         return read_moment(component.first(name), zones)
     except UnknownZone as unknown:
-        shown = unknown.name[:_LONGEST_ZONE]
-        why = f'the time zone "{shown}" is not known and not defined in the file'
+        name = unknown.name[:_MAX_ZONE_NAME]
+        why = f'the time zone "{name}" is not known and not defined in the file'
         faults.add("unknown_zone", f"{why}; its times are kept as written, without a zone")
         return unknown.local
     except UnreadableMoment:
@@ -170,7 +170,7 @@ def _moment(component: Component, name: str, zones: Zones, faults: _Faults) -> M
 
 
 def _end(component: Component, start: Moment | None, faults: _Faults) -> Moment | None:
-    """The end that the length of an event gives; a day lasts until the next."""
+    """The end computed from an event's duration; an event of whole days ends the next day."""
     if start is None:
         return None
     if not component.has("DURATION"):

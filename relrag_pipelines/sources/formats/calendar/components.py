@@ -10,11 +10,11 @@ from relrag_pipelines.sources.formats.calendar.content_lines import Property, re
 from relrag_pipelines.sources.formats.calendar.moments import is_moment
 
 MAX_EVENTS = 2_000
-"""Further events of a file are counted, not read."""
+"""Events beyond this number are counted, not read."""
 
 _BORDER = re.compile(r"[ \t]*(BEGIN|END)[ \t]*:[ \t]*([A-Za-z0-9-]+)[ \t]*", re.IGNORECASE)
 _TOP = frozenset({"VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VTIMEZONE", "VCALENDAR"})
-"""components that lie in a calendar itself, so that one of them ends the one before"""
+"""components directly in a calendar: the beginning of one ends the previous one"""
 _MOMENTS = frozenset({"DTSTART", "DTEND", "RECURRENCE-ID"})
 _PEOPLE = frozenset({"ORGANIZER", "ATTENDEE"})
 _ADDRESS = re.compile(r"\s*(?:mailto:|[^\s:;,]+@|urn:|invalid:|https?:|/)", re.IGNORECASE)
@@ -28,15 +28,15 @@ class Component:
     unreadable_lines: int = 0
 
     def all(self, name: str) -> list[Property]:
-        """The properties of this name, in order."""
+        """The properties with a name, in order."""
         return self.properties.get(name, [])
 
     def has(self, name: str) -> bool:
-        """Whether it has a property of this name."""
+        """Whether it has a property with this name."""
         return name in self.properties
 
     def first(self, name: str) -> Property:
-        """The first property of this name, which must exist."""
+        """The first property with a name, which must exist."""
         return self.properties[name][0]
 
 
@@ -47,45 +47,45 @@ class CalendarParts:
     method: str = ""
     """in capitals"""
     zone_name: str = ""
-    """of times that name no zone (X-WR-TIMEZONE); empty where the calendar has none"""
+    """for times that name no zone (X-WR-TIMEZONE); empty if the calendar has none"""
     zones: dict[str, list[str]] = field(default_factory=dict)
     """name -> the lines of a VTIMEZONE"""
     events: list[Component] = field(default_factory=list)
 
 
 def calendars(text: str) -> list[CalendarParts]:
-    """The calendars of a text; events outside of one count as a calendar."""
-    found: list[CalendarParts] = []
+    """The calendars in a text; events outside any count as a calendar."""
+    parsed: list[CalendarParts] = []
     for name, lines in _top_components(unfold(text)):
         if name == "VCALENDAR":
-            found.append(_calendar(lines))
+            parsed.append(_calendar(lines))
             continue
-        if not found:
-            found.append(CalendarParts())
+        if not parsed:
+            parsed.append(CalendarParts())
         if name == "VEVENT":
             event = _event(lines)
-            found[-1].events += [event] if event.properties else []
+            parsed[-1].events += [event] if event.properties else []
         elif name == "VTIMEZONE":
-            _add_zone(found[-1], lines)
+            _add_zone(parsed[-1], lines)
         else:
-            _add_to_calendar(found[-1], lines)
-    return found
+            _add_to_calendar(parsed[-1], lines)
+    return parsed
 
 
 def _top_components(lines: Iterator[str]) -> Iterator[tuple[str, list[str]]]:
-    """Name and lines of each component of a calendar; what follows an END belongs to the calendar."""
-    name, inside = "", list[str]()
+    """Name and lines of each component of a calendar; lines after an END belong to the calendar, named `-`."""
+    name, body = "", list[str]()
     for line in lines:
         border = _BORDER.fullmatch(line)
         word, component = (border[1].upper(), border[2].upper()) if border else ("", "")
         if component not in _TOP:
-            inside.append(line)
+            body.append(line)
             continue
         if name:
-            yield name, inside
-        name, inside = (component if word == "BEGIN" else "-"), []
+            yield name, body
+        name, body = (component if word == "BEGIN" else "-"), []
     if name:
-        yield name, inside
+        yield name, body
 
 
 def _calendar(lines: list[str]) -> CalendarParts:
@@ -96,34 +96,34 @@ def _calendar(lines: list[str]) -> CalendarParts:
 
 def _add_to_calendar(calendar: CalendarParts, lines: list[str]) -> None:
     for line in lines:
-        found = read_property(line) if line.upper().lstrip().startswith(("METHOD", "X-WR-TIMEZONE")) else None
-        if found and found.name == "METHOD":
-            calendar.method = found.text.strip().upper()
-        elif found and found.name == "X-WR-TIMEZONE":
-            calendar.zone_name = found.text.strip()
+        property_ = read_property(line) if line.upper().lstrip().startswith(("METHOD", "X-WR-TIMEZONE")) else None
+        if property_ and property_.name == "METHOD":
+            calendar.method = property_.text.strip().upper()
+        elif property_ and property_.name == "X-WR-TIMEZONE":
+            calendar.zone_name = property_.text.strip()
 
 
 def _add_zone(calendar: CalendarParts, lines: list[str]) -> None:
-    named = (read_property(line) for line in lines if line.upper().lstrip().startswith("TZID"))
-    name = next((found.text.strip().strip('"') for found in named if found), "")
+    properties = (read_property(line) for line in lines if line.upper().lstrip().startswith("TZID"))
+    name = next((property_.text.strip().strip('"') for property_ in properties if property_), "")
     if name:
         calendar.zones.setdefault(name, lines)
 
 
 def _event(lines: list[str]) -> Component:
-    """The event of these lines, without those of its alarms."""
+    """The event in these lines, without its alarms."""
     event = Component()
     for line in _own_lines(lines):
-        found = read_property(line, _fits(line))
-        if found is None:
+        property_ = read_property(line, _fits(line))
+        if property_ is None:
             event.unreadable_lines += 1
         else:
-            event.properties.setdefault(found.name, []).append(found)
+            event.properties.setdefault(property_.name, []).append(property_)
     return event
 
 
 def _own_lines(lines: list[str]) -> list[str]:
-    """Lines outside of nested components; those of one that never ends come last, since they may be the event's."""
+    """Lines outside nested components; lines of a nested one without END come last, since they may be the event's."""
     own, nested, name = list[str](), list[str](), ""
     for line in lines:
         border = _BORDER.fullmatch(line)
@@ -139,7 +139,7 @@ def _own_lines(lines: list[str]) -> list[str]:
 
 
 def _fits(line: str) -> Callable[[str], bool] | None:
-    """Which values a property of this line may have, where its parameters often hold colons."""
+    """A test for the values of a line's property, if its parameters often contain colons."""
     name = re.split(r"[;:\s]", line.strip(), maxsplit=1)[0].upper()
     if name in _MOMENTS:
         return is_moment

@@ -14,8 +14,8 @@ from icalendar.parser.property import unescape_backslash
 from relrag_pipelines.sources.formats.text_cleaning import clean
 
 _FOLD = re.compile(r"(?<!\n)\n+[ \t]")
-_MOST_COLONS = 20
-"""of a line that are tried as the beginning of its value"""
+_MAX_COLONS = 20
+"""colons of a line that are tried as the one before its value"""
 _NAME = re.compile(r"[ \t]*([A-Za-z0-9-]+)[ \t]*(?=[;:])")
 _PARAMETER = re.compile(r';[ \t]*([A-Za-z0-9-]+)[ \t]*=[ \t]*("[^;:]*"|[^;]*)')
 _ENCODED = re.compile(r"^[A-Za-z0-9-]+;[^:\n]*QUOTED-PRINTABLE[^:\n]*:", re.IGNORECASE)
@@ -28,9 +28,9 @@ class Property:
     name: str
     """in capitals"""
     parameters: dict[str, str]
-    """names in capitals; the values of a list joined by commas, without quotation marks around the whole"""
+    """names in capitals; list values joined by commas, without enclosing quotation marks"""
     value: str
-    """decoded; what is escaped in it still is"""
+    """decoded, with its escape sequences"""
 
     @property
     def text(self) -> str:
@@ -39,25 +39,25 @@ class Property:
 
 
 def unfold(text: str) -> Iterator[str]:
-    """Whole lines of a text whose lines end in \\n: continued ones are joined, empty ones left out."""
+    """Logical lines of a text with \\n line ends: folded lines are joined, empty ones left out."""
     pending: list[str] = []
     for line in _FOLD.sub("", text).split("\n"):
         if line.endswith("=") and (pending or _ENCODED.match(line)):
             pending.append(line[:-1])  # the soft line break of vCalendar 1.0
             continue
-        whole = "".join([*pending, line])
+        joined = "".join([*pending, line])
         pending = []
-        if whole.strip():
-            yield whole
+        if joined.strip():
+            yield joined
     if pending:
         yield "".join(pending)
 
 
 def read_property(line: str, fits: Callable[[str], bool] | None = None) -> Property | None:
-    """The property on a line; None where there is none.
+    """The property on a line; None if there is none.
 
-    A parameter may hold colons without quotation marks (`TZID=tzone://Microsoft/Utc`), so the value is what stands
-    behind the first colon of which the rest `fits`; where nothing fits, what the format's own rules give.
+    A parameter may contain unquoted colons (`TZID=tzone://Microsoft/Utc`), so the value begins after the first colon
+    whose rest passes the test `fits`; if none passes, where the format's rules say.
     """
     strict = _read_strictly(line)
     if strict and (fits is None or fits(strict.value)):
@@ -70,27 +70,27 @@ def _read_strictly(line: str) -> Property | None:
         name, parameters, value = Contentline(line).raw_parts()  # type: ignore[no-untyped-call]
     except ValueError:
         return None
-    joined = {key.upper(): _join(found) for key, found in parameters.items()}
+    joined = {key.upper(): _join(values) for key, values in parameters.items()}
     return Property(name.upper(), joined, _decode(value, joined))
 
 
 def _read_leniently(line: str, fits: Callable[[str], bool] | None) -> Property | None:
-    """A line whose parameters have colons or quotation marks that the format forbids."""
+    """A line whose parameters contain colons or quotation marks that the format forbids."""
     match = _NAME.match(line)
     if not match:
         return None
-    for colon in itertools.islice((place.start() for place in re.finditer(":", line)), _MOST_COLONS):
+    for colon in itertools.islice((match_.start() for match_ in re.finditer(":", line)), _MAX_COLONS):
         value = line[colon + 1 :]
         if fits is None or fits(value):
-            found = _PARAMETER.findall(line[match.end() : colon])
-            parameters = {key.upper(): _strip_quotes(written) for key, written in found}
+            pairs = _PARAMETER.findall(line[match.end() : colon])
+            parameters = {key.upper(): _strip_quotes(quoted) for key, quoted in pairs}
             return Property(match[1].upper(), parameters, _decode(value, parameters))
     return None
 
 
-def _join(found: str | list[str]) -> str:
-    """A name with a comma that is not quoted comes as a list."""
-    return _strip_quotes(found if isinstance(found, str) else ", ".join(part.strip() for part in found))
+def _join(values: str | list[str]) -> str:
+    """The text of a parameter; icalendar returns a value with an unquoted comma as a list."""
+    return _strip_quotes(values if isinstance(values, str) else ", ".join(part.strip() for part in values))
 
 
 def _strip_quotes(text: str) -> str:
@@ -101,7 +101,7 @@ def _strip_quotes(text: str) -> str:
 
 
 def _decode(value: str, parameters: dict[str, str]) -> str:
-    """The value of vCalendar 1.0 in its quoted-printable spelling, in the charset that it names."""
+    """The decoded value: vCalendar 1.0 may write it as quoted-printable, in a charset that it names."""
     if parameters.get("ENCODING", "").upper() != "QUOTED-PRINTABLE":
         return value
     data = quopri.decodestring(value.encode("utf-8"))

@@ -1,4 +1,4 @@
-"""Dates and times of calendars: the basic form of RFC 5545, ISO 8601 and offsets as programs write them."""
+"""Dates and times of calendars: the basic format of RFC 5545, ISO 8601, and the offsets that programs write."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class Moment:
     """When an event begins or ends."""
 
     at: datetime
-    """UTC; of a day its midnight, and of a time in an unknown zone the time as it is written"""
+    """UTC; midnight for a day; the local time as written if the zone is unknown"""
     precision: Literal["time", "day", "local"] = "time"
-    """`local`: in a zone that nobody knows"""
+    """`local`: in an unknown zone"""
 
     @property
     def is_day(self) -> bool:
-        """Whether it is a whole day."""
+        """Whether it is a whole day without a time."""
         return self.precision == "day"
 
     def plus(self, length: timedelta) -> Moment | None:
-        """The moment so much later; None where no calendar has it."""
+        """The moment later by `length`; None if beyond the calendar."""
         try:
             return Moment(self.at + length, self.precision)
         except OverflowError:
@@ -52,23 +52,23 @@ def is_moment(value: str) -> bool:
     return _MOMENT.fullmatch(value.strip().upper()) is not None
 
 
-def read_moment(found: Property, zones: Zones) -> Moment:
-    """The moment of a property. Raises UnreadableMoment, and UnknownZone where its zone is not known."""
-    written = found.value.strip().upper()
-    if not is_moment(written):
+def read_moment(property_: Property, zones: Zones) -> Moment:
+    """The moment of a property. Raises UnreadableMoment, and UnknownZone if its zone is unknown."""
+    text = property_.value.strip().upper()
+    if not is_moment(text):
         raise UnreadableMoment
     try:
-        parsed = datetime.fromisoformat(written.replace(" ", "T", 1).replace(" ", "").replace(",", "."))
+        parsed = datetime.fromisoformat(text.replace(" ", "T", 1).replace(" ", "").replace(",", "."))
     except ValueError:
         raise UnreadableMoment from None
-    if _DATE.fullmatch(written) or found.parameters.get("VALUE", "").upper() == "DATE":
+    if _DATE.fullmatch(text) or property_.parameters.get("VALUE", "").upper() == "DATE":
         return Moment(datetime.combine(parsed.date(), time(), UTC), "day")
-    zone = parsed.tzinfo or zones.zone(found.parameters.get("TZID", ""), parsed)
+    zone = parsed.tzinfo or zones.zone(property_.parameters.get("TZID", ""), parsed)
     return Moment(to_utc(parsed, zone))
 
 
 def to_utc(parsed: datetime, zone: tzinfo) -> datetime:
-    """The time in UTC. Raises UnreadableMoment where it lies before the first or behind the last moment of UTC."""
+    """The time in UTC. Raises UnreadableMoment if it is outside the years 1 to 9999."""
     try:
         return parsed.replace(tzinfo=zone).astimezone(UTC)
     except OverflowError:

@@ -14,12 +14,12 @@ from relrag_pipelines.sources.formats.text_cleaning import clean
 _LETTER = r"[^\s<>()\[\],;:\"'@]"
 _ADDRESS = re.compile(rf"(?<!{_LETTER}){_LETTER}+@{_LETTER}+")
 _NEXT = re.compile(r"[,;]\s*(?=(?:mailto:|[^\s,;]+@))", re.IGNORECASE)
-"""between the addresses of a list on one line"""
+"""separator between the addresses of a list on one line"""
 
 
 @dataclass(frozen=True)
 class Person:
-    """An organiser or attendee; at least one of name and address is not empty."""
+    """An organiser or attendee; name or address may be empty, but not both."""
 
     name: str = ""
     address: str = ""
@@ -27,19 +27,19 @@ class Person:
 
     @property
     def full(self) -> str:
-        """`Name <address>`, or the one that there is."""
+        """`Name <address>`, or whichever of the two exists."""
         return f"{self.name} <{self.address}>" if self.name and self.address else self.name or self.address
 
 
-def read_people(found: Property) -> Iterator[Person]:
-    """The person of an ORGANIZER or ATTENDEE, or each of a list; nobody where it names none."""
-    name = _name(found.parameters.get("CN", ""))
-    values = _NEXT.split(found.text)
+def read_people(property_: Property) -> Iterator[Person]:
+    """The people of an ORGANIZER or ATTENDEE property: usually one, several for a list, none if it names nobody."""
+    name = _name(property_.parameters.get("CN", ""))
+    values = _NEXT.split(property_.text)
     if len(values) > 1:
         yield from (person for value in values if (person := _person("", value)))
         return
-    declared = found.parameters.get("EMAIL", "")  # Apple: the value is a path on its server
-    person = _person(name, found.text) or _person(name, declared)
+    declared = property_.parameters.get("EMAIL", "")  # Apple: the value is a path on its server
+    person = _person(name, property_.text) or _person(name, declared)
     if person and not person.address and (match := _ADDRESS.search(declared)):
         person = Person(person.name, match[0].lower())
     if person:
@@ -47,14 +47,14 @@ def read_people(found: Property) -> Iterator[Person]:
 
 
 def without_repeats(people: Iterable[Person]) -> tuple[Person, ...]:
-    """The people in order, each once; an address without a name is left out where somebody named has it."""
-    listed = list(dict.fromkeys(people))
-    named = {person.address for person in listed if person.name}
-    return tuple(person for person in listed if person.name or person.address not in named)
+    """The people in order, without duplicates; a bare address is dropped if somebody with a name has it."""
+    distinct = list(dict.fromkeys(people))
+    addresses_with_name = {person.address for person in distinct if person.name}
+    return tuple(person for person in distinct if person.name or person.address not in addresses_with_name)
 
 
 def _person(name: str, value: str) -> Person | None:
-    """`mailto:a@b.org`, `a@b.org`, or `Jana <a@b.org>` as vCalendar 1.0 has it; others have no address."""
+    """`mailto:a@b.org`, `a@b.org`, or `Jana <a@b.org>` from vCalendar 1.0; other values give no address."""
     match = _ADDRESS.search(re.sub("^mailto:", "", value.strip(), flags=re.IGNORECASE))
     address = match[0].lower() if match else ""
     if match and not name and "<" in value:
@@ -65,5 +65,5 @@ def _person(name: str, value: str) -> Person | None:
 
 
 def _name(text: str) -> str:
-    plain = " ".join(clean(unescape_backslash(text)).split()).strip("\"'")
-    return re.sub("^mailto:", "", plain, flags=re.IGNORECASE).strip()
+    name = " ".join(clean(unescape_backslash(text)).split()).strip("\"'")
+    return re.sub("^mailto:", "", name, flags=re.IGNORECASE).strip()

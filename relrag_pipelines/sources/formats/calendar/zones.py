@@ -1,4 +1,4 @@
-"""Time zones of calendars: those that a file defines, and names of IANA, Windows and Outlook, or offsets.
+"""Time zones of calendars: definitions in the file, names of IANA, Windows and Outlook, and offsets.
 
 The definition in a file wins over a name: Outlook calls any zone `GMT`, `Custom` or `Customized Time Zone`.
 """
@@ -18,13 +18,13 @@ from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
 from relrag_pipelines.sources.formats.calendar.moments import Moment
 
 MAX_ZONES = 50
-"""definitions of one calendar that are used"""
+"""definitions of one calendar that are read"""
 
 _FREQUENT = re.compile(r"^RRULE.{0,200}?FREQ=(?!YEARLY)", re.IGNORECASE | re.MULTILINE)
-"""a clock changes once a year; other rules only cost time"""
+"""a clock changes once a year; other rules only cost computing time"""
 _MICROSOFT = re.compile(r"tzone://microsoft/", re.IGNORECASE)
 _COPY_NUMBER = re.compile(r" \d{1,3}$")
-"""Outlook numbers zones of one name: `GMT Standard Time 1`"""
+"""Outlook numbers zones that have the same name: `GMT Standard Time 1`"""
 _OFFSET = re.compile(r"(?:UTC|GMT|Z)? ?([+-]) ?(\d{1,2})(?:[:.]?([0-5]\d))?", re.IGNORECASE)
 _DISPLAY = re.compile(r"\((?:UTC|GMT)(?: ?([+-]\d\d)[:.]?(\d\d))?\) (.+)", re.IGNORECASE)
 """as Windows and Zimbra show a zone: `(UTC+01:00) Amsterdam, Berlin, Bern`"""
@@ -33,7 +33,7 @@ _BETWEEN_CITIES = re.compile(r" ?[,/] ?")
 
 
 class UnknownZone(LookupError):
-    """A zone that is neither defined in the file nor known by its name."""
+    """A zone that the file doesn't define and whose name is unknown."""
 
     def __init__(self, name: str, local: Moment) -> None:
         super().__init__(name)
@@ -46,14 +46,14 @@ class Zones:
     """The time zones of one calendar."""
 
     def __init__(self, defined: Mapping[str, list[str]], calendar_zone: str, default: str) -> None:
-        """`defined`: lines of each VTIMEZONE by name; `default` applies where neither time nor calendar names one."""
+        """`defined` has the lines of each VTIMEZONE by name; `default` is used if neither time nor calendar has one."""
         self._defined = dict(list(defined.items())[:MAX_ZONES])
         self._calendar_zone = calendar_zone
         self._default = zoneinfo.ZoneInfo(default)
         self._zones: dict[str, tzinfo | None] = {}
 
     def zone(self, name: str, moment: datetime) -> tzinfo:
-        """The zone of this name; `moment` is the time as written. Raises UnknownZone."""
+        """The zone with a name; `moment` is the time as written. Raises UnknownZone."""
         name = name.strip().strip("\"'").strip() or self._calendar_zone
         if not name:
             return self._default
@@ -65,7 +65,7 @@ class Zones:
         return zone
 
     def _read_definition(self, name: str) -> tzinfo | None:
-        """The zone as the file itself defines it; else by the location that the definition names."""
+        """The zone as the file defines it, else by the location that its definition names; None if neither works."""
         lines = self._defined.get(name) or self._defined.get(name.strip("/"))
         if lines is None:
             return None
@@ -97,17 +97,17 @@ def _by_location(lines: Iterable[str]) -> tzinfo | None:
 
 @functools.lru_cache(256)
 def zone_by_name(name: str) -> tzinfo | None:
-    """The zone that a name without a definition means; None where none is certain."""
+    """The zone that a name stands for without a definition; None if that is uncertain."""
     bare = _MICROSOFT.sub("", name).strip()
     for spelling in dict.fromkeys((bare, _COPY_NUMBER.sub("", bare))):
-        for find in _WAYS:
+        for find in _LOOKUPS:
             if zone := find(spelling):
                 return zone
     return None
 
 
 def _by_iana_name(name: str) -> tzinfo | None:
-    """`Europe/Prague`, also behind the name of a program: `/freeassociation.sourceforge.net/Europe/Prague`."""
+    """`Europe/Prague`, also after a program's prefix: `/freeassociation.sourceforge.net/Europe/Prague`."""
     parts = name.casefold().strip("/").split("/")
     for begin in range(len(parts) if name.startswith("/") else 1):
         if key := _iana_keys().get("/".join(parts[begin:])):
@@ -129,21 +129,21 @@ def _by_offset(name: str) -> tzinfo | None:
 
 
 def _by_display_name(name: str) -> tzinfo | None:
-    """The zone of the cities or the name in a display name, where its offset outside of summer time agrees."""
+    """The zone of the cities or the name in a display name, if its standard offset agrees."""
     match = _DISPLAY.fullmatch(name)
     if not match:
         return None
     hours, minutes = int(match[1] or 0), int(match[2] or 0)
     offset = timedelta(hours=hours, minutes=-minutes if (match[1] or "").startswith("-") else minutes)
-    shown = _WITHIN_PARENTHESES.sub("", match[3]).strip()
-    keys = [_windows_names().get(f"{re.sub(' time$', '', shown.casefold())} standard time")]
-    keys += [_cities().get(city.casefold()) for city in _BETWEEN_CITIES.split(shown)]
+    label = _WITHIN_PARENTHESES.sub("", match[3]).strip()
+    keys = [_windows_names().get(f"{re.sub(' time$', '', label.casefold())} standard time")]
+    keys += [_cities().get(city.casefold()) for city in _BETWEEN_CITIES.split(label)]
     zones = (zoneinfo.ZoneInfo(key) for key in keys if key)
     return next((zone for zone in zones if _standard_offset(zone) == offset), None)
 
 
 def _standard_offset(zone: tzinfo) -> timedelta | None:
-    """The offset outside of summer time; of January or July, of whichever hemisphere."""
+    """The offset in standard time: that of January or July, depending on the hemisphere."""
     moments = (datetime(2024, month, 1, tzinfo=zone) for month in (1, 7))
     return next((moment.utcoffset() for moment in moments if not moment.dst()), None)
 
@@ -163,7 +163,7 @@ def _cities() -> dict[str, str]:
     return {key.rpartition("/")[2].replace("_", " ").casefold(): key for key in sorted(zoneinfo.available_timezones())}
 
 
-_WAYS: tuple[Callable[[str], tzinfo | None], ...] = (
+_LOOKUPS: tuple[Callable[[str], tzinfo | None], ...] = (
     _by_windows_name,
     _by_iana_name,
     _by_offset,

@@ -1,7 +1,7 @@
-"""Transcripts of what was said: captions (.vtt, .srt, .sbv), whisper's .json, and text with speakers.
+"""Transcripts of speech: captions (.vtt, .srt, .sbv), whisper's .json, and text with speakers.
 
-`read` gives cues, each with its time, speaker and text; `written` makes one text of them and says where in it each is.
-What cannot be read of a file is a fault; the rest is kept. Used by calls and meetings alike.
+`read` returns cues, each with its time, speaker and text; `format_transcript` joins them into one text and records
+where each is. Unreadable parts of a file are faults; the rest is kept. Calls and meetings use both.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _READERS = {
 }
 
 
-def read(data: bytes, suffix: str, known: Collection[str] = ()) -> Transcript:
-    """The transcript in a file with that suffix; `known` are names of participants.
+def read(data: bytes, suffix: str, names: Collection[str] = ()) -> Transcript:
+    """The transcript in a file with a suffix; `names` are known participants.
 
-    Raises TranscriptError where it is none or says nothing.
+    Raises TranscriptError if it is no transcript or has no text.
     """
     if not data.strip():
         raise TranscriptError("empty", "the file has no text; restore it or delete it")
@@ -49,15 +49,16 @@ def read(data: bytes, suffix: str, known: Collection[str] = ()) -> Transcript:
     except CharsetError as error:
         raise TranscriptError(error.fault, f"{error}; save it as UTF-8") from None
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
-    found = _READERS[suffix](text) if suffix in _READERS else speaker_text.read(text, known)
-    if not any(cue.text for cue in found.cues):
-        raise TranscriptError("no_cues", found.faults[0].message if found.faults else "the file contains no captions")
-    found.faults += describe_damage(decoded)
-    return found
+    transcript = _READERS[suffix](text) if suffix in _READERS else speaker_text.read(text, names)
+    if not any(cue.text for cue in transcript.cues):
+        why = transcript.faults[0].message if transcript.faults else "the file contains no captions"
+        raise TranscriptError("no_cues", why)
+    transcript.faults += describe_damage(decoded)
+    return transcript
 
 
 def describe_damage(decoded: DecodedText) -> list[Failure]:
-    """That bytes of a text were damaged, or that its charset is a guess."""
+    """Failures for damaged bytes and a guessed charset."""
     if decoded.damaged_places:
         why = (
             f"damaged in {decoded.damaged_places} places, where U+FFFD stands now; restore the file or save it as UTF-8"
@@ -84,33 +85,35 @@ def swap_speakers(cues: Sequence[Cue]) -> list[Cue]:
 
 
 def word_count(cues: Sequence[Cue]) -> list[str]:
-    """What is said, word for word: two transcripts of one call with the same words say the same."""
+    """All words in order: transcripts with equal words are equal, however they are split into cues."""
     return list(chain.from_iterable(cue.text.split() for cue in cues))
 
 
 def format_transcript(cues: Sequence[Cue]) -> tuple[str, list[SpeechSegment]]:
-    """The transcript as text, one line per turn of a speaker, and when each part is spoken.
+    """The transcript as text, one line per turn of a speaker, and the time of each part.
 
-    Cues of one speaker in a row are one line `Name: ...`; a cue without a speaker is a line of its own.
+    Successive cues of one speaker are one line `Name: ...`; a cue without a speaker is a line of its own.
     """
     parts: list[str] = []
     spoken: list[SpeechSegment] = []
-    place = 0
-    before: str | None = None
+    offset = 0
+    previous_speaker: str | None = None
     for start, end, speaker, text in cues:
         if not text:
             continue
-        if speaker is None:
-            lead = "\n"
-        elif speaker == before:
-            lead = " "
-        else:
-            lead = f"\n{speaker}: "
-        before = speaker
-        lead = lead if place else lead[1:]
-        begin = place + (lead[:1] == "\n")
-        place += len(lead) + len(text)
+        lead = _lead(speaker, previous_speaker)
+        previous_speaker = speaker
+        lead = lead if offset else lead[1:]
+        begin = offset + (lead[:1] == "\n")
+        offset += len(lead) + len(text)
         parts += (lead, text)
         if start is not None:
-            spoken.append(SpeechSegment(start, start if end is None or end < start else end, begin, place))
+            spoken.append(SpeechSegment(start, start if end is None or end < start else end, begin, offset))
     return "".join(parts), spoken
+
+
+def _lead(speaker: str | None, previous_speaker: str | None) -> str:
+    """The text between a cue and the one before it."""
+    if speaker is None:
+        return "\n"
+    return " " if speaker == previous_speaker else f"\n{speaker}: "

@@ -12,7 +12,7 @@ class Cue(NamedTuple):
     """One stretch of speech."""
 
     start: float | None
-    """seconds from the beginning; None where the file gives no times"""
+    """seconds from the beginning; None if the file has no times"""
     end: float | None
     speaker: str | None
     text: str
@@ -24,13 +24,13 @@ class Transcript:
 
     cues: list[Cue]
     language: str | None = None
-    """ISO 639-1, where the file names it"""
+    """ISO 639-1, if the file names it"""
     faults: list[Failure] = field(default_factory=list)
-    """what of it could not be read"""
+    """parts that could not be read"""
 
 
 class TranscriptError(Exception):
-    """A file that is not a transcript. It has a fault word, what was found and what to do."""
+    """A file that isn't a transcript. `fault` is the fault word; the message says what is wrong and what to do."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""When something was recorded, from the name of its file."""
+"""The time of a recording, from the name of its file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _IN_NAME_JOINED = re.compile(rf"(?<!\d){_DATE}{_TIME}(?!\d)")
 
 
 def time_in_name(name: str, timezone: str) -> tuple[int, str] | None:
-    """Seconds since 1970 and date_quality of the date in a file's name; None where there is none.
+    """Seconds since 1970 and date_quality of the date in a file's name; None without a date.
 
-    `2025-01-08`, `20250108`, and a time behind it such as `_093000` or ` 09.30`, local but for Zoom's `GMT`. A day
-    without a time stands for its midnight in UTC, so that it stays in its month.
+    Dates are `2025-01-08` or `20250108`, optionally with a time such as `_093000` or ` 09.30`, local except for Zoom's
+    `GMT`. A day without a time is its midnight in UTC, so that it stays in its month.
     """
     match = _match_time(name)
     return parse_moment(match.groupdict(), timezone) if match else None
@@ -33,7 +33,7 @@ def _match_time(name: str) -> re.Match[str] | None:
 
 
 def parse_moment(parts: dict[str, str | None], timezone: str) -> tuple[int, str] | None:
-    """The same from the parts of a date: yyyy or yy, mm, dd, and if known HH, MM, SS; None where no calendar has it."""
+    """Seconds and date_quality from parts yyyy or yy, mm, dd, and optionally HH, MM, SS; None if invalid."""
     numbers = {name: int(value) for name, value in parts.items() if value and value.isdecimal()}
     year = numbers.get("yyyy", 2000 + numbers.get("yy", -2000))
     zone = UTC if "HH" not in numbers or parts.get("utc") else ZoneInfo(timezone)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from relrag_pipelines.sources.formats.transcript.cues import Cue, Transcript
 from relrag_pipelines.sources.formats.transcript.speakers import split_names
@@ -22,38 +22,43 @@ _FORMS = (
     re.compile(rf"(?P<name>[^\W\d][^:\n\[\]]{{0,59}}?)(?:[ \t]{{2,}}|\t){_CLOCK}(?P<text>)[ \t]*"),
     re.compile(rf"(?P<name>){_CLOCK}(?P<text>)[ \t]*"),
 )
-"""lines that name a time, each as a whole line"""
-_FEWEST = 2
-"""lines with a time that make a transcript"""
+"""patterns of lines that state a time"""
+_MIN_TIMED_LINES = 2
+"""Text with fewer lines that state a time isn't read as a timed transcript."""
 
 
-def read(text: str, known: Collection[str] = ()) -> Transcript:
-    """The cues of a text; times are taken as they stand, a cue ends where the next one begins. `known` take part."""
+def read(text: str, names: Collection[str] = ()) -> Transcript:
+    """The cues of a text; a cue ends when the next begins. `names` are known participants."""
     lines = text.strip().split("\n")
-    timed = [_match_timed_line(line.strip()) for line in lines]
-    if sum(match is not None for match in timed) < _FEWEST:
-        timed = [None] * len(lines)
-    names, texts = split_names([line.strip() for line in lines], known)
-    if not any(timed) and not any(names):
+    matches = [_match_timed_line(line.strip()) for line in lines]
+    if sum(match is not None for match in matches) < _MIN_TIMED_LINES:
+        matches = [None] * len(lines)
+    speakers, texts = split_names([line.strip() for line in lines], names)
+    if not any(matches) and not any(speakers):
         return Transcript([Cue(None, None, None, text.strip())])
-    # in minutes, where each is named once, the next line is as often a decision as more of what he said
-    is_dialogue = any(timed) or max(Counter(filter(None, names)).values()) > 1
-    cues: list[Cue] = []
+    # in minutes where each speaker occurs once, the next line is as likely a decision as more of the same speech
+    is_dialogue = any(matches) or max(Counter(filter(None, speakers)).values()) > 1
+    return Transcript(_with_ends(list(_cues(speakers, texts, matches, is_dialogue))))
+
+
+def _cues(
+    speakers: list[str | None], texts: list[str], matches: list[re.Match[str] | None], is_dialogue: bool
+) -> Iterator[Cue]:
+    """One cue per line with text; a line without a speaker continues the speech before, at the last stated time."""
     clock: float | None = None
-    holder: str | None = None
-    for name, said, match in zip(names, texts, timed, strict=True):
+    current: str | None = None
+    for speaker, text, match in zip(speakers, texts, matches, strict=True):
         if match:
-            clock, holder = _seconds(match["time"]), match["name"] and " ".join(match["name"].split())
-            name, said = holder, match["text"]
-            if not said and not name:
-                holder = None
-        elif name:
-            holder = name if is_dialogue else None
-        elif said:
-            name = holder
-        if said:
-            cues.append(Cue(clock, None, name or None, said))
-    return Transcript(_with_ends(cues))
+            clock = _seconds(match["time"])
+            speaker = match["name"] and " ".join(match["name"].split())
+            text = match["text"]
+            current = speaker
+        elif speaker:
+            current = speaker if is_dialogue else None
+        elif text:
+            speaker = current
+        if text:
+            yield Cue(clock, None, speaker or None, text)
 
 
 def _match_timed_line(line: str) -> re.Match[str] | None:
@@ -68,19 +73,19 @@ def _seconds(time: str) -> float:
 
 
 def _with_ends(cues: list[Cue]) -> list[Cue]:
-    """Cues that end where the next later one begins; clock times of a day count from the first."""
+    """Cues that end where the next later one begins; times of day are made relative to the first."""
     first = next((cue.start for cue in cues if cue.start is not None), None)
     if first is None:
         return cues
     zero = first if first >= _CLOCK_TIMES else 0.0
     moved = [cue if cue.start is None else cue._replace(start=max(cue.start - zero, 0.0)) for cue in cues]
     ends: list[float | None] = [None] * len(moved)
-    for place in range(len(moved) - 2, -1, -1):
-        here, there = moved[place].start, moved[place + 1].start
-        if here is not None and there is not None:
-            ends[place] = there if there > here else ends[place + 1]
+    for index in range(len(moved) - 2, -1, -1):
+        start, next_start = moved[index].start, moved[index + 1].start
+        if start is not None and next_start is not None:
+            ends[index] = next_start if next_start > start else ends[index + 1]
     return [cue if cue.start is None else cue._replace(end=end) for cue, end in zip(moved, ends, strict=True)]
 
 
 _CLOCK_TIMES = 3600.0 * 5
-"""a first time from here on is the time of day: no recording begins five hours in"""
+"""a first time from here on is a time of day: no recording begins five hours in"""

@@ -1,6 +1,6 @@
-"""Tells speakers in lines such as `Name: text` from other words before a colon.
+"""Recognises speakers in lines such as `Name: text`, as opposed to other words before a colon.
 
-Zoom writes captions so, and people minutes.
+Captions by Zoom and minutes by people have such lines.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 _LINE = re.compile(r"(?:(?:- ?)?+([^\W\d_][^:\n<>?!\[\]]{0,59}+): +(?=\S))?(.*)\n")
-"""a name, if there may be one, and what follows it"""
-_MOST_WORDS = 6
-"""of a name; more are a sentence"""
-_MOST_WORDS_ONCE = 4
-"""of a name that begins a single line"""
+"""a possible name, and the text after it"""
+_MAX_WORDS = 6
+"""words of a name; more are a sentence"""
+_MAX_WORDS_ONCE = 4
+"""words of a name that begins a single line"""
 _PLACEHOLDER = re.compile(r"(?:unknown[ _]?)?(?:speaker|sprecher|mluvčí|דובר)[ _-]*[\dA-Z]{0,3}|unknown", re.IGNORECASE)
 
 
@@ -23,63 +23,64 @@ def is_placeholder(name: str) -> bool:
     return _PLACEHOLDER.fullmatch(name) is not None
 
 
-def may_be_same(one: str, other: str) -> bool:
+def may_be_same(name: str, other: str) -> bool:
     """Whether two names are equal, or one is only the given name of the other."""
-    first, second = one.casefold().split(), other.casefold().split()
+    first, second = name.casefold().split(), other.casefold().split()
     return first == second or (first[:1] == second[:1] and 1 in (len(first), len(second)))
 
 
 def split_names(
-    lines: Sequence[str], known: Collection[str] = (), *, each_may_speak_once: bool = False
+    lines: Sequence[str], known_names: Collection[str] = (), *, each_may_speak_once: bool = False
 ) -> tuple[list[str | None], list[str]]:
     """Speaker and text of each line; a name counts as a speaker's if it begins at least two lines.
 
-    Once is enough for those in `known`, by their whole or given name; and in captions (`each_may_speak_once`) for
-    everybody where half of the lines begin with what looks like a name.
+    Once is enough for `known_names`, by their full or given name; and for all names in captions
+    (`each_may_speak_once`) if half of the lines begin with a likely name.
     """
-    found = _split_names(lines)
-    counted = Counter([name for name, _ in found if name])
-    once = _names_of_one_line(counted, len(lines)) if each_may_speak_once else frozenset()
-    names = {
-        name: name.strip()
-        for name, count in counted.items()
-        if _may_be_name(name) and (count > 1 or name in once or any(may_be_same(name, one) for one in known))
-    }
+    pairs = _split_names(lines)
+    counts = Counter([name for name, _ in pairs if name])
+    once = _names_of_one_line(counts, len(lines)) if each_may_speak_once else frozenset()
+    names = {}
+    for name, count in counts.items():
+        if not _may_be_name(name):
+            continue
+        if count > 1 or name in once or any(may_be_same(name, known_name) for known_name in known_names):
+            names[name] = name.strip()
     if not names:
         return [None] * len(lines), list(lines)
     return (
-        [names.get(name) for name, _ in found],
-        [text if name in names else line for (name, text), line in zip(found, lines, strict=True)],
+        [names.get(name) for name, _ in pairs],
+        [text if name in names else line for (name, text), line in zip(pairs, lines, strict=True)],
     )
 
 
-def _names_of_one_line(counted: Counter[str], lines: int) -> frozenset[str]:
-    """The names that begin a single line, where half of all lines begin with names, of at least two people.
+def _names_of_one_line(counts: Counter[str], lines: int) -> frozenset[str]:
+    """Names that may begin a single line, if half of all lines begin with names of at least two people.
 
-    Where full names recur, it takes two words: beside `Alex Rubin`, `Attention` is none.
+    Where full names recur, two words are needed: beside `Alex Rubin`, `Attention` isn't a name.
     """
-    if 1 not in counted.values():
+    if 1 not in counts.values():
         return frozenset()
-    names = [name for name in counted if _looks_like_name(name)]
-    if len(names) < 2 or sum(counted[name] for name in names) * 2 < lines:
+    names = [name for name in counts if _looks_like_name(name)]
+    if len(names) < 2 or sum(counts[name] for name in names) * 2 < lines:
         return frozenset()
-    fewest = min((len(name.split()) for name in names if counted[name] > 1), default=1)
+    fewest = min((len(name.split()) for name in names if counts[name] > 1), default=1)
     return frozenset(name for name in names if len(name.split()) >= min(fewest, 2))
 
 
 def _looks_like_name(text: str) -> bool:
-    """Whether it is up to four words with capitals, or of a script that has none, and perhaps small ones between."""
+    """Whether it is up to four capitalised words (or of a script without capitals), with small words between."""
     words = text.split()
     small = [word[:1].islower() for word in words]
-    return 0 < len(words) <= _MOST_WORDS_ONCE and not (small[0] or small[-1])
+    return 0 < len(words) <= _MAX_WORDS_ONCE and not (small[0] or small[-1])
 
 
 def _split_names(lines: Sequence[str]) -> list[tuple[str, str]]:
-    """What may be a name, empty where nothing may, and the text behind it."""
-    found = _LINE.findall("\n".join([*lines, ""]))
-    if len(found) == len(lines):
-        return found
-    # a dialogue has several lines in one; its first tells who speaks
+    """For each line a possible name, or an empty string, and the text after it."""
+    pairs = _LINE.findall("\n".join([*lines, ""]))
+    if len(pairs) == len(lines):
+        return pairs
+    # a caption may be a dialogue of several lines; the first line determines the speaker
     matches = [_LINE.match(f"{line}\n") for line in lines]
     return [
         (match[1] or "", line[match.start(2) :]) if match else ("", line)
@@ -88,4 +89,4 @@ def _split_names(lines: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _may_be_name(text: str) -> bool:
-    return len(text.split()) <= _MOST_WORDS
+    return len(text.split()) <= _MAX_WORDS

@@ -1,0 +1,51 @@
+"""Hides the folders of this machine: a model elsewhere has no use for them, and they name people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from relrag_query.archive import ArchiveError
+from relrag_query.service import Service
+
+FOLDER = "<local folder>"
+_END = r"(?![\w.-])"
+"""a longer name is another folder"""
+Value = TypeVar("Value")
+
+
+def hide_paths(value: Value, service: Service) -> Value:
+    """The value with the folders of the archive, its sources and its indexes replaced in every text."""
+    folders = sorted(map(str, _folders(service)), key=len, reverse=True)
+    if not folders:
+        return value
+    pattern = re.compile(f"(?:{'|'.join(map(re.escape, folders))}){_END}")
+    hidden: Value = _replaced(value, pattern)
+    return hidden
+
+
+def _folders(service: Service) -> Iterator[Path]:
+    """Folders that are named in settings, but for those so short that other texts name them too."""
+    try:
+        settings = service.settings
+    except ArchiveError:  # relrag.toml is invalid at the moment
+        return
+    folders = [settings.folder, settings.home_path, *map(settings.source_path, settings.sources)]
+    traced = service.graphs.traced
+    for folder in [*folders, *([traced.folder] if traced else [])]:
+        for path in (folder, folder.absolute()):
+            if len(path.parts) > 2 and path.is_absolute():
+                yield path
+
+
+def _replaced(value: Any, pattern: re.Pattern[str]) -> Any:
+    match value:
+        case str():
+            return pattern.sub(FOLDER, value)
+        case dict():
+            return {name: _replaced(entry, pattern) for name, entry in value.items()}
+        case list():
+            return [_replaced(entry, pattern) for entry in value]
+    return value

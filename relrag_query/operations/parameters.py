@@ -1,0 +1,47 @@
+"""Parameters that several operations share: type, limits, help and examples of each.
+
+Imports little beside pydantic, so that the help of a command is quick.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from relrag_query.service.cursors import MOST, PATTERN
+
+_YEAR = r"[12]\d{3}"
+_LEAP_YEAR = r"([12]\d(0[48]|[2468][048]|[13579][26])|(1[26]|2[048])00)"
+_DAY_OF_MONTH = r"(0[1-9]|1[0-2])(-(0[1-9]|1\d|2[0-8]))?|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31"
+DATE_PATTERN = rf"^({_YEAR}(-({_DAY_OF_MONTH}))?|{_LEAP_YEAR}-02-29)$"
+"""a year, month or day that the calendar has, from the year 1000 to 2999"""
+
+_Date = Annotated[str, StringConstraints(pattern=DATE_PATTERN)]
+
+Sources = Annotated[list[str], Field(description="Only these sources.", examples=[["mail"]])]
+Kinds = Annotated[list[str], Field(description="Only these kinds of source.")]
+Person = Annotated[
+    str,
+    Field(
+        max_length=200,
+        description="Only what involves this person: a name, alias or number.",
+        examples=["Dana Levi"],
+    ),
+]
+Since = Annotated[
+    _Date | None, Field(description="Nothing earlier: 2024, 2024-03 or 2024-03-15.", examples=["2024-03"])
+]
+Until = Annotated[_Date | None, Field(description="Nothing later: 2024, 2024-03 or 2024-03-15.", examples=["2024"])]
+Limit = Annotated[int, Field(ge=1, le=MOST, description="At most this many entries.")]
+Passages = Annotated[int | None, Field(ge=1, le=MOST, description="At most this many passages.")]
+Sentences = Annotated[int | None, Field(ge=1, le=MOST, description="At most this many sentences and sources.")]
+Related = Annotated[int, Field(ge=1, le=MOST, description="At most this many related records.")]
+Members = Annotated[int, Field(ge=1, le=MOST, description="At most this many records, the latest ones.")]
+Explored = Annotated[int, Field(ge=1, le=MOST, description="At most this many records and relationships.")]
+Cursor = Annotated[
+    str | None, Field(pattern=PATTERN, description="`next_cursor` of the page before, to have the next one.")
+]
+Ref = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+Attitude = Annotated[int | None, Field(ge=1, le=5, description="From 1, very negative, to 5, very positive.")]
+Proximity = Annotated[int | None, Field(ge=1, le=5, description="From 1, distant, to 5, very close.")]

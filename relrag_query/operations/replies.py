@@ -1,0 +1,21 @@
+"""Replies that only programs ask for; the others are in `service/`."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+
+class ChunkRow(BaseModel):
+    """One passage of a batch."""
+
+    id: str
+    document: dict[str, str]
+    chunk_metadata: dict[str, str | int | None]
+    chunk_text: str
+
+
+class ChunksReply(BaseModel):
+    """The known passages of a batch."""
+
+    chunks: list[ChunkRow]
+    count: int
