@@ -78,6 +78,12 @@ class Language:
     """patterns of words that announce a number by which something is looked up: `invoice`"""
     reference_labels: tuple[str, ...] = ()
     """patterns of what may stand between such a word and its number: `no`"""
+    currencies: tuple[str, ...] = ()
+    """patterns of words for money behind a number"""
+    percents: tuple[str, ...] = ()
+    """patterns of words for a hundredth behind a number"""
+    hours: tuple[str, ...] = ()
+    """patterns of words behind an hour of the day"""
     final_letters: Mapping[str, str] = field(default_factory=dict)
     """forms that letters have at the end of a word -> their usual form"""
     endings: tuple[str, ...] = ()
@@ -91,7 +97,7 @@ class Language:
 _LISTS = frozenset({"stop_words", "lookalikes", "unclear", "capitalised"})
 
 
-_TUPLES = ("endings", "asking", "locales", "reference_words", "reference_labels")
+_TUPLES = ("endings", "asking", "locales", "reference_words", "reference_labels", "currencies", "percents", "hours")
 
 
 def folders() -> tuple[Path, ...]:

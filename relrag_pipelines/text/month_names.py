@@ -55,7 +55,8 @@ def weekday_numbers(language: str) -> dict[str, int]:
     return {
         _plain(name): number
         for locale in _locales(language)
-        for context, width in _FORMS
+        for context in _CONTEXTS
+        for width in _WIDTHS
         for number, name in locale.days[context][width].items()
     }
 

@@ -11,10 +11,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal
 
+from relrag_pipelines import languages
 from relrag_pipelines.text.month_names import month_names, weekday_numbers, without_accents
-from relrag_pipelines.text.written_dates import LANGUAGES
 
 ValueType = Literal["contact", "share", "amount", "day", "time", "number"]
 
@@ -22,21 +22,11 @@ _GROUPED = r"\d{1,3}(?:[ .,'’\u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?"
 _NUMBER = rf"(?:{_GROUPED}|\d+(?:[.,]\d+)?)"
 _SIGN = "[€$£₪¥₽₴₺₸]"
 _CODE = "(?:EUR|USD|GBP|CHF|CZK|PLN|HUF|RUB|UAH|TRY|ILS|NIS|SEK|NOK|DKK|RON|KZT|JOD|LBP|EGP|AED|SAR)"
-_CURRENCY_WORD = (
-    r"(?:euros?|euro[ny]|dol+ar\w{0,3}|dolares|pounds?|quid|shekels?|kč|korun\w{0,2}|kr|kronor|kroner|zł|złot\w{1,3}"
-    r"|forint\w{0,2}|ft|lei|leu|lir[ae]s?|tl|franc[so]?|franken|libras?|руб\w{0,5}|евро|доллар\w{0,2}|тенге|грн"
-    r"|гривен\w{0,2}|шекел\w{0,2}|שקל(?:ים)?|ש[\"״'׳]?ח|יורו|דולר(?:ים)?|دينار|دنانير|ليرة|ليرات|درهم|ريال|دولار|يورو|جنيه)"
-)
-_PERCENT = r"(?:%|٪|percent|per cent|prozent|procent\w{0,2}|por ciento|pour cent|percento|per cento|процент\w{0,2}|אחוז\w{0,2})"
 _HOUR, _MINUTE, _NOON = r"(?:[01]?\d|2[0-3])", r"[0-5]\d", r"[ap]\.?m\b\.?"
 _DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:19|20)\d\d"
 _ORDINAL = r"(?:\.|st|nd|rd|th|º|er|\.º)?"
-_PREFIX = r"(?:[ובלמה]{1,2}-?)?"
-"""Hebrew letters before a month or a day of the week"""
 _WEEKDAY_LETTERS = 5
 """letters of a day of the week in Latin letters; shorter ones are words of other languages"""
-
-Item = TypeVar("Item", int, str)
 
 
 @dataclass(frozen=True)
@@ -76,6 +66,8 @@ def _ascii_digits(text: str) -> str:
 def _patterns() -> Mapping[ValueType, re.Pattern[str]]:
     """A pattern a type; what an earlier type takes is left to no later one."""
     months, weekdays = _either(_months()), _either(_weekdays())
+    currency, percent, hour = (_words(name) for name in ("currencies", "percents", "hours"))
+    prefix = f"(?:[{''.join(one.prefixes for one in languages.languages())}]{{1,2}}-?)?"
     patterns: dict[ValueType, tuple[str, ...]] = {
         "contact": (
             r"<(?:PHONE_NUMBER|EMAIL_ADDRESS)[^>]*>",
@@ -83,22 +75,22 @@ def _patterns() -> Mapping[ValueType, re.Pattern[str]]:
             r"(?:https?://|www\.)\S+",
             r"(?<![\w.])(?:\+\d[\d ()/-]{7,}|0\d{1,3}[ /-]?\d{2,4}[ -]?\d{2,4}[ -]?)\d(?![\w.])",
         ),
-        "share": (rf"(?<![\w.,]){_NUMBER} ?{_PERCENT}(?!\w)",),
+        "share": (rf"(?<![\w.,]){_NUMBER} ?(?:[%٪]|(?:{percent})(?!\w))",),
         "amount": (
             rf"(?:{_SIGN}|(?<!\w){_CODE})\s?{_NUMBER}(?!\d)",
-            rf"(?<![\w.,]){_NUMBER}\s?(?:{_SIGN}|,-|,–|(?:{_CODE}|{_CURRENCY_WORD})(?!\w))",
+            rf"(?<![\w.,]){_NUMBER}\s?(?:{_SIGN}|,-|,–|(?:{_CODE}|(?:{currency}))(?!\w))",
         ),
         "day": (
             rf"(?<![\d.,]){_YEAR}-{_MONTH}-{_DAY}(?!\d)",
             rf"(?<![\d.,/]){_DAY}(?:\. ?|/|-){_MONTH}(?:(?:\. ?|/|-)(?:{_YEAR}|\d\d)(?!\d)|\.(?!\d)|(?![\d.,/€$%-]))",
-            rf"(?<![\d.,]){_DAY}{_ORDINAL} ?(?:of |de |d['’])?{_PREFIX}(?:{months})(?!\w)(?:,? (?:de )?{_YEAR})?",
+            rf"(?<![\d.,]){_DAY}{_ORDINAL} ?(?:of |de |d['’])?{prefix}(?:{months})(?!\w)(?:,? (?:de )?{_YEAR})?",
             rf"(?<!\w)(?:{months}) {_DAY}(?:st|nd|rd|th)?(?!\d|[:.]\d\d)(?:,? {_YEAR})?",
-            rf"(?<!\w){_PREFIX}(?:{weekdays})(?!\w)",
+            rf"(?<!\w){prefix}(?:{weekdays})(?!\w)",
         ),
         "time": (
             rf"(?<![\d.:,]){_HOUR}(?::|\.|h){_MINUTE}(?!\d|[.:/]\d)(?:\s?{_NOON})?",
             rf"(?<![\d.,:])(?:1[0-2]|[1-9])\s?{_NOON}",
-            rf"(?<![\d.,:]){_HOUR} ?(?:h|uhr|heures?|hodin|часов|ч)(?!\w)",
+            rf"(?<![\d.,:]){_HOUR} ?(?:h|{hour})(?!\w)",
         ),
         "number": (
             rf"(?<![\w.,]){_GROUPED}(?!\w)",
@@ -108,6 +100,16 @@ def _patterns() -> Mapping[ValueType, re.Pattern[str]]:
     return {type_: re.compile("|".join(ways), re.IGNORECASE) for type_, ways in patterns.items()}
 
 
+def names_amount(text: str) -> bool:
+    """Whether a text names an amount of money with its currency."""
+    return any(map(str.isdigit, text)) and any(value.type == "amount" for value in values_in(text))
+
+
+def _words(field: str) -> str:
+    """A pattern of the words that all languages have for something."""
+    return "|".join(pattern for language in languages.languages() for pattern in getattr(language, field))
+
+
 def _either(names: Mapping[str, int]) -> str:
     return "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
 
@@ -115,14 +117,16 @@ def _either(names: Mapping[str, int]) -> str:
 @functools.cache
 def _months() -> Mapping[str, int]:
     """Names of months in all languages -> month; in Latin letters of three letters at least."""
-    names = {name: number for language in reversed(LANGUAGES) for name, number in month_names(language).items()}
+    names = {name: number for language in reversed(languages.codes()) for name, number in month_names(language).items()}
     return _with_plain_forms({name: number for name, number in names.items() if len(name) > 2 and name[0].isalpha()})
 
 
 @functools.cache
 def _weekdays() -> Mapping[str, int]:
     """Names of days of the week in all languages -> day, from 0 for Monday."""
-    names = {name: number for language in reversed(LANGUAGES) for name, number in weekday_numbers(language).items()}
+    names = {
+        name: number for language in reversed(languages.codes()) for name, number in weekday_numbers(language).items()
+    }
     whole = {name: day for name, day in names.items() if len(name) >= _WEEKDAY_LETTERS or not name[0].isascii()}
     return _with_plain_forms({name: day for name, day in whole.items() if len(name) > 2})
 
