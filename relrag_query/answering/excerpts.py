@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from relrag_pipelines.sources import record_type
+from relrag_pipelines.text.values import ValueType
 from relrag_query.answering import superseded
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.ranker import RankedCandidate, Ranking
 from relrag_query.answering.sentences import QuotableSpan, expects_reply, is_question
-from relrag_pipelines.text.values import ValueType
 from relrag_query.retrieval.excerpts import head_lines
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import tokens

@@ -17,10 +17,10 @@ from rapidfuzz import fuzz, process
 
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.stores.dense_vectors import Vectors
+from relrag_pipelines.text.values import ValueType, values_in
 from relrag_pipelines.workers import cancellation
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.sentences import is_question
-from relrag_pipelines.text.values import ValueType, values_in
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.term_coverage import Term, kind_tokens, metadata_tokens, term_coverage, tokens
 from relrag_query.understanding.phrases import bare, load_phrases

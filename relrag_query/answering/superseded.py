@@ -10,10 +10,10 @@ import functools
 import re
 from collections.abc import Sequence
 
+from relrag_pipelines.text.values import ValueType, values_in
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.ranker import RankedCandidate
 from relrag_query.answering.sentences import OF_OTHERS, QuotableSpan, is_question
-from relrag_pipelines.text.values import ValueType, values_in
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import tokens
 

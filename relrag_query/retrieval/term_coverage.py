@@ -27,6 +27,7 @@ from relrag_pipelines.text.analyzer import (
     query_tokens,
 )
 from relrag_pipelines.text.number_tokens import join_numbers
+from relrag_pipelines.text.values import names_amount
 from relrag_query.understanding.phrases import load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
 
@@ -53,19 +54,6 @@ _NAME = 1.2
 """a question that names somebody is about them, however often the name stands in the archive"""
 PRICE = "+price"
 """token of a text that names an amount of money, and of a question for one"""
-_MONEY = (
-    *("€", "$", "£", "₪", ",-", "Kč", "kč", "CZK", "EUR", "USD", "GBP", "ILS", "NIS", " euro", " Euro", " dollar"),
-    *(" pound", " shekel", " korun", "שקל", 'ש"ח', "ש״ח", "ש'ח", "ש׳ח", "שח"),
-)
-"""one of these stands in every text that `_AMOUNT` finds an amount in; looking for them takes a tenth of its time"""
-_BEFORE = r"[€$£₪]\s?"
-_BEHIND = (
-    r"\s?(?:[€$£₪]|,-|(?:[Kk]č|CZK|EUR|USD|GBP|ILS|NIS| [Ee]uros?| dollars?| pounds?| shekels?| korun\w{0,2})\b"
-    r"|ש[\"״'׳]?ח|שקל)"
-)
-_AMOUNT = re.compile(rf"{_BEFORE}\d|\d{_BEHIND}")
-_FIGURE = r"(?<!\d)(?:\d{1,3}(?:[.,\s]\d{3})+|\d+)(?:[.,]\d{1,2})?(?!\d)"
-_WHOLE_AMOUNT = re.compile(rf"{_BEFORE}{_FIGURE}|{_FIGURE}{_BEHIND}")
 _PSEUDONYM = re.compile(r"<[A-Z_]+:k\d+:[0-9a-f]+>")
 _AROUND = ",;:.?!()\"'"
 _CODE = re.compile(r"[\d_@]")
@@ -208,16 +196,7 @@ def tokens(text: str) -> frozenset[str]:
         for start in range(max(0, place - _LONGEST_CODE + 1), place + 1)
         for end in range(max(start + 2, place + 1), start + _LONGEST_CODE + 1)
     }
-    return frozenset(joined.union(found, [PRICE] if _names_money(text) else ()))
-
-
-def without_money(text: str) -> str:
-    """The text without amounts of money that name their currency."""
-    return _WHOLE_AMOUNT.sub(" ", text) if any(mark in text for mark in _MONEY) else text
-
-
-def _names_money(text: str) -> bool:
-    return any(mark in text for mark in _MONEY) and _AMOUNT.search(text) is not None
+    return frozenset(joined.union(found, [PRICE] if names_amount(text) else ()))
 
 
 def passage_tokens(chunk: Chunk) -> frozenset[str]:

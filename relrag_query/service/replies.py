@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, Field
 
-from relrag_query.answering.extractive import Confidence
+from relrag_query.answering.excerpts import Confidence
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.display.source_line import only_day
 from relrag_query.results import Answer, CitedSource, Quote, Results
