@@ -104,7 +104,7 @@ def test_records_that_may_hold_pieces_are_named_unless_many_hold_the_same(worksp
         [(to_table(records, PrivateRecord), InputFingerprint("", 0, ""))],
     )
     found = verification.verify_erased(workspace, {"the cabin is broken", "let me know about", "the boiler of the"})
-    assert found.alike == [verification.SimilarRecord("jsonl", 0, "jsonl:notes:0", 1)]
+    assert found.alike == [verification.SimilarRecord("jsonl", "", 0, "exact", "jsonl:notes:0", 1)]
     assert (found.values, found.shared_values) == (1, 2)
 
 

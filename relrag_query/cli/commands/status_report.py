@@ -86,7 +86,7 @@ def _searched(found: Status, settings: Settings) -> str:
 
 def _newest_time(time: str, zone: ZoneInfo) -> str:
     """An ISO time by the owner's clock; a day or a year as it is."""
-    return f"{datetime.fromisoformat(time).astimezone(zone):%Y-%m-%d %H:%M}" if "T" in time else time
+    return moment(datetime.fromisoformat(time).astimezone(zone)) if "T" in time else time
 
 
 def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
