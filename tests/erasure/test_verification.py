@@ -73,7 +73,7 @@ def test_words_of_the_program_itself_are_no_traces(workspace: Workspace) -> None
     found = verification.verify_erased(
         workspace, {"private_records", "asset_asset_edges", workspace.home.parent.name}, ["catalog"]
     )
-    assert (found.values, found.shared_values, found.own, found.holds) == (0, 0, 4, True)
+    assert (found.values, found.shared_values, found.program_values, found.holds) == (0, 0, 4, True)
 
 
 def test_a_name_within_a_longer_one_that_stays_is_still_looked_for_where_words_are_read(workspace: Workspace) -> None:
@@ -104,7 +104,7 @@ def test_records_that_may_hold_pieces_are_named_unless_many_hold_the_same(worksp
         [(to_table(records, PrivateRecord), InputFingerprint("", 0, ""))],
     )
     found = verification.verify_erased(workspace, {"the cabin is broken", "let me know about", "the boiler of the"})
-    assert found.alike == [verification.SimilarRecord("jsonl", "", 0, "exact", "jsonl:notes:0", 1)]
+    assert found.similar_records == [verification.SimilarRecord("jsonl", "", 0, "exact", "jsonl:notes:0", 1)]
     assert (found.values, found.shared_values) == (1, 2)
 
 

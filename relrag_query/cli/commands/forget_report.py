@@ -81,7 +81,7 @@ def print_remaining(going: ForgetPreview, *, done: bool = True) -> None:
         _list(going.quoting)
     if again := sorted(chosen.repeating, key=lambda one: -chosen.repeating[one]):
         where = number(len(again), "other record")
-        print(f"Said again, {mail_quotes.SAID_AGAIN} words or more in a row, in {where} and kept there:")
+        print(f"Said again, {mail_quotes.MIN_REPEATED_WORDS} words or more in a row, in {where} and kept there:")
         _list(again)
     if chosen.copies:
         print(f"The same file or message is {number(len(chosen.copies), 'other record')}, and kept there:")
@@ -120,17 +120,17 @@ def report(found: ErasureProof, zone: ZoneInfo) -> int:
         print(safe(f"{path} still holds {number(count, 'value')}"))
     for path in searched.unreadable:
         print(safe(f"{path} could not be read"))
-    if found.alike:
-        print(f"Records that may contain fragments of it: {number(len(found.alike), 'record')}.")
-        for one in found.alike[:_EXAMPLES]:
+    if found.similar_records:
+        print(f"Records that may contain fragments of it: {number(len(found.similar_records), 'record')}.")
+        for one in found.similar_records[:_EXAMPLES]:
             when = time_of(one.ts, zone, one.rag_source_type, one.date_quality)
             print(safe(f"  {one.kind}  {when}  {one.asset_id}  ({number(one.phrases, 'phrase')})"))
-        if len(found.alike) > _EXAMPLES:
-            print(f"  and {len(found.alike) - _EXAMPLES:,} more")
+        if len(found.similar_records) > _EXAMPLES:
+            print(f"  and {len(found.similar_records) - _EXAMPLES:,} more")
     print("Not searched for:")
     for line in _not_searched(found):
         print(f"  {line}")
-    out = found.shared_values + found.own + found.short
+    out = found.shared_values + found.program_values + found.short
     print(
         f"Searched {number(searched.files, 'file')} for {number(found.values, 'value')}"
         f"{' (a sample)' if found.is_sample else ''} that only it held, not for the {out:,} others named above:"
@@ -144,8 +144,8 @@ def report(found: ErasureProof, zone: ZoneInfo) -> int:
 def _not_searched(found: ErasureProof) -> Iterator[str]:
     if found.shared_values:
         yield f"{number(found.shared_values, 'phrase')}, because other records or your own statements hold them too"
-    if found.own:
-        yield f"{number(found.own, 'phrase')}, because this program or the archive's own paths use them too"
+    if found.program_values:
+        yield f"{number(found.program_values, 'phrase')}, because this program or the archive's own paths use them too"
     if found.short:
         short = number(found.short, "word, number or date", "words, numbers and dates")
         yield f"{short}, alone too short or too common to tell anything"
