@@ -33,8 +33,8 @@ def _folders(service: Service) -> Iterator[Path]:
     except ArchiveError:  # relrag.toml is invalid at the moment
         return
     folders = [settings.folder, settings.home_path, *map(settings.source_path, settings.sources)]
-    traced = service.graphs.traced
-    for folder in [*folders, *([traced.folder] if traced else [])]:
+    trace_index = service.graphs.trace_index
+    for folder in [*folders, *([trace_index.folder] if trace_index else [])]:
         for path in (folder, folder.absolute()):
             if len(path.parts) > 2 and path.is_absolute():
                 yield path

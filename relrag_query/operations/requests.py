@@ -11,7 +11,7 @@ from relrag_query.graphrag.page_lookup import BATCH
 from relrag_query.operations import parameters
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.question_length import LONGEST
-from relrag_query.service import MOST, Filters
+from relrag_query.service import MAX_ENTRIES, Filters
 from relrag_query.service.graph_index_cache import ARCHIVE
 from relrag_query.understanding.time_expressions import day_range
 
@@ -153,7 +153,7 @@ class AroundRequest(Request):
     """Give a node of the graph and what it is directly related to."""
 
     ref: Annotated[parameters.Ref, Field(description="Id of a record, or person:<number>.")]
-    limit: Annotated[int, Field(ge=1, le=MOST, description="At most this many nodes.")] = 30
+    limit: Annotated[int, Field(ge=1, le=MAX_ENTRIES, description="At most this many nodes.")] = 30
 
 
 class ChunksRequest(Request):

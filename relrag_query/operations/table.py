@@ -15,7 +15,7 @@ from relrag_query.service import GraphLimits, GraphReply, Service
 from relrag_query.service.archive_status import Status
 from relrag_query.service.graph_index_cache import CollectionsReply, ReportsReply
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply
-from relrag_query.service.record_replies import NeighborsReply, ShowReply, ThreadReply, part_of
+from relrag_query.service.record_replies import NeighborsReply, ShowReply, ThreadReply, record_part
 from relrag_query.service.relationship_statements import (
     StatementReply,
     add_note_to_relationship,
@@ -35,7 +35,7 @@ def _search(service: Service, request: requests.SearchRequest) -> SearchReply:
 
 
 def _show(service: Service, request: requests.ShowRequest) -> ShowReply:
-    return part_of(service.show(request.ref, request.limit), request.cursor)
+    return record_part(service.show(request.ref, request.limit), request.cursor)
 
 
 def _fields_to(method: Callable[..., Any]) -> Callable[[Service, Any], Any]:
@@ -172,7 +172,7 @@ OPERATIONS = (
         method="POST",
         tool=True,
         entries="sources",
-        served=lambda service: service.graphs.traces,
+        served=lambda service: service.graphs.can_trace,
     ),
     Operation(
         "collections",
