@@ -52,7 +52,7 @@ def create_app(
     public_url: str = "",
     waiting: int = WAITING,
 ) -> Starlette:
-    """The ASGI app. What `token` returns lets programs ask API and MCP; `public_url` is where a proxy serves it."""
+    """The ASGI app. `token` returns the token of API and MCP; `public_url` is the address of a proxy, if any."""
     guard = Middleware(Guard, sites=sites(host, port, public_url), login=login, port=port, server=SERVER, token=token)
     return app_of(service, [guard], reveals=True, waiting=waiting)
 
@@ -60,10 +60,10 @@ def create_app(
 def app_of(
     service: Service, middleware: Sequence[Middleware] = (), *, reveals: bool = False, waiting: int = WAITING
 ) -> Starlette:
-    """Pages, API and MCP of one service, behind what is given; `waiting` requests may queue."""
+    """Pages, API and MCP of one service, behind `middleware`; at most `waiting` requests may queue."""
     turns = Turns(waiting=waiting)
     tools = mcp_server.build(service)
-    # every call stands by itself: no session outlives it, and any process can answer the next
+    # calls are stateless: there is no session, so any process can answer the next call
     protocol = tools.streamable_http_app(stateless_http=True, json_response=True, host="behind-the-guard")
 
     @asynccontextmanager
@@ -71,17 +71,17 @@ def app_of(
         async with tools.session_manager.run():
             yield
 
-    shown, nothing = pages.routes(service, turns, reveals=reveals)
+    page_routes, unknown_page = pages.routes(service, turns, reveals=reveals)
 
     async def not_found(request: Request, _: Exception) -> Response:
-        return await nothing(request)
+        return await unknown_page(request)
 
     routes: list[BaseRoute] = [
         Route(HEALTH, _health),
         *api.routes(service, turns),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *protocol.routes,
-        *shown,
+        *page_routes,
     ]
     faults: dict[Any, Any] = {Exception: answer_error, 404: not_found}
     return Starlette(
