@@ -1,6 +1,6 @@
 """Parameters that several operations share: type, limits, help and examples of each.
 
-Imports little beside pydantic, so that the help of a command is quick.
+Imports little besides pydantic, so that the help of a command stays fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each operation takes, as models. A model's docstring says what the operation does."""
+"""The request of each operation as a model. The docstring of a model is the help of its operation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from relrag_query.service import MAX_ENTRIES, Filters
 from relrag_query.service.graph_index_cache import ARCHIVE
 from relrag_query.understanding.time_expressions import day_range
 
-# what is left after stripping has a character; the pattern tells that to JSON Schema, whose dialects differ in \s
+# a stripped text is not empty; the pattern says so in JSON Schema, whose dialects differ in \s
 _STRIPPED = StringConstraints(
     strip_whitespace=True, min_length=1, pattern=r"[^\s\u0000-\u0020\u007f-\u00a0\u180e\u200b-\u200f\u2028\u2029\ufeff]"
 )

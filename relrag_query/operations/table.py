@@ -26,7 +26,7 @@ from relrag_query.service.replies import AnswerReply, SearchReply
 
 
 def ask(service: Service, request: requests.AskRequest, on_text: Callable[[str], None] | None = None) -> AnswerReply:
-    """The answer; `on_text` gets each piece of its text as it is written."""
+    """The answer; `on_text` receives each piece of its text as it is written."""
     return service.ask(request.question, request.filters, request.limit, on_text, request.follows)
 
 
@@ -39,7 +39,7 @@ def _show(service: Service, request: requests.ShowRequest) -> ShowReply:
 
 
 def _fields_to(method: Callable[..., Any]) -> Callable[[Service, Any], Any]:
-    """Calls a method of the service with the fields of a request; what it calls `after` is the cursor."""
+    """Calls a method of the service with the fields of a request; its argument `after` is the cursor."""
 
     def call(service: Service, request: requests.Request) -> Any:
         arguments = dict(request)
@@ -217,5 +217,5 @@ BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 
 def operations_of(service: Service) -> list[Operation]:
-    """What may be asked of a service; less where it serves the records of some clients."""
+    """The operations of a service; fewer if it is limited to some clients."""
     return [operation for operation in OPERATIONS if operation.for_clients or not service.clients]

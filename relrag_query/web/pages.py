@@ -19,9 +19,9 @@ from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources.document.page_picture import PagePicture
 from relrag_query.archive import ArchiveError
+from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
-from relrag_query.http.turns import Turns
 from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
 from relrag_query.web import archive_page, graph_cards, graphrag_page, originals, record_parts, reveal_page
@@ -46,13 +46,13 @@ GRAPH = GraphLimits(records=300)
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def routes(service: Service, turns: Turns, *, reveals: bool = False) -> tuple[list[Route], Endpoint]:
+def routes(service: Service, limiter: RequestLimiter, *, reveals: bool = False) -> tuple[list[Route], Endpoint]:
     """The routes of all pages, and the endpoint for all other addresses.
 
     With `reveals`, a logged-in user may see redacted values.
     """
     reveals = reveals and service.settings.pii_redaction_enabled and not service.clients
-    pages = Pages(service, turns, reveals)
+    pages = Pages(service, limiter, reveals)
     page_endpoints: dict[str, Endpoint] = {
         "/": pages.ask,
         "/ask": pages.ask,
@@ -73,7 +73,7 @@ def routes(service: Service, turns: Turns, *, reveals: bool = False) -> tuple[li
     pages.served = frozenset(endpoints)
     page_routes = [Route(path, pages.guard(endpoint)) for path, endpoint in endpoints.items()]
     if reveals:
-        reveal_endpoint = reveal_page.endpoint(service.settings, turns, pages.templates)
+        reveal_endpoint = reveal_page.endpoint(service.settings, limiter, pages.templates)
         page_routes.append(Route("/reveal", pages.guard(reveal_endpoint), methods=["POST"]))
     return page_routes, pages.guard(pages.nothing)
 
@@ -81,8 +81,8 @@ def routes(service: Service, turns: Turns, *, reveals: bool = False) -> tuple[li
 class Pages:
     """The endpoints, over one service."""
 
-    def __init__(self, service: Service, turns: Turns, reveals: bool = False) -> None:
-        self._service, self._turns, self._reveals = service, turns, reveals
+    def __init__(self, service: Service, limiter: RequestLimiter, reveals: bool = False) -> None:
+        self._service, self._limiter, self._reveals = service, limiter, reveals
         self.templates = templates(reveals=reveals)
         self.served: frozenset[str] = frozenset()
         """paths that the menu may name"""
@@ -118,7 +118,7 @@ class Pages:
             answer = self._service.ask(question, filters, None, on_text, follows)
             return self._html("answer.html", answer=answer, chosen=filters, **_citation_context(answer, follows))
 
-        return event_stream(self._turns, ask)
+        return event_stream(self._limiter, ask)
 
     async def search(self, request: Request) -> Response:
         """The form of a search with filters, and the hits."""
@@ -132,7 +132,7 @@ class Pages:
     async def _answer(self, call: Callable[[], Reply]) -> tuple[Reply | None, str, int]:
         """(reply, problem, status). A user error becomes a problem that the form shows; other errors are raised."""
         try:
-            return await self._turns.run(call), "", 200
+            return await self._limiter.run(call), "", 200
         except Exception as error:
             status, message = describe(error)
             if status not in _USER_ERRORS:
@@ -147,7 +147,7 @@ class Pages:
         if ref.startswith("person:"):
             person = request.url.replace(path="/person", query="")
             return RedirectResponse(person.include_query_params(name=ref.removeprefix("person:")), 303)
-        reply = await self._turns.run(self._service.show, ref)
+        reply = await self._limiter.run(self._service.show, ref)
         if reply.record is None and not reply.passages:
             return self._page("related.html", reply=reply)
         more = record_parts.template_context(reply.record, request.query_params.get("part", ""))
@@ -156,7 +156,7 @@ class Pages:
     async def thread(self, request: Request) -> Response:
         """A thread, newest first."""
         parameters = request.query_params
-        thread = await self._turns.run(
+        thread = await self._limiter.run(
             self._service.thread, parameters.get("id", ""), _PAGE_SIZE, parameters.get("cursor")
         )
         return self._page("thread.html", thread=thread, after=parameters.get("cursor"))
@@ -165,7 +165,7 @@ class Pages:
         """The passage of a citation with its quote marked; with `part`, without the frame of the page."""
         parameters = request.query_params
         quote, page = parameters.get("quote", "")[:_MAX_QUESTION_CHARACTERS], parameters.get("page", "")
-        context = await self._turns.run(
+        context = await self._limiter.run(
             self._cited_passage, parameters.get("chunk", ""), parameters.get("of", ""), quote
         )
         passage = context["passage"]
@@ -182,7 +182,7 @@ class Pages:
             if not number.isdecimal() or len(number) > 6:
                 raise NoPicture("A page has a number.")
             ref, quote = parameters.get("ref", ""), parameters.get("quote", "")[:_MAX_QUESTION_CHARACTERS]
-            picture = await self._turns.run(self._picture, ref, int(number), quote)
+            picture = await self._limiter.run(self._picture, ref, int(number), quote)
         except (NoPicture, UnknownRef) as error:
             return HTMLResponse(self._html("no_picture.html", message=str(error)), 404)
         headers = {"X-Marked": f"{picture.matched_share:.2f}", "X-Covered": str(picture.covered_words)}
@@ -190,13 +190,13 @@ class Pages:
 
     async def people(self, request: Request) -> Response:
         """The list of people."""
-        listing = await self._turns.run(self._service.people, 100, request.query_params.get("cursor"))
+        listing = await self._limiter.run(self._service.people, 100, request.query_params.get("cursor"))
         return self._page("people.html", listing=listing)
 
     async def person(self, request: Request) -> Response:
         """The page about a person; with `part`, without the frame of the page."""
         parameters = request.query_params
-        person = await self._turns.run(self._service.person, parameters.get("name", ""))
+        person = await self._limiter.run(self._service.person, parameters.get("name", ""))
         return self._page("person_part.html" if "part" in parameters else "person.html", person=person)
 
     async def graph(self, request: Request) -> Response:
@@ -206,7 +206,7 @@ class Pages:
             _positive_number(parameters.get(name), most) for name, most in (("persons", 1000), ("each", 100))
         )
         limits = GraphLimits(persons or GRAPH.limit_persons, each or GRAPH.limit_assets_per_person, True, GRAPH.records)
-        graph = await self._turns.run(self._service.full_graph, limits)
+        graph = await self._limiter.run(self._service.full_graph, limits)
         return self._page(
             "graph.html",
             graph=graph,
@@ -218,12 +218,12 @@ class Pages:
 
     async def graphrag(self, request: Request) -> Response:
         """Themes, reports, and the passages that they cite."""
-        context = await self._turns.run(graphrag_page.template_context, self._service, request)
+        context = await self._limiter.run(graphrag_page.template_context, self._service, request)
         return self._page("graphrag.html", **context)
 
     async def archive(self, request: Request) -> Response:
         """The state of the archive."""
-        return self._page("archive.html", **await self._turns.run(archive_page.template_context, self._service))
+        return self._page("archive.html", **await self._limiter.run(archive_page.template_context, self._service))
 
     async def nothing(self, _: Request) -> Response:
         """The endpoint of all other addresses."""

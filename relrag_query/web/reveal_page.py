@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.vault import VaultError
-from relrag_query.http.turns import Turns
+from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.service import reveal as service_reveal
 
 WHO = "the owner"
@@ -33,7 +33,9 @@ class RevealRequest(BaseModel, extra="forbid"):
     why: Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=500)]
 
 
-def endpoint(settings: Settings, turns: Turns, templates: Environment) -> Callable[[Request], Awaitable[Response]]:
+def endpoint(
+    settings: Settings, limiter: RequestLimiter, templates: Environment
+) -> Callable[[Request], Awaitable[Response]]:
     """The endpoint that renders the original as a part of a page; 422 without a reason, 404 for an unknown id."""
     part = templates.get_template("original.html")
 
@@ -43,7 +45,7 @@ def endpoint(settings: Settings, turns: Turns, templates: Environment) -> Callab
         except ValidationError:
             return HTMLResponse(part.render(lines=[], message="Say in a few words why you need it."), 422)
         try:
-            lines = await turns.run(_original_lines, settings, reveal_request)
+            lines = await limiter.run(_original_lines, settings, reveal_request)
         except VaultError:
             return HTMLResponse(part.render(lines=[], message="There is no original of this any more."), 404)
         return HTMLResponse(part.render(lines=lines, message=""))

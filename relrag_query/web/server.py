@@ -21,7 +21,7 @@ from relrag_pipelines.ui import login
 from relrag_pipelines.ui.guard import address
 from relrag_pipelines.ui.half_sent import WholeRequests
 from relrag_query.http.api_token import stored_token
-from relrag_query.http.turns import WAITING
+from relrag_query.http.concurrency import MAX_QUEUE
 from relrag_query.service import Service
 from relrag_query.web import team
 from relrag_query.web.app import SERVER, create_app
@@ -102,19 +102,19 @@ def _session(site: Address) -> Iterator[login.Login | None]:
 
 @contextmanager
 def _app(site: Address, tickets: login.Login | None) -> Iterator[Starlette]:
-    settings, waiting = site.settings, WAITING // site.processes
+    settings, max_queue = site.settings, MAX_QUEUE // site.processes
 
     def service(clients: team.Clients = ()) -> Service:
         return Service(settings, None if clients else site.graphrag_index, site.config, clients)
 
     if tickets is None:
-        with team.team_app(settings, service, waiting) as app:
+        with team.team_app(settings, service, max_queue) as app:
             yield app
         return
     with service() as opened:
         opened.warm_up()
         yield create_app(
-            opened, tickets, stored_token(settings), site.host, site.port, settings.web_public_url, waiting
+            opened, tickets, stored_token(settings), site.host, site.port, settings.web_public_url, max_queue
         )
 
 

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.ui.guard import Guard, public_sites
 from relrag_pipelines.ui.login import Login
-from relrag_query.http.turns import WAITING
+from relrag_query.http.concurrency import MAX_QUEUE
 from relrag_query.service import Service
 from relrag_query.web.app import SERVER, app_of
 
@@ -30,7 +30,7 @@ Services = Callable[[Clients], Service]
 
 
 @contextmanager
-def team_app(settings: Settings, services: Services, waiting: int = WAITING) -> Iterator[Starlette]:
+def team_app(settings: Settings, services: Services, max_queue: int = MAX_QUEUE) -> Iterator[Starlette]:
     """The ASGI app. The caller must ensure that only the proxy can reach it.
 
     Raises SettingsError if the settings name no users or no address of the proxy.
@@ -39,7 +39,7 @@ def team_app(settings: Settings, services: Services, waiting: int = WAITING) -> 
     header = settings.web_identity_header
     with ExitStack() as services_stack:
         apps = {
-            clients: app_of(services_stack.enter_context(services(clients)), waiting=waiting)
+            clients: app_of(services_stack.enter_context(services(clients)), max_queue=max_queue)
             for clients in sorted(set(users.values()))
         }
 
