@@ -32,8 +32,8 @@ class Conversation:
 def load(home: Path) -> Conversation:
     """The conversation; an empty one if there is none, or its file is damaged."""
     try:
-        stored = orjson.loads((home / _PATH).read_bytes())
-        return Conversation(list(stored["questions"]), list(stored["sources"]))
+        data = orjson.loads((home / _PATH).read_bytes())
+        return Conversation(list(data["questions"]), list(data["sources"]))
     except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
         return Conversation()
 

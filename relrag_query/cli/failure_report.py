@@ -29,7 +29,7 @@ def report_failures(workspace: Workspace, todo: Plan, strict: bool = False) -> i
         print(f"problem: {problem}")
     for leftover in retired_generations.describe_remote_leftovers(workspace.home):
         print(f"warning: {leftover} could not be removed; the next sync tries again")
-    reported = known_failures.load(workspace.home)
+    known_keys = known_failures.load(workspace.home)
     hashes: set[str] = set()
     new_count = repeated_count = 0
     for source in workspace.settings.sources:
@@ -38,7 +38,7 @@ def report_failures(workspace: Workspace, todo: Plan, strict: bool = False) -> i
             is_notice = failure.fault in LEFT_OUT or (failure.fault in _NOTICES and not failure.whole_unit)
             if not is_notice:
                 hashes.add(key := known_failures.hash_of(failure, workspace.keys))
-                if key in reported and not strict:
+                if key in known_keys and not strict:
                     repeated_count += 1
                     continue
                 new_count += 1

@@ -9,20 +9,20 @@ from relrag_query.graphrag.answer import GraphAnswer
 from relrag_query.graphrag.service import TracedAnswer
 
 
-def as_text(traced: TracedAnswer) -> str:
+def as_text(traced_answer: TracedAnswer) -> str:
     """The answer as text. An answer about the whole index begins with the scope of the question."""
-    lines = traced.answer.text.splitlines()
-    if scope := _scope(traced.answer):
+    lines = traced_answer.answer.text.splitlines()
+    if scope := _scope(traced_answer.answer):
         lines = [scope, "", *lines]
-    if traced.answer.model:
+    if traced_answer.answer.model:
         citation_note = (
-            f"; {traced.answer.invented_citations} citations of nothing taken out"
-            if traced.answer.invented_citations
+            f"; {traced_answer.answer.invented_citations} citations of nothing taken out"
+            if traced_answer.answer.invented_citations
             else ""
         )
-        lines += ["", f"Written by {traced.answer.model} at {traced.answer.host}{citation_note}."]
-    if traced.answer.note:
-        lines += ["", f"note: {traced.answer.note}"]
+        lines += ["", f"Written by {traced_answer.answer.model} at {traced_answer.answer.host}{citation_note}."]
+    if traced_answer.answer.note:
+        lines += ["", f"note: {traced_answer.answer.note}"]
     return "\n".join(map(safe, lines))
 
 

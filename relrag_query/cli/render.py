@@ -38,8 +38,8 @@ def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, p
 
     `show_sources` adds the compact line of each source, its id and its text.
     """
-    quoted = answer.quotes and not answer.written
-    parts = ["\n\n".join(_quote_text(quote) for quote in answer.quotes) if quoted else safe(answer.text.strip())]
+    has_quotes = answer.quotes and not answer.written
+    parts = ["\n\n".join(_quote_text(quote) for quote in answer.quotes) if has_quotes else safe(answer.text.strip())]
     if printed and answer.written and answer.found:
         parts = []
     if answer.head:

@@ -22,8 +22,8 @@ def hide_paths(value: Value, service: Service) -> Value:
     if not folders:
         return value
     pattern = re.compile(f"(?:{'|'.join(map(re.escape, folders))}){_NAME_END}")
-    hidden: Value = _replace(value, pattern)
-    return hidden
+    replaced_value: Value = _replace(value, pattern)
+    return replaced_value
 
 
 def _folders(service: Service) -> Iterator[Path]:

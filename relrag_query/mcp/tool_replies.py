@@ -116,8 +116,8 @@ def _text_part(reply: ShowReply, fields: Reply, after: str | None) -> Reply:
     reply_part = {**header, "text": part}
     if offset + len(part) < len(text):
         reply_part["next_cursor"] = cursor(reply.generation, offset + len(part))
-    compacted: Reply = compact(reply_part)
-    return compacted
+    compact_reply: Reply = compact(reply_part)
+    return compact_reply
 
 
 def _is_own_passage(entry: Reply) -> bool:

@@ -268,8 +268,8 @@ def _first_sync(settings: Settings) -> tuple[str, list[str]]:
     files, total, problems = 0, 0, []
     for source in settings.sources:
         try:
-            taken = ownership.claimed_elsewhere(settings, source)
-            scan = scan_units(settings.source_path(source), KINDS[source.kind], source, {}, "", taken=taken)
+            claimed = ownership.claimed_elsewhere(settings, source)
+            scan = scan_units(settings.source_path(source), KINDS[source.kind], source, {}, "", taken=claimed)
         except SourceNotFound as missing:
             problems.append(f"{source.name}: {missing}")
             continue

@@ -95,8 +95,8 @@ class GraphIndexes:
 
     def query(self, archive: Archive | None, collection: str, question: str, method: Method) -> GraphAnswerReply:
         """The answer of an index to a question; passages of `archive` are searched by meaning too. Raises NotServed."""
-        opened = self._open(collection)
-        answer = ask_index(opened.settings, opened.named, opened.corpus, question, method, archive)
+        index = self._open(collection)
+        answer = ask_index(index.settings, index.named, index.corpus, question, method, archive)
         return answer_reply(answer, collection)
 
     def reports(self, collection: str, limit: int, offset: int = 0) -> ReportsReply:
@@ -152,5 +152,5 @@ class GraphIndexes:
                 named, index = collections.load(settings, name)
             except (CollectionError, IndexMissing, FileNotFoundError) as error:
                 raise NotServed(str(error)) from None
-            reopened = self._indexes[name] = _OpenIndex(named, settings, state(index.folder), index, Corpus(index))
-            return reopened
+            opened_index = self._indexes[name] = _OpenIndex(named, settings, state(index.folder), index, Corpus(index))
+            return opened_index

@@ -87,9 +87,9 @@ class OpenGeneration:
             raise ArchiveError("the archive was closed; open it again")
         if self._current is None or self._is_outdated(self._current):
             settings = self._settings()
-            opened = Archive.of(settings, self._clients)
+            archive = Archive.of(settings, self._clients)
             self._retire()
-            self._current = _OpenArchive(opened, settings)
+            self._current = _OpenArchive(archive, settings)
         return self._current
 
     def _is_outdated(self, current: _OpenArchive) -> bool:

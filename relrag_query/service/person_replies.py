@@ -230,8 +230,8 @@ def _time(moment: Moment, zone: ZoneInfo) -> str | None:
 
 
 def _fact(fact: dict[str, Any], zone: ZoneInfo) -> FactReply:
-    born = fact["predicate"] == "birthday"
-    years = age(fact["value"], now().astimezone(zone).date()) if born else None
+    is_birthday = fact["predicate"] == "birthday"
+    years = age(fact["value"], now().astimezone(zone).date()) if is_birthday else None
     return FactReply(**{name: fact[name] for name in FactReply.model_fields if name in fact}, years=years)
 
 

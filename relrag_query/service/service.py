@@ -103,10 +103,10 @@ class Service:
             offset = offset_of(after, number)
             results = archive.search(_require_text(query), **_limits(filters), limit=size)
             if offset:
-                first = {hit.chunk.chunk_id for hit in results.hits}
-                rest = archive.search(query, **_limits(filters), limit=MAX_ENTRIES).hits
-                later = [hit for hit in rest if hit.chunk.chunk_id not in first]
-                results.hits = [*results.hits, *later][offset : offset + size]
+                first_ids = {hit.chunk.chunk_id for hit in results.hits}
+                candidates = archive.search(query, **_limits(filters), limit=MAX_ENTRIES).hits
+                later_hits = [hit for hit in candidates if hit.chunk.chunk_id not in first_ids]
+                results.hits = [*results.hits, *later_hits][offset : offset + size]
             reply = replies.search_reply(results, self.zone, number)
             if len(results.hits) == size and offset + size < MAX_ENTRIES:
                 reply.next_cursor = cursor(number, offset + size)

@@ -31,10 +31,10 @@ def template_context(service: Service, request: Request) -> dict[str, Any]:
     question = parameters.get("q", "").strip()[:_MAX_QUESTION_CHARACTERS]
     answer: GraphAnswerReply | None = None
     reply: ReportsReply | None = None
-    ready = any(index.name == collection and not index.problems for index in indexes)
-    if question and ready:
+    is_ready = any(index.name == collection and not index.problems for index in indexes)
+    if question and is_ready:
         answer = service.graphrag(question, collection, method)
-    elif ready:
+    elif is_ready:
         reply = service.reports(collection, _PAGE_SIZE, parameters.get("cursor"))
     return {
         "question": question,
@@ -101,7 +101,7 @@ def _findings(
     service: Service, content: str, collection: str
 ) -> Iterator[tuple[str, list[list[tuple[str, list[int]]]], TraceReply]]:
     """The findings of a report: heading, sentences, and the trace that their source numbers refer to."""
-    traced = service.graphs.trace(content, "", collection)
+    trace = service.graphs.trace(content, "", collection)
     for part in content.split("## ")[1:]:
         heading, _, body = part.partition("\n")
-        yield heading.strip(), list(_lines(body, traced)), traced
+        yield heading.strip(), list(_lines(body, trace)), trace

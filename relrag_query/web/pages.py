@@ -202,10 +202,12 @@ class Pages:
     async def graph(self, request: Request) -> Response:
         """The graph of people and records: drawn by a script, as cards, and as a table."""
         parameters = request.query_params
-        persons, each = (
+        persons, per_person = (
             _positive_number(parameters.get(name), most) for name, most in (("persons", 1000), ("each", 100))
         )
-        limits = GraphLimits(persons or GRAPH.limit_persons, each or GRAPH.limit_assets_per_person, True, GRAPH.records)
+        limits = GraphLimits(
+            persons or GRAPH.limit_persons, per_person or GRAPH.limit_assets_per_person, True, GRAPH.records
+        )
         graph = await self._limiter.run(self._service.full_graph, limits)
         return self._page(
             "graph.html",
@@ -289,19 +291,19 @@ def _earlier_questions(request: Request) -> list[str]:
 
 def _citation_context(answer: replies.AnswerReply, follows: list[str]) -> dict[str, Any]:
     """Template context of an answer: sources by number, the URL of a citation, and the questions for a follow-up."""
-    earlier = "\n".join([answer.question, *follows][:_MAX_EARLIER_QUESTIONS])
-    numbered = {source.number: source for source in answer.sources}
+    questions = "\n".join([answer.question, *follows][:_MAX_EARLIER_QUESTIONS])
+    sources_by_number = {source.number: source for source in answer.sources}
     quotes = {number: quote for quote in reversed(answer.quotes) for number in quote.sources}
 
     def citation(number: int, quote: replies.QuoteReply | None = None) -> str:
-        source, quote = numbered[number], quote or quotes.get(number)
+        source, quote = sources_by_number[number], quote or quotes.get(number)
         cited = [*source.cited_chunk_ids, source.chunk_id][0]
         ref = cited if cited.startswith("person:") else f"chunk:{cited}"
         # a passage may span pages; the page of the quote is known only for its first source
         page = quote.page if quote and quote.sources[:1] == [number] else None
         return page_url(ref, quote.text if quote else "", page, "" if ref == cited else source.asset_id)
 
-    return {"numbered": numbered, "citation": citation, "earlier": earlier, "follows": follows}
+    return {"numbered": sources_by_number, "citation": citation, "earlier": questions, "follows": follows}
 
 
 def _positive_number(text: str | None, maximum: int) -> int:

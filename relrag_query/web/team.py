@@ -54,8 +54,8 @@ def team_app(settings: Settings, services: Services, max_queue: int = MAX_QUEUE)
             names = request.headers.getlist(header)
             return (names[0].casefold() in users) if len(names) == 1 and names[0] else None
 
-        named = public_sites(settings.web_public_url)
-        guard = Middleware(Guard, sites=named, login=Login(b""), port=0, server=SERVER, identity=is_known)
+        public = public_sites(settings.web_public_url)
+        guard = Middleware(Guard, sites=public, login=Login(b""), port=0, server=SERVER, identity=is_known)
         dispatch = Mount("/", app=_Dispatch(apps, users, header))
         yield Starlette(routes=[dispatch], middleware=[guard], lifespan=lifespan)
 

@@ -23,9 +23,9 @@ def backup(target: Path, config: Path | None = None, *, everything: bool = False
     print(
         safe(f"{what} of {settings.archive} is in {target}: {number(len(manifest['files']), 'file')}, {size(total)}.")
     )
-    retaining = [source.name for source in settings.sources if source.retain]
-    if retaining and not everything:
-        print(f"With the private records of {', '.join(retaining)}: their files may be gone (retain = true).")
+    retained_sources = [source.name for source in settings.sources if source.retain]
+    if retained_sources and not everything:
+        print(f"With the private records of {', '.join(retained_sources)}: their files may be gone (retain = true).")
     if everything and backups.vectors_on_server(settings):
         print(
             "The published generation is not included, since its vectors are on a server: `relrag sync` rebuilds both."
@@ -47,10 +47,10 @@ def backup(target: Path, config: Path | None = None, *, everything: bool = False
 def restore(backup_folder: Path, *, to: Path | None = None, keys: Path | None = None, force: bool = False) -> int:
     """Checks a backup and restores it; returns the exit code."""
     backup_folder, folder = backup_folder.expanduser().resolve(), (to or Path()).expanduser().resolve()
-    manifest, written = backups.restore(backup_folder, folder, keys=keys and keys.expanduser().resolve(), force=force)
+    manifest, paths = backups.restore(backup_folder, folder, keys=keys and keys.expanduser().resolve(), force=force)
     created = datetime.fromisoformat(manifest["made_at"])
     print(safe(f"Restored {manifest['archive']} as of {moment(created)} UTC. Written: "), end="")
-    print(safe(", ".join(map(str, written))))
+    print(safe(", ".join(map(str, paths))))
     if not manifest["everything"]:
         print("Everything else is rebuilt from the exports: run `relrag sync`.")
     return 0

@@ -86,9 +86,11 @@ def _machine(environ: Mapping[str, str]) -> Iterator[CheckResult]:
         yield CheckResult("ok", "python", version)
     else:
         yield CheckResult("problem", "python", f"{version}; relrag needs 3.11, 3.12 or 3.13")
-    broken = [name for name in _MODULES if not _is_importable(name)]
-    if broken:
-        yield CheckResult("problem", "packages", f"{', '.join(broken)} cannot be imported; run `make setup` again")
+    missing_modules = [name for name in _MODULES if not _is_importable(name)]
+    if missing_modules:
+        yield CheckResult(
+            "problem", "packages", f"{', '.join(missing_modules)} cannot be imported; run `make setup` again"
+        )
     else:
         yield CheckResult("ok", "packages", ", ".join(_MODULES))
     if environ.get("RELRAG_NOW"):

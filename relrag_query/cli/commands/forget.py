@@ -216,13 +216,15 @@ def _publish(workspace: Workspace) -> list[str]:
     while True:
         generations.sweep(workspace.home, 1)
         current = generations.current_number(workspace.home)
-        unremoved = sorted(generation for generation in generations.numbers(workspace.home) if generation != current)
-        if not unremoved or time.monotonic() > deadline:
+        old_generations = sorted(
+            generation for generation in generations.numbers(workspace.home) if generation != current
+        )
+        if not old_generations or time.monotonic() > deadline:
             break
         time.sleep(0.1)
     warnings = [
         f"generation {generation} is still being read; close what reads it, then run `relrag sync`"
-        for generation in unremoved
+        for generation in old_generations
     ]
     warnings += [
         f"{leftover} could not be removed; run `relrag sync`"

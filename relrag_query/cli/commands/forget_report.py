@@ -44,17 +44,17 @@ def print_preview(workspace: Workspace, preview: ForgetPreview) -> None:
         span = months[0] if len(months) == 1 else f"{months[0]} to {months[-1]}"
         stored = sum(entry.rows for entry in lake.manifest(workspace.home, "private_records", source).values())
         print(f"{source}: {count:,} of {number(stored, 'record')}, {span}")
-    printed = 0
+    example_count = 0
     for table in record_selection.selected_rows(workspace, selection):
-        for row in table.slice(0, _MAX_EXAMPLES - printed).select(_COLUMNS).to_pylist():
+        for row in table.slice(0, _MAX_EXAMPLES - example_count).select(_COLUMNS).to_pylist():
             what = ", ".join(part for part in (row["from"], row["subject"]) if part)
-            when = time_of(row["ts"], zone, row["rag_source_type"], row["date_quality"])
-            print(safe(f"  {when}  {what}  {row['asset_id']}"))
-            printed += 1
-        if printed == _MAX_EXAMPLES:
+            time = time_of(row["ts"], zone, row["rag_source_type"], row["date_quality"])
+            print(safe(f"  {time}  {what}  {row['asset_id']}"))
+            example_count += 1
+        if example_count == _MAX_EXAMPLES:
             break
-    if total > printed > 0:
-        print(f"  and {total - printed:,} more")
+    if total > example_count > 0:
+        print(f"  and {total - example_count:,} more")
     if not total:
         print("The archive currently contains nothing of it.")
     print(_rule_effect(preview.rule, zone))
@@ -113,18 +113,18 @@ def _list(asset_ids: Sequence[str]) -> None:
 
 def report(proof: ErasureProof, zone: ZoneInfo) -> int:
     """Prints the result of the search of every file, and what it did not search for; returns the exit code."""
-    searched = proof.search
+    search = proof.search
     for value in proof.remaining_names:
         print(safe(f'"{value}" still occurs in records that stay; `relrag search` finds them.'))
-    for path, count in searched.holding.items():
+    for path, count in search.holding.items():
         print(safe(f"{path} still holds {number(count, 'value')}"))
-    for path in searched.unreadable:
+    for path in search.unreadable:
         print(safe(f"{path} could not be read"))
     if proof.alike:
         print(f"Records that may contain fragments of it: {number(len(proof.alike), 'record')}.")
         for record in proof.alike[:_MAX_EXAMPLES]:
-            when = time_of(record.ts, zone, record.rag_source_type, record.date_quality)
-            print(safe(f"  {record.kind}  {when}  {record.asset_id}  ({number(record.phrases, 'phrase')})"))
+            time = time_of(record.ts, zone, record.rag_source_type, record.date_quality)
+            print(safe(f"  {record.kind}  {time}  {record.asset_id}  ({number(record.phrases, 'phrase')})"))
         if len(proof.alike) > _MAX_EXAMPLES:
             print(f"  and {len(proof.alike) - _MAX_EXAMPLES:,} more")
     print("Not searched for:")
@@ -132,9 +132,9 @@ def report(proof: ErasureProof, zone: ZoneInfo) -> int:
         print(f"  {line}")
     excluded = proof.shared_values + proof.own + proof.short
     print(
-        f"Searched {number(searched.files, 'file')} for {number(proof.values, 'value')}"
+        f"Searched {number(search.files, 'file')} for {number(proof.values, 'value')}"
         f"{' (a sample)' if proof.is_sample else ''} that only it held, not for the {excluded:,} others named above:"
-        f" {len(searched.holding)} hold any."
+        f" {len(search.holding)} hold any."
     )
     if not proof.holds:
         print("Something is left; `relrag sync` continues removing it. If a file is named again, please report it.")
@@ -153,8 +153,8 @@ def _not_searched(proof: ErasureProof) -> Iterator[str]:
         yield "what exceeds the sample"
     yield "pieces of fewer than four words of a longer line, and what pictures and sound say"
     if proof.search.opaque_files:
-        packed = number(proof.search.opaque_files, "mail")
-        yield f"what is packed (PDF, zip, PGP) in {packed} that could not be read to the end"
+        mails = number(proof.search.opaque_files, "mail")
+        yield f"what is packed (PDF, zip, PGP) in {mails} that could not be read to the end"
     yield "your exports and backups, which lie outside the archive"
 
 

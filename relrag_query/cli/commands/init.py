@@ -193,10 +193,10 @@ def _print_plan(discovery: Discovery, seconds_of_each: Sequence[float]) -> None:
     total_seconds, total_bytes = START_SECONDS, FIXED_BYTES
     for source, seconds in zip(discovery.sources, seconds_of_each, strict=True):
         total_seconds += seconds
-        needed = estimate(source.files, source.records, text_bytes(source.sizes)).bytes
-        total_bytes += needed
+        disk = estimate(source.files, source.records, text_bytes(source.sizes)).bytes
+        total_bytes += disk
         row = (source.name, source.kind, source.path, f"{source.files:,}", size(source.bytes))
-        table.add_row(*row, duration(seconds), size(needed))
+        table.add_row(*row, duration(seconds), size(disk))
     passages = sum(passage_count(source.kind, source.records, text_bytes(source.sizes)) for source in discovery.sources)
     total_bytes += vector_bytes(passages, embedders.numbers_per_passage(Settings.model_validate({})))
     Console(soft_wrap=not sys.stdout.isatty()).print(table)
@@ -275,9 +275,9 @@ def _previous_setting(config: Path, name: str) -> str:
         return ""
 
 
-def _source(source: ProposedSource, folder: Path, base: Path) -> dict[str, Any]:
+def _source(source: ProposedSource, folder: Path, config_folder: Path) -> dict[str, Any]:
     export = folder / source.path
-    path = export.relative_to(base).as_posix() if export.is_relative_to(base) else export.as_posix()
+    path = export.relative_to(config_folder).as_posix() if export.is_relative_to(config_folder) else export.as_posix()
     return {"name": source.name, "kind": source.kind, "path": path}
 
 
@@ -320,5 +320,5 @@ def _home(config: Path) -> Path:
 
 
 def _shorten_list(paths: list[str]) -> str:
-    more = len(paths) - _MAX_PATHS
-    return ", ".join(paths[:_MAX_PATHS]) + (f" and {more:,} more" if more > 0 else "")
+    hidden_count = len(paths) - _MAX_PATHS
+    return ", ".join(paths[:_MAX_PATHS]) + (f" and {hidden_count:,} more" if hidden_count > 0 else "")

@@ -62,9 +62,9 @@ def _relationship_lines(page: PersonPage) -> Iterator[str]:
         row = relation.row
         figures = ("attitude", row.attitude), ("proximity", row.proximity)
         details = [row.description, *(f"{name} {value}" for name, value in figures if value), *row.notes]
-        more = f": {'; '.join(filter(None, details))}" if any(details) else ""
+        suffix = f": {'; '.join(filter(None, details))}" if any(details) else ""
         other = f"{page.others[relation.other_id].name} ({relation.other_id})"
-        yield f"  {relation.type.replace('_', ' ')}: {other}{more}  [{row.source_ref}]"
+        yield f"  {relation.type.replace('_', ' ')}: {other}{suffix}  [{row.source_ref}]"
 
 
 def _contact_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:

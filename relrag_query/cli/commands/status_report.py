@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import embedders
@@ -24,6 +25,7 @@ NOT_READ = "not_read"
 
 
 def print_status(status: Status, settings: Settings) -> None:
+    """Prints the state of an archive, section by section."""
     zone = ZoneInfo(settings.timezone)
     print(f"Archive {status.archive}, index in {status.home}")
     if status.sources:
@@ -33,18 +35,7 @@ def print_status(status: Status, settings: Settings) -> None:
     if status.tables:
         print(f"Of all sources: {', '.join(f'{table} ({rows:,})' for table, rows in status.tables.items())}.")
     if status.generation:
-        at = datetime.fromisoformat(status.generation["published_at"]).astimezone(zone)
-        counts, disk = status.generation["counts"], size(status.generation["bytes"])
-        relations = number(counts["asset_asset_edges"], "relation")
-        contents = f"{number(counts['records'], 'record')}, {number(counts['chunks'], 'passage')}, {relations}"
-        print(f"Generation {status.generation['number']}, published {moment(at)}, {disk}: {contents}.")
-        if "collection" in status.generation:
-            where = f"{status.generation['server']}, collection {status.generation['collection']}"
-            print(f"Its vectors are on Qdrant at {where}.")
-        print(_search_mode(status, settings))
-        for figures in status.evaluations:
-            shares = ", ".join(f"{name} {share:.4f}" for name, share in figures.items() if name != "questions")
-            print(f"Measured on {figures['questions']:g} questions: {shares}.")
+        _print_generation(status, status.generation, settings)
     else:
         print("Nothing is published yet.")
     for what, count in status.waiting.items():
@@ -55,9 +46,8 @@ def print_status(status: Status, settings: Settings) -> None:
         print(f"Forgotten: {forgotten}; `relrag forget --list` lists them.")
     for sentence in status.left_out:
         print(safe(sentence))
-    for problem in status.problems + [
-        f"{source.name}: {source.problem}" for source in status.sources if source.problem
-    ]:
+    source_problems = [f"{source.name}: {source.problem}" for source in status.sources if source.problem]
+    for problem in status.problems + source_problems:
         print(f"problem: {safe(problem)}")
     if status.sync:
         print(f"A sync would {status.sync}.")
@@ -65,6 +55,21 @@ def print_status(status: Status, settings: Settings) -> None:
         print("Everything is up to date.")
     if status.writing:
         print(f"{status.writing} is writing.")
+
+
+def _print_generation(status: Status, generation: dict[str, Any], settings: Settings) -> None:
+    published = datetime.fromisoformat(generation["published_at"]).astimezone(ZoneInfo(settings.timezone))
+    counts, disk = generation["counts"], size(generation["bytes"])
+    relations = number(counts["asset_asset_edges"], "relation")
+    contents = f"{number(counts['records'], 'record')}, {number(counts['chunks'], 'passage')}, {relations}"
+    print(f"Generation {generation['number']}, published {moment(published)}, {disk}: {contents}.")
+    if "collection" in generation:
+        location = f"{generation['server']}, collection {generation['collection']}"
+        print(f"Its vectors are on Qdrant at {location}.")
+    print(_search_mode(status, settings))
+    for figures in status.evaluations:
+        shares = ", ".join(f"{name} {share:.4f}" for name, share in figures.items() if name != "questions")
+        print(f"Measured on {figures['questions']:g} questions: {shares}.")
 
 
 def _search_mode(status: Status, settings: Settings) -> str:
@@ -79,8 +84,8 @@ def _search_mode(status: Status, settings: Settings) -> str:
         return "It is searched by words."
     pending = "" if embedder == model.name else f"; `relrag sync` adds the vectors of {model.name}"
     if served:
-        where = model.host if embedder == model.name and model.host else "on this machine"
-        return f"It is searched by words and by meaning ({embedder}, {where}){pending}."
+        location = model.host if embedder == model.name and model.host else "on this machine"
+        return f"It is searched by words and by meaning ({embedder}, {location}){pending}."
     if not status.sync:
         return f"It is searched by words: none of its passages is in a language of {model.name}."
     return f"It is searched by words{pending}."
@@ -107,17 +112,17 @@ def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
 
 def print_failures(settings: Settings, as_json: bool) -> None:
     """Prints each unit that could not be read, then each file that no source reads, with reason and remedy."""
-    failed = [failure for source in settings.sources for failure in load_failures(settings.home_path, source.name)]
+    failures = [failure for source in settings.sources for failure in load_failures(settings.home_path, source.name)]
     unread = unread_files.find_unread(settings).files()
     if as_json:
-        listed = [*map(asdict, failed), *map(_as_failure, unread)]
-        print(json.dumps(listed, indent=1, ensure_ascii=False))
+        rows = [*map(asdict, failures), *map(_as_failure, unread)]
+        print(json.dumps(rows, indent=1, ensure_ascii=False))
         return
-    for failure in failed:
+    for failure in failures:
         print(safe(": ".join(_parts(failure)).replace("\n", " ")))
     for file in unread:
         print(safe(f"not read: {file.path}: {file.reason}; {file.remedy}".replace("\n", " ")))
-    if not failed and not unread:
+    if not failures and not unread:
         print("Everything was read.")
 
 

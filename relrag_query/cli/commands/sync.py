@@ -217,10 +217,10 @@ def _reduced_gc() -> Iterator[None]:
 
 def _needs_deletion_consent(outcome: RunOutcome) -> bool:
     """Whether deletions were refused and the user, asked on a terminal, accepts them."""
-    refused = [error for error in outcome.errors if "--accept-deletions" in error]
-    if not refused or not sys.stdin.isatty():
+    refusals = [error for error in outcome.errors if "--accept-deletions" in error]
+    if not refusals or not sys.stdin.isatty():
         return False
-    print("\n".join(refused))
+    print("\n".join(refusals))
     return input("Delete them? [y/N] ").strip().lower() in {"y", "yes"}
 
 
@@ -275,8 +275,8 @@ def _report_unfinished(workspace: Workspace, outcome: RunOutcome, start: float) 
         print(f"error: {error}")
     if any(disk_full.FULL in error for error in outcome.errors):
         print(f"error: {_space_needed(workspace)}")
-    served = f"generation {outcome.generation} is served" if outcome.generation else "nothing is published yet"
-    print(f"Not finished after {time.monotonic() - start:.1f} s; {served}.")
+    outcome_note = f"generation {outcome.generation} is served" if outcome.generation else "nothing is published yet"
+    print(f"Not finished after {time.monotonic() - start:.1f} s; {outcome_note}.")
     return COULD_NOT
 
 

@@ -124,10 +124,10 @@ def _wait_for_interrupt(processes: list[subprocess.Popen[bytes]], print_address:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, stop)
-    announced = False
+    is_announced = False
     try:
         while all(process.poll() is None for process in processes):
-            announced = announced or print_address()
+            is_announced = is_announced or print_address()
             time.sleep(_POLL_SECONDS)
         if (code := processes[0].poll()) is not None:
             raise SettingsError(f"the web server ended with {code}; is the port in use? choose another with --port")

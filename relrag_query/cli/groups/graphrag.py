@@ -30,8 +30,8 @@ def query(
 ) -> None:
     """Answer a question from a GraphRAG index, with citations."""
     words = " ".join(question)
-    shown = {"method": method, "show_sources": show_sources, "documents": documents, "limit": limit}
-    dispatch.run("graphrag", "query", collection, words, config, as_json=as_json, **shown)
+    options = {"method": method, "show_sources": show_sources, "documents": documents, "limit": limit}
+    dispatch.run("graphrag", "query", collection, words, config, as_json=as_json, **options)
 
 
 @app.command("add", epilog="Example: relrag graphrag add books ~/graphrag/output")
