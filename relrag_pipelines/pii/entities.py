@@ -59,11 +59,11 @@ class EntityType:
         """Whether Presidio could find it in the text; no, only where none of its recognisers can."""
         if self.find is None and not self.patterns:
             return True
-        return bool(self.find and self.find(text)) or any(one.may_match(text) for one in self.patterns)
+        return bool(self.find and self.find(text)) or any(pattern.may_match(text) for pattern in self.patterns)
 
 
 _DIGIT = r"\p{Nd}"
-_AT = "@＠﹫(\\[{%&"
+_AT_SIGNS = "@＠﹫(\\[{%&"
 """what else may stand for an @: `(at)`, `%40`, `&#64;`"""
 
 
@@ -85,7 +85,7 @@ def _memoize(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
 def _by_patterns(
     name: str, keyed_as: str, normalise: Callable[[str], str], hint: str = _DIGIT, words: tuple[str, ...] = ()
 ) -> EntityType:
-    entries = tuple(one for one in patterns.load(patterns.BUILT_IN) if one.entity == name)
+    entries = tuple(entry for entry in patterns.load(patterns.BUILT_IN) if entry.entity == name)
     return EntityType(name, None, normalise, keyed_as, hint, words, entries)
 
 
@@ -96,7 +96,7 @@ NATIONAL_ID = "NATIONAL_ID"
 ENTITIES = {
     entity.name: entity if entity.find is None else replace(entity, find=_memoize(entity.find))
     for entity in (
-        EntityType("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT, spelled_addresses.WORDS),
+        EntityType("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT_SIGNS, spelled_addresses.WORDS),
         EntityType("IBAN_CODE", ibans.find, ibans.normalise, "iban", _DIGIT),
         EntityType("CREDIT_CARD", cards.find, cards.normalise, "card", _DIGIT),
         EntityType("IL_ID_NUMBER", national_ids.find_israeli_ids, national_ids.normalise_id, "il_id", _DIGIT),
@@ -137,27 +137,27 @@ def table(file: Path | None = None, regions: tuple[str, ...] = ()) -> Mapping[st
 
     Raises SettingsError where the file cannot be read.
     """
-    return _with(patterns.load(file) if file else (), regions)
+    return _extended_table(patterns.load(file) if file else (), regions)
 
 
 @functools.lru_cache(64)
-def _with(entries: tuple[patterns.PatternEntry, ...], regions: tuple[str, ...]) -> Mapping[str, EntityType]:
-    known = ENTITIES | FURTHER | _ids_by_presidio_name(regions)
-    known |= _phones_of(regions) | _ids_of(regions) if regions else {}
+def _extended_table(entries: tuple[patterns.PatternEntry, ...], regions: tuple[str, ...]) -> Mapping[str, EntityType]:
+    types_by_name = ENTITIES | FURTHER | _ids_by_presidio_name(regions)
+    types_by_name |= _phones_in(regions) | _ids_in(regions) if regions else {}
     for entry in entries:
-        base = known.get(entry.entity) or EntityType(entry.entity, None, squeeze, entry.entity, "")
-        known[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
-    return known
+        base = types_by_name.get(entry.entity) or EntityType(entry.entity, None, squeeze, entry.entity, "")
+        types_by_name[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
+    return types_by_name
 
 
-def _phones_of(regions: tuple[str, ...]) -> dict[str, EntityType]:
+def _phones_in(regions: tuple[str, ...]) -> dict[str, EntityType]:
     """Phone numbers as they are found and normalised where these regions are at home."""
     phone = ENTITIES["PHONE_NUMBER"]
     find = _memoize(functools.partial(phones.find, regions=regions))
     return {phone.name: replace(phone, find=find, normalise=functools.partial(phones.normalise, regions=regions))}
 
 
-def _ids_of(regions: tuple[str, ...]) -> dict[str, EntityType]:
+def _ids_in(regions: tuple[str, ...]) -> dict[str, EntityType]:
     """National ids as they are found where these regions are at home."""
     return {NATIONAL_ID: replace(ENTITIES[NATIONAL_ID], find=_memoize(national_id_forms.finder(regions)))}
 
@@ -168,5 +168,5 @@ def _ids_by_presidio_name(regions: tuple[str, ...]) -> dict[str, EntityType]:
         name: EntityType(
             name, _memoize(national_id_forms.finder(regions, name)), national_id_forms.normalise, "national_id", _DIGIT
         )
-        for name in dict.fromkeys(one.presidio for one in national_id_forms.load() if one.presidio)
+        for name in dict.fromkeys(form.presidio for form in national_id_forms.load() if form.presidio)
     }

@@ -11,7 +11,7 @@ from relrag_pipelines.pii import RedactionError
 
 LONG_NUMBER = 10**6
 """from here on a number in JSON can be a phone or a card"""
-_EXACT = 2**53
+_MAX_EXACT_FLOAT = 2**53
 """up to here a float holds every digit"""
 
 
@@ -37,14 +37,14 @@ def iter_strings(value: Any) -> Iterator[str]:
         yield from value
         yield from iter_strings(list(value.values()))
     elif isinstance(value, list):
-        for one in value:
-            yield from iter_strings(one)
+        for element in value:
+            yield from iter_strings(element)
     elif (number := as_integer(value)) is not None and abs(number) >= LONG_NUMBER:
         yield str(number)
 
 
 def as_integer(value: Any) -> int | None:
     """A whole number as JSON may write it, `777123456.0` too, as tables with gaps have it; None of all else."""
-    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_EXACT_FLOAT:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -66,8 +66,8 @@ def any_number(number: str) -> bool:
 
 
 _OWN: dict[str, Callable[[str], bool]] = {
-    one.__name__: one
-    for one in (
+    function.__name__: function
+    for function in (
         british_insurance,
         german_insurance,
         hungarian_insurance,

@@ -67,8 +67,8 @@ class NationalId:
 
     def is_valid(self, written: str) -> bool:
         """Whether its checksum is right."""
-        kept = "".join(written.split()) if self.keeps_signs else _NOT_ALNUM.sub("", written)
-        return national_id_checks.check(self.check)(kept.upper())
+        characters = "".join(written.split()) if self.keeps_signs else _NOT_ALNUM.sub("", written)
+        return national_id_checks.check(self.check)(characters.upper())
 
     def unannounced(self, text: str) -> Iterator[re.Match[str]]:
         """Ids that no word announces, unless one says that the number is another."""
@@ -107,9 +107,9 @@ def _bounded(pattern: str) -> re.Pattern[str]:
 
 def finder(regions: tuple[str, ...] = (), entity: str = "") -> Callable[[str], list[Span]]:
     """What finds ids in archives of these countries; of one of Presidio's entities alone where one is named."""
-    kinds = [one for one in load() if not entity or one.presidio == entity]
+    kinds = [form for form in load() if not entity or form.presidio == entity]
     labels = _Labels(kinds)
-    alone = [one for one in kinds if one.region in regions and one.alone]
+    alone = [form for form in kinds if form.region in regions and form.alone]
 
     @normalize
     def find(text: str) -> list[Span]:

@@ -52,7 +52,7 @@ def load(path: Path) -> LanguageModel:
             raise SettingsError(f'{path}: nlp_engine_name is "{name}"; known: {", ".join(ENGINES)}')
         if not _AVAILABLE[name]():
             raise SettingsError(f'{path}: "{name}" is not installed; pip install "presidio-analyzer[{name}]"')
-        models = [{**one, "model_name": _local(path, one["model_name"], name)} for one in given["models"]]
+        models = [{**model, "model_name": _local(path, model["model_name"], name)} for model in given["models"]]
         os.environ.update(dict.fromkeys(_OFFLINE, "1"))
         return ENGINES[name](models, given)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, TypeError, KeyError, ValueError, ImportError) as error:

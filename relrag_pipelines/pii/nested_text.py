@@ -19,12 +19,12 @@ def texts(value: Any) -> Iterator[str]:
     elif isinstance(value, bytes):
         yield from texts(_decode(value))
     elif isinstance(value, Mapping):
-        for key, one in value.items():
+        for key, element in value.items():
             yield from texts(key)
-            yield from texts(one)
+            yield from texts(element)
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from texts(one)
+        for element in value:
+            yield from texts(element)
 
 
 def _unescape(text: str) -> Iterator[str]:

@@ -78,13 +78,13 @@ def find_in_both(text: str, find: Callable[[str], list[Span]]) -> list[Span]:
     if (view := normalize_text(text)) is None:
         return spans
     more = [Span(view.place(start), view.place(end - 1) + 1, score) for start, end, score in find(view.text)]
-    return resolve_overlaps([*more, *(one for one in spans if not _is_part(one, more))], text)
+    return resolve_overlaps([*more, *(span for span in spans if not _is_part(span, more))], text)
 
 
-def _is_part(one: Span, spans: list[Span]) -> bool:
+def _is_part(span: Span, spans: list[Span]) -> bool:
     """Whether what was found in the text is a part of what is seen there: `777 123 456` behind the `+420` of a line."""
-    place = bisect.bisect_right(spans, one.start, key=lambda span: span.start) - 1
-    return place >= 0 and one.end <= spans[place].end
+    index = bisect.bisect_right(spans, span.start, key=lambda other: other.start) - 1
+    return index >= 0 and span.end <= spans[index].end
 
 
 def plain_digits(value: str) -> str:
@@ -110,7 +110,9 @@ def normalize_text(text: str) -> NormalizedText | None:
         changes += _references(plain)
     if spelled_addresses.may_hold(plain):
         changes += spelled_addresses.signs(plain)
-    return _build(plain, sorted(changes, key=lambda one: (one[0], -one[1]))) if changes or plain != text else None
+    return (
+        _build(plain, sorted(changes, key=lambda change: (change[0], -change[1]))) if changes or plain != text else None
+    )
 
 
 def _references(text: str) -> Iterator[tuple[int, int, str]]:
@@ -126,7 +128,7 @@ def _references(text: str) -> Iterator[tuple[int, int, str]]:
 def _isolated_breaks(breaks: list[re.Match[str]], text: str) -> Iterator[re.Match[str]]:
     """Those that have no other in the line before or behind: line after line with numbers is a table."""
     ends = [-1, *("\n" in text[a.end() : b.start()] for a, b in itertools.pairwise(breaks)), -1]
-    return (one for one, before, behind in zip(breaks, ends, ends[1:], strict=False) if before and behind)
+    return (line_break for line_break, before, behind in zip(breaks, ends, ends[1:], strict=False) if before and behind)
 
 
 def _build(text: str, changes: list[tuple[int, int, str]]) -> NormalizedText:

@@ -77,9 +77,9 @@ _LONG = 8
 
 def mask(value: str) -> str:
     """The value with its letters and digits as stars, but for the last four digits of a long number."""
-    telling = [place for place, char in enumerate(value) if char.isalnum()]
+    telling = [position for position, char in enumerate(value) if char.isalnum()]
     shown = set(telling[-_SHOWN:]) if len(telling) >= _LONG and "@" not in value else set()
-    return "".join("*" if char.isalnum() and place not in shown else char for place, char in enumerate(value))
+    return "".join("*" if char.isalnum() and position not in shown else char for position, char in enumerate(value))
 
 
 def operation(config: OperatorConfig) -> Callable[[str], str]:

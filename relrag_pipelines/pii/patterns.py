@@ -40,21 +40,25 @@ class PatternEntry:
     """what Presidio makes the recogniser of; its context is one list"""
 
     @functools.cached_property
-    def _looked_for(self) -> list[tuple[regex.Pattern[str], bool]]:
+    def _compiled_patterns(self) -> list[tuple[regex.Pattern[str], bool]]:
         """Each pattern, and whether it counts only beside a context word."""
-        flags, least = self.config.get("global_regex_flags", FLAGS), self.config["score_thresholds"]
-        least = least.get(self.entity, least.get("default", 0.0))
-        scored = [(one["regex"], one["score"]) for one in self.config.get("patterns", ())]
+        flags, threshold = self.config.get("global_regex_flags", FLAGS), self.config["score_thresholds"]
+        threshold = threshold.get(self.entity, threshold.get("default", 0.0))
+        scored = [(pattern["regex"], pattern["score"]) for pattern in self.config.get("patterns", ())]
         if words := self.config.get("deny_list"):
             scored.append((f"(?:{'|'.join(map(regex.escape, words))})", self.config.get("deny_list_score", 1.0)))
-        reached = ((pattern, score >= least, max(score + BOOST, BOOSTED) >= least) for pattern, score in scored)
-        return [(regex.compile(one, flags), not alone) for one, alone, beside in reached if alone or beside]
+        judged = ((pattern, score >= threshold, max(score + BOOST, BOOSTED) >= threshold) for pattern, score in scored)
+        return [
+            (regex.compile(pattern, flags), not counts_alone)
+            for pattern, counts_alone, counts_with_context in judged
+            if counts_alone or counts_with_context
+        ]
 
     def may_match(self, text: str) -> bool:
         """Whether the recogniser could find something in the text; no, only where it certainly finds nothing."""
         return any(
-            (not beside or self._has_context(text)) and pattern.search(text, timeout=60) is not None
-            for pattern, beside in self._looked_for
+            (not needs_context or self._has_context(text)) and pattern.search(text, timeout=60) is not None
+            for pattern, needs_context in self._compiled_patterns
         )
 
     def _has_context(self, text: str) -> bool:
@@ -84,25 +88,25 @@ def _parse(path: Path, text: str) -> tuple[PatternEntry, ...]:
 
 
 def _entry(path: Path, number: int, entry: Any) -> PatternEntry:
-    place = f"{path}: recognizers[{number}]"
+    location = f"{path}: recognizers[{number}]"
     if not isinstance(entry, dict):
-        raise SettingsError(f"{place} is not a table; docs/privacy.md shows its form")
+        raise SettingsError(f"{location} is not a table; docs/privacy.md shows its form")
     if unknown := sorted(set(entry) - _KEYS):
-        raise SettingsError(f"{place}.{unknown[0]} is not known; known: {', '.join(sorted(_KEYS))}")
+        raise SettingsError(f"{location}.{unknown[0]} is not known; known: {', '.join(sorted(_KEYS))}")
     entity = entry.get("supported_entity")
     if not isinstance(entity, str) or not regex.fullmatch("[A-Z][A-Z0-9_]*", entity):
-        raise SettingsError(f'{place}.supported_entity is "{entity}"; write it as EMPLOYEE_NUMBER')
+        raise SettingsError(f'{location}.supported_entity is "{entity}"; write it as EMPLOYEE_NUMBER')
     if not entry.get("patterns") and not entry.get("deny_list"):
-        raise SettingsError(f"{place} has neither patterns nor deny_list")
+        raise SettingsError(f"{location} has neither patterns nor deny_list")
     context = entry.get("context") or []
     if isinstance(context, dict):
         context = [word for words in context.values() for word in words]
     config = {**entry, "context": list(dict.fromkeys(lower_letters(str(word)) for word in context))}
     config["score_thresholds"] = entry.get("score_thresholds") or {}
     name = config["name"] = str(entry.get("name") or entity.lower())
-    found = PatternEntry(name, entity, config)
+    pattern_entry = PatternEntry(name, entity, config)
     try:
-        found.may_match("")
+        pattern_entry.may_match("")
     except (regex.error, TypeError, KeyError, AttributeError) as error:
-        raise SettingsError(f"{place} ({name}) cannot be read: {error}") from None
-    return found
+        raise SettingsError(f"{location} ({name}) cannot be read: {error}") from None
+    return pattern_entry

@@ -48,7 +48,7 @@ class CompiledPolicy:
         """Whether any of the entities could be in the text, by its characters alone."""
         if self.hint.search(text) is not None or spelled_addresses.has_spelled_address(text, self.words):
             return True
-        return any(one.may_hold(text) for one in self.spelled)
+        return any(form.may_hold(text) for form in self.spelled)
 
     def candidates(self, text: str) -> Iterator[EntityType]:
         """The entities that the text may hold, by its characters."""
@@ -56,7 +56,7 @@ class CompiledPolicy:
             if hint.search(text):
                 yield from entities
             else:
-                yield from (one for one in entities if _may_be_spelled(one, text))
+                yield from (entity for entity in entities if _may_be_spelled(entity, text))
 
 
 @dataclass(frozen=True)
@@ -82,35 +82,35 @@ class EntityCatalog:
 
         return engine.engine(tuple(self.ours.values()), self.language_model)
 
-    def entity(self, place: str, name: str) -> EntityType:
+    def entity(self, location: str, name: str) -> EntityType:
         """The entity; PolicyError names the known ones where there is none, `place` says where it is named."""
         if own := self.ours.get(name):
             return own
-        known = self.engine.known_entities | self.ours.keys()
-        if name not in known:
-            raise PolicyError(f'{place} names "{name}", which is not known; known: {", ".join(sorted(known))}')
+        names = self.engine.known_entities | self.ours.keys()
+        if name not in names:
+            raise PolicyError(f'{location} names "{name}", which is not known; known: {", ".join(sorted(names))}')
         return EntityType(name, None, entity_table.squeeze, name, "")
 
     def compile(self, channel: str, policy: Policy) -> CompiledPolicy:
         """The policy of a channel. Raises PolicyError where it names what does not exist."""
-        place = f"pii_policies.{channel}"
+        location = f"pii_policies.{channel}"
         for name, action in {"action": policy.action, **{f"actions.{k}": v for k, v in policy.actions.items()}}.items():
             if action not in ACTIONS:
-                raise PolicyError(f'{place}.{name} is "{action}"; known: {", ".join(ACTIONS)}')
-        named = {name: self.entity(f"{place}.entities", name) for name in policy.entities}
-        named |= {name: self.entity(f"{place}.actions", name) for name in policy.actions if name not in named}
-        actions = {name: policy.actions.get(name, policy.action) for name in named}
-        return compile_policy((entity for name, entity in named.items() if actions[name] != KEEP), actions)
+                raise PolicyError(f'{location}.{name} is "{action}"; known: {", ".join(ACTIONS)}')
+        entities = {name: self.entity(f"{location}.entities", name) for name in policy.entities}
+        entities |= {name: self.entity(f"{location}.actions", name) for name in policy.actions if name not in entities}
+        actions = {name: policy.actions.get(name, policy.action) for name in entities}
+        return compile_policy((entity for name, entity in entities.items() if actions[name] != KEEP), actions)
 
 
 def compile_policy(entities: Iterable[EntityType], actions: Mapping[str, str]) -> CompiledPolicy:
     """A policy for these entities."""
-    looked_for = tuple(entities)
-    words = dict.fromkeys(word for entity in looked_for for word in entity.words)
-    hints = dict.fromkeys(entity.hint for entity in looked_for)
-    by_hint = ((_class(hint), tuple(one for one in looked_for if one.hint == hint)) for hint in hints)
-    spelled = tuple(dict.fromkeys(one.spelled for one in looked_for if one.spelled))
-    return CompiledPolicy(looked_for, actions, _prefilter_pattern(looked_for), tuple(words), spelled, tuple(by_hint))
+    selected = tuple(entities)
+    words = dict.fromkeys(word for entity in selected for word in entity.words)
+    hints = dict.fromkeys(entity.hint for entity in selected)
+    by_hint = ((_class(hint), tuple(entity for entity in selected if entity.hint == hint)) for hint in hints)
+    spelled = tuple(dict.fromkeys(entity.spelled for entity in selected if entity.spelled))
+    return CompiledPolicy(selected, actions, _prefilter_pattern(selected), tuple(words), spelled, tuple(by_hint))
 
 
 def _may_be_spelled(entity: EntityType, text: str) -> bool:

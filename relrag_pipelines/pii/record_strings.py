@@ -70,8 +70,13 @@ class RecordStrings:
         self.passes[key] = list(self._passes(armless, phones))
         for changes in self.passes[key]:
             self._keep_originals(changes)
-            gone = {redacted_numbers.compact(armless[one.start : one.end]): one for one in changes}
-            listed = {found: redacted_numbers.listed_form(one, self._redactor) for found, one in gone.items()}
+            changes_by_number = {
+                redacted_numbers.compact(armless[change.start : change.end]): change for change in changes
+            }
+            listed = {
+                number: redacted_numbers.listed_form(change, self._redactor)
+                for number, change in changes_by_number.items()
+            }
             self.numbers.setdefault(key, {}).update(listed)
             armless = apply(armless, changes)
         return armless
@@ -82,34 +87,34 @@ class RecordStrings:
 
     def json(self, text: str, phones: int) -> str:
         """JSON, in which long numbers are redacted too; all numbers where the record knows of phones."""
-        least = 0 if self._phones[phones] or self._values else json_values.LONG_NUMBER
-        redacted = redact_json(json_values.parse(text), lambda one: self.string(one, phones), least)
+        min_number = 0 if self._phones[phones] or self._values else json_values.LONG_NUMBER
+        redacted = redact_json(json_values.parse(text), lambda string: self.string(string, phones), min_number)
         return orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS).decode()
 
     def _passes(self, text: str, phones: int) -> Iterator[list[Replacement]]:
         return self._redactor.passes(text, self._channel, self._phones[phones], self._values)
 
     def _keep_originals(self, changes: list[Replacement]) -> None:
-        for one in changes:
-            name = self._redactor.vault_name(one)
-            if name not in self._originals or not known_values.is_guess(one.entity, one.value):
-                self._originals[name] = one.value
+        for change in changes:
+            name = self._redactor.vault_name(change)
+            if name not in self._originals or not known_values.is_guess(change.entity, change.value):
+                self._originals[name] = change.value
 
 
-def redact_json(value: Any, redact: Callable[[str], str], least: int) -> Any:
+def redact_json(value: Any, redact: Callable[[str], str], min_number: int) -> Any:
     """The JSON redacted; whole numbers from `least` on as well."""
     if isinstance(value, str):
         ours = OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix(COMMIT_REF))
         return value if ours else redact(value)
     if isinstance(value, list):
-        return [redact_json(one, redact, least) for one in value]
+        return [redact_json(element, redact, min_number) for element in value]
     if isinstance(value, dict):
-        found: dict[str, Any] = {}
-        for key, one in value.items():
-            found[_unique_key(redact(key), found)] = redact_json(one, redact, least)
-        return found
+        redacted_items: dict[str, Any] = {}
+        for key, element in value.items():
+            redacted_items[_unique_key(redact(key), redacted_items)] = redact_json(element, redact, min_number)
+        return redacted_items
     number = json_values.as_integer(value)
-    if number is not None and abs(number) >= least:
+    if number is not None and abs(number) >= min_number:
         redacted = redact(str(number))
         return value if redacted == str(number) else redacted
     return value
@@ -118,4 +123,4 @@ def redact_json(value: Any, redact: Callable[[str], str], least: int) -> Any:
 def _unique_key(key: str, taken: Iterable[str]) -> str:
     """The key, numbered where redaction made two alike."""
     numbered = (f"{key} ({count})" for count in itertools.count(2))
-    return next(one for one in itertools.chain([key], numbered) if one not in taken)
+    return next(candidate for candidate in itertools.chain([key], numbered) if candidate not in taken)

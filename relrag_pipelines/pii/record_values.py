@@ -29,12 +29,14 @@ class RecordValues:
     def __or__(self, other: RecordValues) -> RecordValues:
         names = self.by_entity.keys() | other.by_entity.keys()
         empty = frozenset[str]()
-        return RecordValues({one: self.by_entity.get(one, empty) | other.by_entity.get(one, empty) for one in names})
+        return RecordValues(
+            {name: self.by_entity.get(name, empty) | other.by_entity.get(name, empty) for name in names}
+        )
 
     def finders(self, entities: Set[str]) -> list[Finder]:
         """What finds the values of each of these entities, however they are grouped."""
-        there = sorted(self.by_entity.keys() & entities)
-        return [(name, functools.partial(value_search.find, values=sorted(self.by_entity[name]))) for name in there]
+        names = sorted(self.by_entity.keys() & entities)
+        return [(name, functools.partial(value_search.find, values=sorted(self.by_entity[name]))) for name in names]
 
 
 def find_values(
@@ -45,12 +47,12 @@ def find_values(
     Raises RedactionError where one of them cannot be redacted.
     """
     phones = record_phones.phones_of_record(record, redactor, channel, columns)
-    found: dict[str, set[str]] = {}
+    values_by_entity: dict[str, set[str]] = {}
 
     def note(text: str) -> str:
         for changes in redactor.passes(text, channel, phones):
-            for one in changes:
-                found.setdefault(one.entity, set()).add(one.value)
+            for change in changes:
+                values_by_entity.setdefault(change.entity, set()).add(change.value)
         return text
 
     alone = redacted_numbers.stand_alone(record["numbers"], record["text"], record["subject"])
@@ -58,4 +60,4 @@ def find_values(
     for text in [*json_values.iter_strings(list(listed.values())), *sorted(alone)]:
         note(text)
     redact_json(json_values.parse(record["extra"]), note, json_values.LONG_NUMBER)
-    return RecordValues({entity: frozenset(values) for entity, values in found.items()})
+    return RecordValues({entity: frozenset(values) for entity, values in values_by_entity.items()})

@@ -13,7 +13,7 @@ import pyarrow as pa
 from relrag_pipelines.pii import PIIRedactor, Replacement, pseudonyms
 from relrag_pipelines.pii.redactor import ACCOUNTS
 
-_LEAST_PART = 6
+_MIN_PART_LENGTH = 6
 """letters and digits of a number from which on it tells of another that holds it"""
 
 
@@ -26,8 +26,8 @@ def listed_form(change: Replacement, redactor: PIIRedactor) -> str:
 
 def stand_alone(numbers: Iterable[str], text: str, subject: str | None) -> set[str]:
     """The numbers that stand neither in the text nor in the subject, where the words around decide what they are."""
-    said = compact(f"{text}\n{subject or ''}")
-    return {one for one in numbers if compact(one) not in said}
+    present = compact(f"{text}\n{subject or ''}")
+    return {number for number in numbers if compact(number) not in present}
 
 
 def redact(numbers: pa.Array, replaced: Sequence[Mapping[str, str] | None], redactor: PIIRedactor) -> pa.Array:
@@ -38,13 +38,13 @@ def redact(numbers: pa.Array, replaced: Sequence[Mapping[str, str] | None], reda
     """
     rows = numbers.to_pylist()
     touched = False
-    for row, (some, gone) in enumerate(zip(rows, replaced, strict=True)):
-        if not some:
+    for row, (row_numbers, replacements) in enumerate(zip(rows, replaced, strict=True)):
+        if not row_numbers:
             continue
-        left = [_replacement_for(one, gone) for one in some] if gone else some
-        names = [name for one in left if (name := redactor.account_pseudonym(one))]
-        if gone or names:
-            rows[row], touched = [*left, *(one for one in dict.fromkeys(names) if one not in left)], True
+        remaining = [_replacement_for(number, replacements) for number in row_numbers] if replacements else row_numbers
+        names = [name for number in remaining if (name := redactor.account_pseudonym(number))]
+        if replacements or names:
+            rows[row], touched = [*remaining, *(name for name in dict.fromkeys(names) if name not in remaining)], True
     return pa.array(rows, numbers.type) if touched else numbers
 
 
@@ -53,12 +53,17 @@ def compact(text: str) -> str:
     return "".join(filter(str.isalnum, text)).upper()
 
 
-def _replacement_for(number: str, gone: Mapping[str, str]) -> str:
+def _replacement_for(number: str, replacements: Mapping[str, str]) -> str:
     plain = compact(number)
-    if plain in gone:
-        return gone[plain]
-    if len(plain) < _LEAST_PART:
+    if plain in replacements:
+        return replacements[plain]
+    if len(plain) < _MIN_PART_LENGTH:
         return number
     return next(
-        (new for one, new in gone.items() if plain in one or (len(one) >= _LEAST_PART and one in plain)), number
+        (
+            replacement
+            for value, replacement in replacements.items()
+            if plain in value or (len(value) >= _MIN_PART_LENGTH and value in plain)
+        ),
+        number,
     )

@@ -36,8 +36,8 @@ PHONE = "PHONE_NUMBER"
 ACCOUNTS = frozenset({"IBAN_CODE", "BANK_ACCOUNT"})
 """what an account of a bank may be found as"""
 MAX_PASSES = 20
-_SOUGHT = "looked for"
-_MOST_REMEMBERED, _LONGEST_REMEMBERED = 1 << 12, 512
+_SEARCHED = "looked for"
+_MAX_CACHED_TEXTS, _MAX_CACHED_CHARS = 1 << 12, 512
 """texts, and characters of one"""
 
 
@@ -88,10 +88,10 @@ class PIIRedactor:
         self._catalog = catalog or EntityCatalog()
         self._rules = {channel: self._catalog.compile(channel, policy) for channel, policy in policies.items()}
         self._ids, self._any = self._rules_of_all()
-        self._remembered: dict[tuple[int, str], list[PIIEntity]] = {}
+        self._cache: dict[tuple[int, str], list[PIIEntity]] = {}
 
     @classmethod
-    def of(cls, settings: Settings, keys: Keys, regions: Sequence[str] = ()) -> PIIRedactor:
+    def from_settings(cls, settings: Settings, keys: Keys, regions: Sequence[str] = ()) -> PIIRedactor:
         """The redactor that an archive's settings describe; `regions` are the countries that it is at home in."""
         catalog = EntityCatalog(settings.pii_recognizers_path, settings.pii_language_model_path, tuple(regions))
         return cls(settings.pii_policies, keys, settings.pii_redaction_enabled, settings.pii_allow_list, catalog)
@@ -145,8 +145,9 @@ class PIIRedactor:
         What looks like a number within a longer word, such as a hash, is none.
         """
         shown = any(
-            not _WORD.match(native_id[one.start - 1 : one.start]) and not _WORD.match(native_id[one.end : one.end + 1])
-            for one in self._detect(native_id, self._ids)
+            not _WORD.match(native_id[entity.start - 1 : entity.start])
+            and not _WORD.match(native_id[entity.end : entity.end + 1])
+            for entity in self._detect(native_id, self._ids)
         )
         return f"h{self._keys.id_hash(native_id)}" if shown else native_id
 
@@ -156,7 +157,7 @@ class PIIRedactor:
         if not rule.hint.pattern:
             return ""
         words = "|".join(map(regex.escape, rule.words))
-        spelled = [one.pattern() for one in rule.spelled]
+        spelled = [form.pattern() for form in rule.spelled]
         return "|".join([rule.hint.pattern, *([f"(?i:{words})"] if words else []), *spelled])
 
     def looks_for_phones(self, channel: str) -> bool:
@@ -208,13 +209,13 @@ class PIIRedactor:
         if not self.enabled:
             return
         for _ in range(MAX_PASSES):
-            found = self._detect(text, rule, further)
-            if not found:
+            findings = self._detect(text, rule, further)
+            if not findings:
                 return
-            changes = self._changes(text, found, rule)
+            changes = self._changes(text, findings, rule)
             yield changes
             text = apply(text, changes)
-        raise RedactionError(f"what stands in for personal data is found again ({found[0].type})")
+        raise RedactionError(f"what stands in for personal data is found again ({findings[0].type})")
 
     def _rule_of(self, channel: str) -> CompiledPolicy:
         rule = self._rules.get(channel) or self._rules.get(DEFAULT_CHANNEL)
@@ -227,7 +228,7 @@ class PIIRedactor:
         usual = {name: entity for name, entity in self._catalog.ours.items() if name in ENTITIES}
         every = usual | {entity.name: entity for rule in self._rules.values() for entity in rule.entities}
         ids, any_ = (
-            policies.compile_policy(some.values(), dict.fromkeys(some, "pseudonymize")) for some in (usual, every)
+            policies.compile_policy(table.values(), dict.fromkeys(table, "pseudonymize")) for table in (usual, every)
         )
         return ids, any_
 
@@ -240,14 +241,14 @@ class PIIRedactor:
             return []
         masked = pseudonyms.mask_pseudonyms(text)
         key = (id(rule), masked)
-        if not further and (known := self._remembered.get(key)) is not None:
-            return known
-        found = self._analyze(masked, rule, further)
-        if not further and len(masked) <= _LONGEST_REMEMBERED:
-            if len(self._remembered) >= _MOST_REMEMBERED:
-                self._remembered.clear()
-            self._remembered[key] = found
-        return found
+        if not further and (cached := self._cache.get(key)) is not None:
+            return cached
+        findings = self._analyze(masked, rule, further)
+        if not further and len(masked) <= _MAX_CACHED_CHARS:
+            if len(self._cache) >= _MAX_CACHED_TEXTS:
+                self._cache.clear()
+            self._cache[key] = findings
+        return findings
 
     def _analyze(self, text: str, rule: CompiledPolicy, further: Sequence[Finder]) -> list[PIIEntity]:
         """What Presidio finds of the entities that the text may hold, without what lies within another finding."""
@@ -257,28 +258,32 @@ class PIIRedactor:
         kinds = dict.fromkeys([*names, *(name for name, _ in further)])
         if not kinds:
             return []
-        found = _guard(", ".join(kinds), _SOUGHT, self._engine.analyze, text, names, self.allowed, further)
+        results = _guard(", ".join(kinds), _SEARCHED, self._engine.analyze, text, names, self.allowed, further)
         outermost: list[PIIEntity] = []
-        for one in sorted(found, key=lambda one: (one.start, -one.end, -one.score, one.entity_type)):
-            if not outermost or one.end > outermost[-1].end:
-                outermost.append(PIIEntity(one.entity_type, one.start, one.end, one.score))
+        for result in sorted(
+            results, key=lambda result: (result.start, -result.end, -result.score, result.entity_type)
+        ):
+            if not outermost or result.end > outermost[-1].end:
+                outermost.append(PIIEntity(result.entity_type, result.start, result.end, result.score))
         return outermost
 
-    def _changes(self, text: str, found: list[PIIEntity], rule: CompiledPolicy) -> list[Replacement]:
+    def _changes(self, text: str, findings: list[PIIEntity], rule: CompiledPolicy) -> list[Replacement]:
         """One change a finding; of two that overlap the first ends where the second begins, but stands for itself."""
         from relrag_pipelines.pii import operators
 
         entities = {entity.name: entity for entity in rule.entities}
         configs = {
             name: operators.config(rule.actions[name], entities[name], self._keys)
-            for name in {one.type for one in found}
+            for name in {finding.type for finding in findings}
         }
-        values = [(one.type, text[one.start : one.end]) for one in found]
+        values = [(finding.type, text[finding.start : finding.end]) for finding in findings]
         new = _guard(", ".join(sorted(configs)), "replaced", self._engine.replace, values, configs)
-        ends = [*(one.start for one in found[1:]), len(text)]
+        ends = [*(finding.start for finding in findings[1:]), len(text)]
         return [
-            Replacement(one.start, min(one.end, end), said, text[one.start : one.end], one.type)
-            for one, end, said in zip(found, ends, new, strict=True)
+            Replacement(
+                finding.start, min(finding.end, end), replacement, text[finding.start : finding.end], finding.type
+            )
+            for finding, end, replacement in zip(findings, ends, new, strict=True)
         ]
 
 
@@ -292,7 +297,7 @@ def apply(text: str, changes: Iterable[Replacement]) -> str:
 
 
 def _may_hold(entity: EntityType, text: str) -> bool:
-    return _guard(entity.name, _SOUGHT, entity.may_hold, text)
+    return _guard(entity.name, _SEARCHED, entity.may_hold, text)
 
 
 def _guard(kind: str, what: str, function: Callable[..., Result], *given: Any) -> Result:

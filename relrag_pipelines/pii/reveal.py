@@ -31,7 +31,7 @@ def known_values(home: Path, keys: Keys, allowed: Iterable[str], names: Collecti
     sealed_values = set(vault.read_all(home)) if names is None else vault.read(home, names).items()
     opened = ((name, keys.unseal(sealed, name)) for name, sealed in sealed_values)
     values = ((pseudonyms.entity_of(name), value) for name, value in opened if value is not None)
-    return KnownValues.of(values, allowed)
+    return KnownValues.from_pairs(values, allowed)
 
 
 def in_text(text: str, meant: Mapping[str, str]) -> str:

@@ -23,20 +23,20 @@ def resolve_overlaps(spans: Iterable[Span], text: str) -> list[Span]:
 
     A leftover stays when it holds a letter or a digit, so every such character that was found stays found.
     """
-    kept: list[Span] = []
+    resolved: list[Span] = []
     for cluster in _clusters(spans):
         if len(cluster) == 1:
-            kept += cluster
+            resolved += cluster
             continue
         chosen: list[Span] = []
-        for span in sorted(cluster, key=lambda one: (-one.score, one.start - one.end, one.start)):
+        for span in sorted(cluster, key=lambda other: (-other.score, other.start - other.end, other.start)):
             # only its neighbours: thousands overlap in a table of digits
             first = max(0, bisect.bisect_left(chosen, (span.start,)) - 1)
             last = bisect.bisect_left(chosen, (span.end,))
             if not any(near.start <= span.start and span.end <= near.end for near in chosen[first:last]):
                 chosen[first:last] = sorted([*chosen[first:last], *_outside(span, chosen[first:last], text)])
-        kept += chosen
-    return kept
+        resolved += chosen
+    return resolved
 
 
 def _clusters(spans: Iterable[Span]) -> Iterator[list[Span]]:

@@ -61,10 +61,10 @@ class Spellings:
 
     def starts(self, data: bytes, entities: Set[str]) -> Places:
         """Where the spellings that `matches` gives begin, in order of their ends."""
-        found = self._automaton.find_matches_as_indexes(data, overlapping=True) if self.entities & entities else []
-        if not found:
+        matches = self._automaton.find_matches_as_indexes(data, overlapping=True) if self.entities & entities else []
+        if not matches:
             return np.empty(0, np.int64)
-        numbers, starts, _ = np.array(found, np.int64).T
+        numbers, starts, _ = np.array(matches, np.int64).T
         places: Places = starts[self._mask(entities)[numbers]]
         return places
 

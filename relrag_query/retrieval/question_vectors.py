@@ -34,7 +34,7 @@ class QuestionVectors:
         means: dict[str, Any] = self._manifest.get("means", {})
         return means
 
-    def of_question(self, redacted: str) -> tuple[Vectors | None, str]:
+    def embed(self, redacted: str) -> tuple[Vectors | None, str]:
         """The vector of a question, or why it has none."""
         try:
             model = embedders.model(self._settings)

@@ -51,7 +51,7 @@ class NumberWords:
     repeat: tuple[str, ...] = ()
 
 
-_KEYS = frozenset(one.name for one in fields(NumberWords)) - {"language"}
+_KEYS = frozenset(field.name for field in fields(NumberWords)) - {"language"}
 
 
 @functools.cache

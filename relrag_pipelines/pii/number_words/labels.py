@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from relrag_pipelines.pii import number_words
 from relrag_pipelines.pii.number_words.matching import UNSPACED, Phrases, Token, fold, tokens
 
-_MOST_BETWEEN = 4
+_MAX_WORDS_BETWEEN = 4
 """words between a label and its number"""
-_MOST_CALLED = 2
+_MAX_CALLED_WORDS = 2
 """words between a verb such as `call` and the `on` in front of the number"""
-_LONGEST_CALLED = 12
+_MAX_CALLED_LETTERS = 12
 """letters of one of them"""
 
 _PHONE_GAP = re.compile(r"[^\w\n+]{0,5}(?:\n[> \t]*)?")
@@ -48,23 +48,23 @@ class _Label:
         if UNSPACED.search(folded) and self.letters.search(folded):
             return True
         words = tokens(folded)
-        return any(self.words.ends_at(words, place) for place in self.places(folded, words))
+        return any(self.words.ends_at(words, position) for position in self.places(folded, words))
 
     def places(self, folded: str, words: Sequence[Token]) -> list[int]:
         """Where a label may end: the last token, and those in front of the words between."""
-        found: list[int] = []
-        place = len(words) - 1
-        if place < 0 or not self.gap.fullmatch(folded, words[place].end):
-            return found
-        for _ in range(_MOST_BETWEEN + 1):
-            found.append(place)
-            size = self.between.ends_at(words, place)
-            if not size or place - size < 0:
-                return found
-            if not _BETWEEN_GAP.fullmatch(folded, words[place - size].end, words[place - size + 1].start):
-                return found
-            place -= size
-        return found
+        positions: list[int] = []
+        position = len(words) - 1
+        if position < 0 or not self.gap.fullmatch(folded, words[position].end):
+            return positions
+        for _ in range(_MAX_WORDS_BETWEEN + 1):
+            positions.append(position)
+            size = self.between.ends_at(words, position)
+            if not size or position - size < 0:
+                return positions
+            if not _BETWEEN_GAP.fullmatch(folded, words[position - size].end, words[position - size + 1].start):
+                return positions
+            position -= size
+        return positions
 
 
 def _label(words: Phrases, between: Phrases, gap: re.Pattern[str]) -> _Label:
@@ -95,7 +95,11 @@ def _labels() -> _Labels:
 
 
 def _all(key: str) -> list[str]:
-    return list(dict.fromkeys(itertools.chain.from_iterable(getattr(one, key) for one in number_words.load())))
+    return list(
+        dict.fromkeys(
+            itertools.chain.from_iterable(getattr(language_words, key) for language_words in number_words.load())
+        )
+    )
 
 
 def phone_in_front(front: str) -> bool:
@@ -104,22 +108,22 @@ def phone_in_front(front: str) -> bool:
     note = _NOTE.search(front)
     if note and labels.phone.announces(front[: note.start()]):
         return True
-    return labels.phone.announces(front) or _calls(front, labels)
+    return labels.phone.announces(front) or _has_call_phrase(front, labels)
 
 
-def _calls(front: str, labels: _Labels) -> bool:
+def _has_call_phrase(front: str, labels: _Labels) -> bool:
     """`call Petr on`: a verb, whom, and a word behind which the number stands."""
     folded = fold(front)
     words = tokens(folded)
-    for place in labels.phone.places(folded, words):
-        size = labels.at.ends_at(words, place)
-        for called in range(size, size + _MOST_CALLED + 1) if size else ():
-            first = place - called
-            between = words[first + 1 : place - size + 1]
-            if first < 0 or any(len(one.word) > _LONGEST_CALLED or one.word.isdigit() for one in between):
+    for position in labels.phone.places(folded, words):
+        size = labels.at.ends_at(words, position)
+        for distance in range(size, size + _MAX_CALLED_WORDS + 1) if size else ():
+            first = position - distance
+            between = words[first + 1 : position - size + 1]
+            if first < 0 or any(len(token.word) > _MAX_CALLED_LETTERS or token.word.isdigit() for token in between):
                 break
             if labels.call.ends_at(words, first) and not re.search(
-                r"[.!?\n]", folded[words[first].end : words[place].start]
+                r"[.!?\n]", folded[words[first].end : words[position].start]
             ):
                 return True
     return False
@@ -136,9 +140,9 @@ def phone_behind(behind: str) -> bool:
     folded = fold(behind)
     gap = _BEHIND.match(folded)
     start = gap.end() if gap else 0
-    if any(folded.startswith(one, start) for one in labels.after.unspaced):
+    if any(folded.startswith(word, start) for word in labels.after.unspaced):
         return True
-    words = [one for one in tokens(folded) if one.start >= start]
+    words = [token for token in tokens(folded) if token.start >= start]
     if not words or words[0].start != start:
         return False
     return any(

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 STEM = "*"
 ANY_WORD = "_"
-_LONGEST_ENDING = 10
+_MAX_ENDING_LETTERS = 10
 """letters behind a stem; a longer word is another word"""
-_SHORTEST_GLUED = 2
-_MOST_GLUED = 2
+_MIN_GLUED_LETTERS = 2
+_MAX_GLUED_LETTERS = 2
 
 # Han, kana, Hangul
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff66-\uff9f"
@@ -50,7 +50,7 @@ def fold(text: str) -> str:
 
 def tokens(folded: str) -> list[Token]:
     """The words of a folded text, in order."""
-    return [Token(_QUOTES.sub("", one[0]), *one.span()) for one in _TOKEN.finditer(folded)]
+    return [Token(_QUOTES.sub("", match[0]), *match.span()) for match in _TOKEN.finditer(folded)]
 
 
 class Phrases:
@@ -59,7 +59,7 @@ class Phrases:
     def __init__(self, phrases: Iterable[str], glued: Iterable[str] = ()) -> None:
         self._whole: dict[str, list[tuple[str, ...]]] = {}
         self._stems: dict[str, list[tuple[str, ...]]] = {}
-        self._glued = tuple(fold(one) for one in glued)
+        self._glued = tuple(fold(letters) for letters in glued)
         unspaced = []
         for phrase in phrases:
             if UNSPACED.search(phrase):
@@ -69,16 +69,16 @@ class Phrases:
             table, key = (self._stems, last[:-1]) if last.endswith(STEM) else (self._whole, last)
             table.setdefault(key, []).append(tuple(before))
         self._shortest_stem = min(map(len, self._stems), default=0)
-        self.unspaced = tuple(sorted(unspaced, key=lambda one: (-len(one), one)))
+        self.unspaced = tuple(sorted(unspaced, key=lambda text: (-len(text), text)))
         """phrases of languages that leave no blanks, longest first"""
 
-    def ends_at(self, words: Sequence[Token], place: int) -> int:
+    def ends_at(self, words: Sequence[Token], position: int) -> int:
         """How many tokens the longest phrase has that ends with the token at `place`; 0 where none does."""
         longest = 0
-        for word in self._forms(words[place].word):
+        for word in self._forms(words[position].word):
             for before in self._candidates(word):
                 size = len(before)
-                if size >= longest and size <= place and _fits(before, words[place - size : place]):
+                if size >= longest and size <= position and _fits(before, words[position - size : position]):
                     longest = size + 1
         return longest
 
@@ -88,15 +88,15 @@ class Phrases:
         if not self._glued or word.isascii():
             return forms
         for form in forms:
-            rest = [form[len(one) :] for one in self._glued if form.startswith(one)]
-            if len(word) - len(form) < _MOST_GLUED:
-                forms += [one for one in rest if len(one) >= _SHORTEST_GLUED and one not in forms]
+            rest = [form[len(prefix) :] for prefix in self._glued if form.startswith(prefix)]
+            if len(word) - len(form) < _MAX_GLUED_LETTERS:
+                forms += [part for part in rest if len(part) >= _MIN_GLUED_LETTERS and part not in forms]
         return forms
 
     def _candidates(self, word: str) -> Iterable[tuple[str, ...]]:
         yield from self._whole.get(word, ())
         if self._stems:
-            for size in range(max(self._shortest_stem, len(word) - _LONGEST_ENDING), len(word) + 1):
+            for size in range(max(self._shortest_stem, len(word) - _MAX_ENDING_LETTERS), len(word) + 1):
                 yield from self._stems.get(word[:size], ())
 
 

@@ -23,9 +23,9 @@ def subscriber(e164: str) -> str:
 @functools.cache
 def _changes() -> dict[str, list[tuple[re.Pattern[str], str]]]:
     """By `+` and the code of the country: what a national number looks like, and what it becomes."""
-    found: dict[str, list[tuple[re.Pattern[str], str]]] = {}
+    changes: dict[str, list[tuple[re.Pattern[str], str]]] = {}
     for line in _TABLE.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             code, national, replacement, _ = line.split("\t")
-            found.setdefault(f"+{code}", []).append((re.compile(national), replacement))
-    return found
+            changes.setdefault(f"+{code}", []).append((re.compile(national), replacement))
+    return changes

@@ -76,8 +76,8 @@ class _Matcher(phonenumbers.PhoneNumberMatcher):
 
     def _extract_inner_match(self, candidate: str, offset: int) -> phonenumbers.PhoneNumberMatch | None:
         parts = _possible_parts(candidate, self._region, self._regions)
-        found = (self._parse_and_verify(part, offset + place) for part, place in parts)
-        return next(filter(None, found), None)
+        matches = (self._parse_and_verify(part, offset + start) for part, start in parts)
+        return next(filter(None, matches), None)
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -91,7 +91,7 @@ def _parsed(candidate: str, before: str, after: str, region: str, leniency: int)
 @functools.lru_cache(maxsize=1 << 10)
 def _possible_parts(candidate: str, region: str, regions: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     """The parts of a candidate that can be a number of the region, each with its offset, in the library's order."""
-    return tuple((part, place) for part, place in _parts(candidate) if region in regions_of(part, regions))
+    return tuple((part, start) for part, start in _parts(candidate) if region in regions_of(part, regions))
 
 
 @functools.lru_cache(maxsize=1 << 10)
@@ -120,7 +120,9 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
         return
     # most chains are one number, which the region that it is of finds at once, and then no digit is left
     first = regions_of(window[:end], regions)[:1]
-    for match_region, match in ((region, one) for region in first for one in _Matcher(window, region, regions)):
+    for match_region, match in (
+        (region, candidate) for region in first for candidate in _Matcher(window, region, regions)
+    ):
         if count(match.raw_string) == digits and (is_grouped(match.raw_string) or not is_away(match_region, regions)):
             yield match.start, match.end
             return
@@ -130,9 +132,9 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
             alone = is_alone(window, match.start, match.start + len(match.raw_string), end)
             if is_away(region, regions) and not (alone and is_grouped(match.raw_string)):
                 continue
-            if (found := count(match.raw_string)) >= FEWEST:
+            if (digit_count := count(match.raw_string)) >= FEWEST:
                 yield match.start, match.end
-                if found == digits:
+                if digit_count == digits:
                     return
 
 
@@ -192,9 +194,10 @@ def numbers(region: str) -> re.Pattern[str]:
     """The digits of every valid number as it is dialled in the region without a +, and of some that are not valid."""
     home: Any = PhoneMetadata.metadata_for_region(region)
     sharing: list[Any] = [
-        PhoneMetadata.metadata_for_region(one) for one in phonenumbers.region_codes_for_country_code(home.country_code)
+        PhoneMetadata.metadata_for_region(code)
+        for code in phonenumbers.region_codes_for_country_code(home.country_code)
     ]
-    own = "|".join(one.general_desc.national_number_pattern for one in sharing)
+    own = "|".join(metadata.general_desc.national_number_pattern for metadata in sharing)
     prefix = home.national_prefix_for_parsing or ""
     abroad = home.international_prefix or "00"
     if home.national_prefix_transform_rule and home.country_code != _NANP:

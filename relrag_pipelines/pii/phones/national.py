@@ -18,7 +18,7 @@ from relrag_pipelines.pii.spans import Span
 FORM, ANNOUNCED = 0.6, 0.7
 """scores, by how a number was recognised"""
 ISRAEL = "IL"
-_THEIRS = ("CZ", "SK")
+_REGIONS = ("CZ", "SK")
 _NEAR = 16
 """characters on either side of a number in which other digits of its chain begin"""
 _FEWEST_CALLED = 7
@@ -43,7 +43,7 @@ _FORMS = re.compile(
     rf"|(?:0|421{_GAP}?)9[014]\d(?:{_GAP}|/)?\d{{3}}{_GAP}?\d{{3}})"
     rf"(?!\d)(?!{_GAP}\d{{3}}(?!\d|{_GAP}\d{{3}}{_GAP}\d{{3}}))(?![.\-]\d)"
 )
-_SOME = re.compile(rf"[(\[]{{0,2}}\d(?:[{_GAP[1:-1]}/()]{{0,3}}\d){{5,12}}(?!{_GAP}?\d)")
+_DIGIT_RUN = re.compile(rf"[(\[]{{0,2}}\d(?:[{_GAP[1:-1]}/()]{{0,3}}\d){{5,12}}(?!{_GAP}?\d)")
 _ODD = "[_\u00b7\u2022\u2219\u22c5\u30fb]"
 ODD = re.compile(_ODD)
 """separators that few numbers have"""
@@ -68,7 +68,7 @@ def number_patterns(text: str, start: int, end: int, regions: tuple[str, ...] = 
 
     Where the archive is at home in other countries, only one that stands there alone, in groups.
     """
-    away = all(library.is_away(one, regions) for one in _THEIRS)
+    away = all(library.is_away(region, regions) for region in _REGIONS)
     for match in _FORMS.finditer(text, start, end):
         if away and not (library.is_grouped(match[0]) and _is_alone(text, match, start, end)):
             continue
@@ -111,7 +111,7 @@ def with_odd_separators(text: str) -> Iterator[Span]:
 
 def announced_numbers(text: str, start: int, end: int) -> Iterator[Span]:
     """The number that the chain of digits begins with, where the words in front or behind say that it is a phone."""
-    match = _SOME.match(text, start, end)
+    match = _DIGIT_RUN.match(text, start, end)
     if match is None or _ROUND.search(match[0]) or context_words.is_amount(text, match.end()):
         return
     if context_words.has_phone_context(text, start) or _is_called_phone(text, start, match.end()):

@@ -19,11 +19,11 @@ from relrag_pipelines.pii.phones import validity
 from relrag_pipelines.pii.spans import Span
 
 SCORE = 0.6
-_FEWEST, _MOST = 7, 15
+_MIN_DIGITS, _MAX_DIGITS = 7, 15
 """digits"""
-_FEWEST_SPELT = 5
+_MIN_SPELT_DIGITS = 5
 """of them in words"""
-_SHORTEST = 3
+_MIN_LETTERS = 3
 """letters of a word that is looked for; shorter ones count only beside others"""
 _TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _GAP = re.compile(r"[\s,.;\-–—/()+]{0,4}")
@@ -48,25 +48,31 @@ class _Language(NamedTuple):
 
 @functools.cache
 def _languages() -> tuple[_Language, ...]:
-    found = []
+    languages = []
     for words in number_words.load():
         if words.digits:
-            forms = {fold(form): str(digit) for digit, some in enumerate(words.digits) for form in some.split("/")}
+            forms = {
+                fold(form): str(digit) for digit, spellings in enumerate(words.digits) for form in spellings.split("/")
+            }
             forms = {form.replace("'", ""): digit for form, digit in forms.items()}
-            found.append(_Language(forms, {fold(word): times for times, word in enumerate(words.repeat, 2)}))
-    return tuple(found)
+            languages.append(_Language(forms, {fold(word): times for times, word in enumerate(words.repeat, 2)}))
+    return tuple(languages)
 
 
 @functools.cache
 def _forms() -> Mapping[str, frozenset[int]]:
     """Every word for a digit, as written and without accents, with the places of its languages in `_languages`."""
-    spelling = [one.digits for one in number_words.load() if one.digits]
-    found: dict[str, set[int]] = {}
-    for place, digits in enumerate(spelling):
-        for word in itertools.chain.from_iterable(some.split("/") for some in digits):
+    spelling = [words.digits for words in number_words.load() if words.digits]
+    languages_by_form: dict[str, set[int]] = {}
+    for number, digits in enumerate(spelling):
+        for word in itertools.chain.from_iterable(spellings.split("/") for spellings in digits):
             for form in {word.lower(), fold(word)}:
-                found.setdefault(form, set()).add(place)
-    return {form: frozenset(found[form]) for form in sorted(found) if len(form) >= _SHORTEST or UNSPACED.search(form)}
+                languages_by_form.setdefault(form, set()).add(number)
+    return {
+        form: frozenset(languages_by_form[form])
+        for form in sorted(languages_by_form)
+        if len(form) >= _MIN_LETTERS or UNSPACED.search(form)
+    }
 
 
 @functools.cache
@@ -82,7 +88,7 @@ def _automaton() -> tuple[ahocorasick_rs.BytesAhoCorasick, list[frozenset[int]]]
 def pattern() -> str:
     """For RE2: matches every text that may hold such a number, as it has three of these words close together."""
     word = f"(?:{'|'.join(map(re.escape, _forms()))})"
-    return rf"(?i:{word}(?:.{{0,{_NEAR}}}{word}){{2}})"
+    return rf"(?i:{word}(?:.{{0,{_MAX_DISTANCE}}}{word}){{2}})"
 
 
 def may_hold(text: str) -> bool:
@@ -93,23 +99,23 @@ def may_hold(text: str) -> bool:
 def _languages_in(text: str) -> list[_Language]:
     automaton, languages = _automaton()
     places = automaton.find_matches_as_indexes(text.lower().encode("utf-8", "surrogatepass"))
-    if len(places) < _FEWEST_NEAR:
+    if len(places) < _MIN_NEAR_WORDS:
         return []
     near: dict[int, tuple[int, int]] = {}
     enough: set[int] = set()
     for word, start, end in places:
         for language in languages[word]:
-            behind, count = near.get(language, (-_NEAR, 0))
-            count = count + 1 if start - behind <= _NEAR else 1
+            behind, count = near.get(language, (-_MAX_DISTANCE, 0))
+            count = count + 1 if start - behind <= _MAX_DISTANCE else 1
             near[language] = end, count
-            if count >= _FEWEST_NEAR:
+            if count >= _MIN_NEAR_WORDS:
                 enough.add(language)
-    return [_languages()[one] for one in sorted(enough)]
+    return [_languages()[number] for number in sorted(enough)]
 
 
-_FEWEST_NEAR = 4
+_MIN_NEAR_WORDS = 4
 """words that make it worth while to read a text word by word"""
-_NEAR = 20
+_MAX_DISTANCE = 20
 """bytes between them; words that are too short to be looked for may stand there"""
 
 
@@ -128,22 +134,22 @@ def to_digits(number: str) -> str:
 
 
 def _digits(run: list[_Digit]) -> str:
-    return "".join(one.digits for one in run)
+    return "".join(digit.digits for digit in run)
 
 
 def _runs(text: str, language: _Language) -> Iterator[list[_Digit]]:
     """Words for digits in a row, long enough to be a number."""
     run: list[_Digit] = []
-    for one in itertools.chain(_words(text, language), [None]):
-        if run and (one is None or not _GAP.fullmatch(text, run[-1].end, one.start)):
+    for digit in itertools.chain(_words(text, language), [None]):
+        if run and (digit is None or not _GAP.fullmatch(text, run[-1].end, digit.start)):
             if (
-                _FEWEST <= len(_digits(run)) <= _MOST
-                and sum(len(each.digits) for each in run if each.spelt) >= _FEWEST_SPELT
+                _MIN_DIGITS <= len(_digits(run)) <= _MAX_DIGITS
+                and sum(len(part.digits) for part in run if part.spelt) >= _MIN_SPELT_DIGITS
             ):
                 yield run
             run = []
-        if one is not None:
-            run.append(one)
+        if digit is not None:
+            run.append(digit)
 
 
 def _words(text: str, language: _Language) -> Iterator[_Digit]:

@@ -15,8 +15,8 @@ _BETWEEN = re.compile(r"[\W_]+")
 
 def find(text: str, values: Collection[str]) -> list[Span]:
     """Where the values stand in the text."""
-    found = (match for one in present_candidates(text, values) for match in flexible_pattern(one).finditer(text))
-    return resolve_overlaps((Span(*match.span(), 1.0) for match in found), text)
+    matches = (match for value in present_candidates(text, values) for match in flexible_pattern(value).finditer(text))
+    return resolve_overlaps((Span(*match.span(), 1.0) for match in matches), text)
 
 
 def present_candidates(text: str, values: Collection[str]) -> list[str]:
@@ -24,7 +24,7 @@ def present_candidates(text: str, values: Collection[str]) -> list[str]:
     if not values:
         return []
     signs = _signs(text)
-    return [one for one in values if _signs_of_value(one) in signs]
+    return [value for value in values if _signs_of_value(value) in signs]
 
 
 def _signs(text: str) -> str:
@@ -37,9 +37,9 @@ _signs_of_value = functools.lru_cache(maxsize=4096)(_signs)
 @functools.lru_cache(maxsize=4096)
 def flexible_pattern(number: str) -> re.Pattern[str]:
     """A number known by its letters and digits, in whatever groups they stand; never within another number or word."""
-    said = [re.escape(char) for char in number if char.isalnum()]
-    if len(said) < FEWEST_KNOWN:
+    characters = [re.escape(char) for char in number if char.isalnum()]
+    if len(characters) < FEWEST_KNOWN:
         return re.compile("(?!)")
     gap = r"[\W_]{0,3}"
-    before, behind = (r"\d" if char.isdecimal() else r"[^\W_]" for char in (said[0], said[-1]))
-    return re.compile(rf"(?<!{before})[+(]{{0,2}}{gap.join(said)}(?!{behind})", re.IGNORECASE)
+    before, behind = (r"\d" if char.isdecimal() else r"[^\W_]" for char in (characters[0], characters[-1]))
+    return re.compile(rf"(?<!{before})[+(]{{0,2}}{gap.join(characters)}(?!{behind})", re.IGNORECASE)
