@@ -78,8 +78,8 @@ def load(path: Path) -> tuple[PatternEntry, ...]:
 @functools.lru_cache(4)  # by its text: a program that runs for long sees it change
 def _parse(path: Path, text: str) -> tuple[PatternEntry, ...]:
     try:
-        given = yaml.load(text, yaml.CSafeLoader)
-        entries = given["recognizers"]
+        content = yaml.load(text, yaml.CSafeLoader)
+        entries = content["recognizers"]
     except (yaml.YAMLError, TypeError, KeyError) as error:
         raise SettingsError(
             f"{path} holds no recognisers ({type(error).__name__}); docs/privacy.md shows its form"

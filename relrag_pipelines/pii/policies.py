@@ -108,7 +108,7 @@ def compile_policy(entities: Iterable[EntityType], actions: Mapping[str, str]) -
     selected = tuple(entities)
     words = dict.fromkeys(word for entity in selected for word in entity.words)
     hints = dict.fromkeys(entity.hint for entity in selected)
-    by_hint = ((_class(hint), tuple(entity for entity in selected if entity.hint == hint)) for hint in hints)
+    by_hint = ((_character_class(hint), tuple(entity for entity in selected if entity.hint == hint)) for hint in hints)
     spelled = tuple(dict.fromkeys(entity.spelled for entity in selected if entity.spelled))
     return CompiledPolicy(selected, actions, _prefilter_pattern(selected), tuple(words), spelled, tuple(by_hint))
 
@@ -122,9 +122,9 @@ def _may_be_spelled(entity: EntityType, text: str) -> bool:
 
 def _prefilter_pattern(entities: Iterable[EntityType]) -> regex.Pattern[str]:
     hints = {entity.hint for entity in entities}
-    return _class("" if "" in hints else "".join(sorted(hints))) if hints else regex.compile("[^\\s\\S]")
+    return _character_class("" if "" in hints else "".join(sorted(hints))) if hints else regex.compile("[^\\s\\S]")
 
 
-def _class(characters: str) -> regex.Pattern[str]:
+def _character_class(characters: str) -> regex.Pattern[str]:
     """Matches texts that have one of the characters; all texts where there are none."""
     return regex.compile(f"[{characters}]" if characters else "")

@@ -225,10 +225,13 @@ class PIIRedactor:
 
     def _rules_of_all(self) -> tuple[CompiledPolicy, CompiledPolicy]:
         """The usual entities, for ids, and those with all that any policy names, for questions."""
-        usual = {name: entity for name, entity in self._catalog.ours.items() if name in ENTITIES}
-        every = usual | {entity.name: entity for rule in self._rules.values() for entity in rule.entities}
+        usual_entities = {name: entity for name, entity in self._catalog.ours.items() if name in ENTITIES}
+        all_entities = usual_entities | {
+            entity.name: entity for rule in self._rules.values() for entity in rule.entities
+        }
         ids, any_ = (
-            policies.compile_policy(table.values(), dict.fromkeys(table, "pseudonymize")) for table in (usual, every)
+            policies.compile_policy(table.values(), dict.fromkeys(table, "pseudonymize"))
+            for table in (usual_entities, all_entities)
         )
         return ids, any_
 
@@ -289,22 +292,22 @@ class PIIRedactor:
 
 def apply(text: str, changes: Iterable[Replacement]) -> str:
     """The text with the changes made; they are in order and do not overlap."""
-    parts, done = [], 0
+    parts, position = [], 0
     for change in changes:
-        parts += [text[done : change.start], change.new]
-        done = change.end
-    return "".join([*parts, text[done:]])
+        parts += [text[position : change.start], change.new]
+        position = change.end
+    return "".join([*parts, text[position:]])
 
 
 def _may_hold(entity: EntityType, text: str) -> bool:
     return _guard(entity.name, _SEARCHED, entity.may_hold, text)
 
 
-def _guard(kind: str, what: str, function: Callable[..., Result], *given: Any) -> Result:
+def _guard(kind: str, action: str, function: Callable[..., Result], *arguments: Any) -> Result:
     """What the function returns; RedactionError, which names the kind and holds no text, where it fails."""
     try:
-        return function(*given)
+        return function(*arguments)
     except Exception as error:  # noqa: BLE001  whatever went wrong, its message may quote the text
         fault = type(error).__name__
     # raised outside the except block, so that the error with the text is not kept as context
-    raise RedactionError(f"{kind} could not be {what} ({fault})")
+    raise RedactionError(f"{kind} could not be {action} ({fault})")

@@ -25,7 +25,7 @@ LIBRARY, INTERNATIONAL, SHORT, ISRAELI = 0.4, 0.5, 0.5, 0.75
 
 LONGEST = 128
 """characters of the longest number, with its separators and its extension"""
-_STRIDE = 384
+_WINDOW_STEP = 384
 """characters after which a long chain of digits is looked at through the next window"""
 
 _MARKS = "\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\u00ad\ufeff"
@@ -44,14 +44,14 @@ _EXTENSION = re.compile(
 )
 _ALTERNATIVE = re.compile(r"(?P<blank>[ \xa0]?)/[ \xa0]?(?P<digits>\d{1,7})(?![\w/]|[.,:-]\d)")
 _LAST_GROUP = re.compile(r"\d+$")
-_FEWEST_SLASHES = 3
+_MIN_SLASHES = 3
 """slashes that separate all groups of a number, `06/58/74/10/93`"""
-_SHORT_END = 2
+_MAX_SHORT_END = 2
 """digits of another end that is shorter than the group it stands for"""
 _MIN_NATIONAL = 7
 """digits of the shortest national number that a text's language alone tells of"""
 _DIGIT, _GROUP_END = re.compile(r"\d"), re.compile(r"\d(?!\d)")
-_SERIES = 4
+_SERIES_PREFIX = 4
 """characters that numbers of one series share at their beginning"""
 _FIGURE = re.compile(r"\d[.,]$")
 _PLUS = re.compile("[+\uff0b]")
@@ -77,15 +77,15 @@ def find(text: str, regions: tuple[str, ...] = ()) -> list[Span]:
 def _find(text: str, regions: tuple[str, ...]) -> list[Span]:
     text = false_positives.mask_false_positives(text)
     spans = [Span(*match.span(), SHORT) for match in _SHORT.finditer(text)] if "*" in text else []
-    left: list[tuple[int, int]] = []
+    unmatched_chains: list[tuple[int, int]] = []
     others: list[Span] = []
     for start, end in _chains(text):
         chain_spans, announced = _in_chain(text, start, end, regions)
         spans += chain_spans
         others += announced
         if not chain_spans and not announced:
-            left.append((start, end))
-    spans += _by_language(text, left, regions)
+            unmatched_chains.append((start, end))
+    spans += _by_language(text, unmatched_chains, regions)
     if others:
         spans = [span for span in spans if not _is_in_series(text, span, others)]
     spans += national.with_odd_separators(text)
@@ -100,7 +100,7 @@ def _is_in_series(text: str, span: Span, others: list[Span]) -> bool:
     if span.score != LIBRARY or context_words.has_phone_context(text, span.start):
         return False
     alike = (text[other.start : other.end] for other in others)
-    return any(len(other) == len(number) and other[:_SERIES] == number[:_SERIES] for other in alike)
+    return any(len(other) == len(number) and other[:_SERIES_PREFIX] == number[:_SERIES_PREFIX] for other in alike)
 
 
 def _follows_figure(text: str, span: Span) -> bool:
@@ -123,7 +123,7 @@ def _with_alternative(span: Span, text: str) -> Span:
     last = _LAST_GROUP.search(text, span.start, span.end)
     if alternative is None or last is None or library.count(text[span.start : span.end]) < library.FEWEST:
         return span
-    short = not alternative["blank"] and len(alternative["digits"]) <= _SHORT_END
+    short = not alternative["blank"] and len(alternative["digits"]) <= _MAX_SHORT_END
     alike = len(alternative["digits"]) == last.end() - last.start()
     return span._replace(end=alternative.end()) if alike or short else span
 
@@ -175,7 +175,7 @@ def _anywhere(text: str, start: int, end: int, regions: tuple[str, ...]) -> Iter
     Each begins where a group of digits ends, and answers for the numbers that begin before the next one does.
     """
     while start < end:
-        cut = _group_end(text, start + _STRIDE, end) if end - start > _STRIDE + LONGEST else end
+        cut = _group_end(text, start + _WINDOW_STEP, end) if end - start > _WINDOW_STEP + LONGEST else end
         close = _group_end(text, cut + LONGEST, end) if cut + LONGEST < end else end
         before = _neighbour(text[start - 1]) if start else ""
         after = text[close : close + 3] if text.startswith(":", close) else _neighbour(text[close : close + 1])
@@ -321,7 +321,7 @@ def first_of(number: str) -> str:
     """The number that stands first where another end for it follows, `731 000 121 / 122`; else the number."""
     first, _, end = number.rpartition("/")
     is_end = (
-        0 < number.count("/") < _FEWEST_SLASHES
+        0 < number.count("/") < _MIN_SLASHES
         and library.count(first) >= library.FEWEST
         and library.count(end) <= library.FEWEST
     )
