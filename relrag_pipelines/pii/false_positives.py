@@ -51,7 +51,7 @@ _MAX_DIGITS = 28
 
 
 def mask_false_positives(text: str) -> str:
-    """The text with these numbers masked, offsets unchanged; only dates are masked after words for a phone."""
+    """The text with these numbers masked, offsets unchanged; after words for a phone only dates and the like."""
     parts: list[str] = []
     done = 0
     for digits in _DIGITS.finditer(text):  # faster than searching the pattern, which begins with a negative lookbehind

@@ -1,7 +1,7 @@
-"""Recognisers that are written as data: patterns, scores and context words, in the form in which Presidio reads them.
+"""Reads recognisers written as data: patterns, scores and context words, in Presidio's format.
 
-recognizers.yaml holds those that come with relrag; `pii_recognizers` names a file of the owner's. They run in
-Presidio's engine. What is here reads them and tells, without Presidio, texts in which none of them can find anything.
+recognizers.yaml contains relrag's; the setting `pii_recognizers` names a file of the owner's. They run in Presidio's
+engine. This module also decides, without Presidio, whether a recogniser can find anything in a text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BUILT_IN = Path(__file__).parent / "recognizers.yaml"
 FLAGS = regex.DOTALL | regex.MULTILINE | regex.IGNORECASE
 """as Presidio compiles patterns"""
 BOOST, BOOSTED = 0.35, 0.4
-"""what a context word adds to a score, and the least that it makes of it"""
+"""increase of a score by a context word, and the smallest score with one"""
 
 _KEYS = {
     "name", "supported_entity", "patterns", "deny_list", "deny_list_score", "context", "score_thresholds", "version",
@@ -37,11 +37,11 @@ class PatternEntry:
     name: str
     entity: str
     config: Mapping[str, Any]
-    """what Presidio makes the recogniser of; its context is one list"""
+    """Presidio's configuration of the recogniser, with its context as one list"""
 
     @functools.cached_property
     def _compiled_patterns(self) -> list[tuple[regex.Pattern[str], bool]]:
-        """Each pattern, and whether it counts only beside a context word."""
+        """Each pattern, and whether it needs a context word to reach the threshold."""
         flags, threshold = self.config.get("global_regex_flags", FLAGS), self.config["score_thresholds"]
         threshold = threshold.get(self.entity, threshold.get("default", 0.0))
         scored = [(pattern["regex"], pattern["score"]) for pattern in self.config.get("patterns", ())]
@@ -55,7 +55,7 @@ class PatternEntry:
         ]
 
     def may_match(self, text: str) -> bool:
-        """Whether the recogniser could find something in the text; no, only where it certainly finds nothing."""
+        """Whether the recogniser could find anything in the text; false only if it certainly finds nothing."""
         return any(
             (not needs_context or self._has_context(text)) and pattern.search(text, timeout=60) is not None
             for pattern, needs_context in self._compiled_patterns
@@ -67,7 +67,7 @@ class PatternEntry:
 
 
 def load(path: Path) -> tuple[PatternEntry, ...]:
-    """The recognisers of a file. Raises SettingsError, which names the entry and what is wrong with it."""
+    """The recognisers of a file. Raises SettingsError, which names the invalid entry and the fault."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -75,7 +75,7 @@ def load(path: Path) -> tuple[PatternEntry, ...]:
     return _parse(path, text)
 
 
-@functools.lru_cache(4)  # by its text: a program that runs for long sees it change
+@functools.lru_cache(4)  # keyed by the text, so that a long-running program notices a change
 def _parse(path: Path, text: str) -> tuple[PatternEntry, ...]:
     try:
         content = yaml.load(text, yaml.CSafeLoader)

@@ -1,4 +1,4 @@
-"""Policies, ready to be carried out: which entities are looked for, what becomes of each, and where none can be."""
+"""Compiled policies: entities, actions, and a prefilter for texts that contain none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEEP = "keep"
 
 
 class RedactionError(SafeError):
-    """Personal data could not be looked for or replaced; the message names the kind and holds no text."""
+    """Personal data could not be found or replaced; the message names the entity and contains no text."""
 
 
 class PolicyError(RedactionError, SettingsError):
@@ -31,27 +31,28 @@ class PolicyError(RedactionError, SettingsError):
 
 @dataclass(frozen=True)
 class CompiledPolicy:
-    """A policy, ready to be carried out."""
+    """A policy with its entities and prefilter."""
 
     entities: tuple[EntityType, ...]
     actions: Mapping[str, str]
-    """what becomes of each of the entities, by its name"""
+    """action by the name of the entity"""
     hint: regex.Pattern[str]
-    """matches every text in which any of the entities can be, but for those with one of the words"""
+    """matches every text that may contain one of the entities, except by `words` or `spelled`"""
     words: tuple[str, ...]
+    """in lower case; a text with one of them may contain an entity"""
     spelled: tuple[SpelledForm, ...]
-    """or that are written in words"""
+    """forms in words of the entities"""
     by_hint: tuple[tuple[regex.Pattern[str], tuple[EntityType, ...]], ...]
-    """the entities with one hint, and what matches the texts in which they can be"""
+    """patterns of texts that may contain entities, with these entities"""
 
     def may_change(self, text: str) -> bool:
-        """Whether any of the entities could be in the text, by its characters alone."""
+        """Whether the text could contain any of the entities, by its characters."""
         if self.hint.search(text) is not None or spelled_addresses.has_spelled_address(text, self.words):
             return True
         return any(form.may_hold(text) for form in self.spelled)
 
     def candidates(self, text: str) -> Iterator[EntityType]:
-        """The entities that the text may hold, by its characters."""
+        """The entities that the text may contain, by its characters."""
         for hint, entities in self.by_hint:
             if hint.search(text):
                 yield from entities
@@ -61,29 +62,29 @@ class CompiledPolicy:
 
 @dataclass(frozen=True)
 class EntityCatalog:
-    """The entities that policies of an archive may name."""
+    """The entities that an archive's policies may name."""
 
     recognizers: Path | None = None
-    """the owner's own recognisers"""
+    """file with the owner's recognisers"""
     language_model: Path | None = None
     regions: tuple[str, ...] = ()
-    """countries whose national numbers count by their form alone, the likeliest first"""
+    """countries whose national numbers are found by their form alone, the likeliest first"""
 
     @property
     def ours(self) -> Mapping[str, EntityType]:
-        """Those that need nothing but relrag and the owner's file."""
+        """The entities of relrag and of the owner's file, by name."""
         return entity_table.table(self.recognizers, self.regions)
 
     @property
     def engine(self) -> Engine:
-        """Presidio with the recognisers of all these. Raises SettingsError where the language model cannot be read."""
-        # takes a second to import, so only where something is to be found
+        """Presidio with the recognisers of all these. Raises SettingsError if the language model cannot be read."""
+        # imported late, since it takes a second
         from relrag_pipelines.pii import engine
 
         return engine.engine(tuple(self.ours.values()), self.language_model)
 
     def entity(self, location: str, name: str) -> EntityType:
-        """The entity; PolicyError names the known ones where there is none, `place` says where it is named."""
+        """The entity with this name. Raises PolicyError if there is none; `location` is the setting."""
         if own := self.ours.get(name):
             return own
         names = self.engine.known_entities | self.ours.keys()
@@ -92,7 +93,7 @@ class EntityCatalog:
         return EntityType(name, None, entity_table.squeeze, name, "")
 
     def compile(self, channel: str, policy: Policy) -> CompiledPolicy:
-        """The policy of a channel. Raises PolicyError where it names what does not exist."""
+        """Compiles the policy of a channel. Raises PolicyError for an unknown action or entity."""
         location = f"pii_policies.{channel}"
         for name, action in {"action": policy.action, **{f"actions.{k}": v for k, v in policy.actions.items()}}.items():
             if action not in ACTIONS:
@@ -104,7 +105,7 @@ class EntityCatalog:
 
 
 def compile_policy(entities: Iterable[EntityType], actions: Mapping[str, str]) -> CompiledPolicy:
-    """A policy for these entities."""
+    """Compiles a policy for these entities."""
     selected = tuple(entities)
     words = dict.fromkeys(word for entity in selected for word in entity.words)
     hints = dict.fromkeys(entity.hint for entity in selected)
@@ -114,7 +115,7 @@ def compile_policy(entities: Iterable[EntityType], actions: Mapping[str, str]) -
 
 
 def _may_be_spelled(entity: EntityType, text: str) -> bool:
-    """Whether a value of the entity may stand in the text without any of the characters of its hint."""
+    """Whether the text may contain a value of the entity without a character of its hint."""
     if spelled_addresses.has_spelled_address(text, entity.words):
         return True
     return entity.spelled is not None and entity.spelled.may_hold(text)
@@ -126,5 +127,5 @@ def _prefilter_pattern(entities: Iterable[EntityType]) -> regex.Pattern[str]:
 
 
 def _character_class(characters: str) -> regex.Pattern[str]:
-    """Matches texts that have one of the characters; all texts where there are none."""
+    """A pattern of texts with one of the characters; without characters, of all texts."""
     return regex.compile(f"[{characters}]" if characters else "")

@@ -1,6 +1,6 @@
-"""What is personal data anywhere in one record, to be found wherever that record or what is made of it shows it.
+"""Collects the personal data in a record, to find it in all strings of the record and in its passages.
 
-A passage lacks the words around a value that announce it, a file's name the IBAN that tells of an account.
+A passage may lack the words that announce a value, and a file name the IBAN that identifies an account.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class RecordValues:
     """The values found in a record, or in several."""
 
     by_entity: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """as they were found"""
+    """values as found, by entity"""
 
     def __bool__(self) -> bool:
         return bool(self.by_entity)
@@ -34,7 +34,7 @@ class RecordValues:
         )
 
     def finders(self, entities: Set[str]) -> list[Finder]:
-        """What finds the values of each of these entities, however they are grouped."""
+        """A finder for the values of each of these entities, in any grouping."""
         names = sorted(self.by_entity.keys() & entities)
         return [(name, functools.partial(value_search.find, values=sorted(self.by_entity[name]))) for name in names]
 
@@ -42,9 +42,9 @@ class RecordValues:
 def find_values(
     record: Mapping[str, Any], columns: Collection[str], redactor: PIIRedactor, channel: str
 ) -> RecordValues:
-    """What the channel's policy replaces in these columns of a Record row, whose `extra` is JSON.
+    """The values that the channel's policy replaces in these columns of a Record row, whose `extra` is JSON.
 
-    Raises RedactionError where one of them cannot be redacted.
+    Raises RedactionError if a column cannot be redacted.
     """
     phones = record_phones.phones_of_record(record, redactor, channel, columns)
     values_by_entity: dict[str, set[str]] = {}

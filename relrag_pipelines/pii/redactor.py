@@ -1,7 +1,7 @@
-"""Finding and replacing personal data by the policy of a channel.
+"""Finds and replaces personal data by the policy of a channel.
 
-Presidio decides what is found and replaces it (engine.py). What stands in front of it here changes no finding: texts
-in which no recogniser can find anything do not get there, and equal texts get there once.
+Presidio finds and replaces it (engine.py). This module only saves calls, without changing a finding: it skips texts in
+which no recogniser can find anything, and analyses equal texts once.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ Result = TypeVar("Result")
 DEFAULT_CHANNEL = "default"
 PHONE = "PHONE_NUMBER"
 ACCOUNTS = frozenset({"IBAN_CODE", "BANK_ACCOUNT"})
-"""what an account of a bank may be found as"""
+"""entities of bank accounts"""
 MAX_PASSES = 20
 _SEARCHED = "looked for"
 _MAX_CACHED_TEXTS, _MAX_CACHED_CHARS = 1 << 12, 512
-"""texts, and characters of one"""
+"""largest number of cached texts, and of characters of one"""
 
 
 @dataclass(frozen=True)
@@ -49,29 +49,29 @@ class PIIEntity:
     start: int
     """offset of its first character, code points"""
     end: int
-    """offset behind its last character, code points"""
+    """offset after its last character, code points"""
     score: float
     """how sure the finding is, 0 to 1"""
 
 
 @dataclass(frozen=True)
 class Replacement:
-    """One replacement: what stands from `start` to `end` becomes `new`."""
+    """One replacement: the text from `start` to `end` becomes `new`."""
 
     start: int
     end: int
     new: str
     value: str = field(default="", repr=False, compare=False)
-    """what was found; it may go on behind `end`, where another finding begins"""
+    """the value; it may extend beyond `end`, where another finding begins"""
     entity: str = field(default="", compare=False)
-    """what kind of value that is"""
+    """the entity of the value"""
 
 
 class PIIRedactor:
     """Redacts texts by the policy of their channel; a channel without one uses the policy `default`.
 
-    Raises PolicyError where a policy cannot be carried out. The methods raise RedactionError where a text cannot be
-    looked at or the channel has no policy; they never return it as it was instead.
+    Raises PolicyError for an invalid policy. The methods raise RedactionError if a text cannot be analysed or the
+    channel has no policy; they never return the unredacted text instead.
     """
 
     def __init__(
@@ -92,41 +92,41 @@ class PIIRedactor:
 
     @classmethod
     def from_settings(cls, settings: Settings, keys: Keys, regions: Sequence[str] = ()) -> PIIRedactor:
-        """The redactor that an archive's settings describe; `regions` are the countries that it is at home in."""
+        """The redactor of an archive's settings; `regions` are the archive's home countries."""
         catalog = EntityCatalog(settings.pii_recognizers_path, settings.pii_language_model_path, tuple(regions))
         return cls(settings.pii_policies, keys, settings.pii_redaction_enabled, settings.pii_allow_list, catalog)
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """Countries whose national numbers count by their form alone, the likeliest first."""
+        """Countries whose national numbers are found by their form alone, the likeliest first."""
         return self._catalog.regions
 
     def detect(self, text: str, channel: str) -> list[PIIEntity]:
-        """What the channel's policy looks for and the text holds, by position.
+        """The personal data in the text by the channel's policy, in order of position.
 
-        A finding within another is left out; of two at one place the surer stands. Pseudonyms are not looked into.
+        A finding within another is left out; of two with the same span the higher score wins. Pseudonyms are skipped.
         """
         return self._detect(text, self._rule_of(channel))
 
     def redact(self, text: str, channel: str, phones: Collection[str] = (), values: Values | None = None) -> str:
-        """The text after the channel's policy. A second time changes nothing, and nothing is detected in it.
+        """The text redacted by the channel's policy. Redacting it again changes nothing, and nothing is detected in it.
 
-        `phones` are known to be phone numbers, however they look, and are found wherever the text holds them, as those
-        of the `values` are that the channel hides.
+        `phones` are redacted as phone numbers, whatever their format; so are those of the `values` whose entities the
+        channel hides.
         """
         if not phones and not values and not self._rule_of(channel).may_change(text):
-            return text  # most texts, so without the detour
+            return text  # the fast path for most texts
         for changes in self.passes(text, channel, phones, values):
             text = apply(text, changes)
         return text
 
     def redact_many(self, texts: Sequence[str], channel: str) -> list[str]:
-        """`redact` of each text; equal texts are looked at once."""
+        """`redact` of each text; equal texts are redacted once."""
         redacted = {text: self.redact(text, channel) for text in dict.fromkeys(texts)}
         return [redacted[text] for text in texts]
 
     def redact_for_embedding(self, text: str, channel: str) -> str:
-        """The redacted text as it is embedded, so that a new pseudonym key changes nothing in it."""
+        """The redacted text for embedding, which does not depend on the pseudonym key."""
         return self.to_embedding(self.redact(text, channel))
 
     def to_embedding(self, text: str) -> str:
@@ -134,15 +134,15 @@ class PIIRedactor:
         return pseudonyms.to_entity_type(text)
 
     def redact_query(self, text: str) -> str:
-        """A question with all personal data of any kind as pseudonyms, as they stand in the index."""
+        """A question with personal data of any entity replaced by pseudonyms, as in the index."""
         for changes in self._passes(text, self._any):
             text = apply(text, changes)
         return text
 
     def safe_id(self, native_id: str) -> str:
-        """The id, or its keyed hash where it shows personal data of a usual kind, whatever the policies.
+        """The id, or its keyed hash if it contains personal data of a usual entity, whatever the policies.
 
-        What looks like a number within a longer word, such as a hash, is none.
+        A finding within a longer word, such as a hash, does not count.
         """
         shown = any(
             not _WORD.match(native_id[entity.start - 1 : entity.start])
@@ -152,7 +152,7 @@ class PIIRedactor:
         return f"h{self._keys.id_hash(native_id)}" if shown else native_id
 
     def hint(self, channel: str) -> str:
-        """A pattern, for RE2 as well, that matches every text which the channel's policy could change."""
+        """A pattern, valid for RE2 too, that matches every text that the channel's policy could change."""
         rule = self._rule_of(channel)
         if not rule.hint.pattern:
             return ""
@@ -165,39 +165,39 @@ class PIIRedactor:
         return self.enabled and PHONE in [entity.name for entity in self._rule_of(channel).entities]
 
     def explain(self, text: str, channel: str) -> list[RecognizerResult]:
-        """What Presidio finds in the text under the channel's policy, with its reasons; nothing is left out before."""
+        """Presidio's findings in the text under the channel's policy, with reasons, without a prefilter."""
         rule = self._rule_of(channel)
         names = [entity.name for entity in rule.entities]
         masked = pseudonyms.mask_pseudonyms(text)
         return self._engine.analyze(masked, names, self.allowed, explain=True) if names else []
 
     def hidden_entities(self, channel: str) -> frozenset[str]:
-        """The entities that the channel's policy lets through nowhere."""
+        """The entities that the channel's policy replaces."""
         return frozenset(entity.name for entity in self._rule_of(channel).entities) if self.enabled else frozenset()
 
     def action(self, entity: str, channel: str) -> str:
-        """What becomes of an entity under the channel's policy."""
+        """The action for an entity under the channel's policy."""
         return self._rule_of(channel).actions[entity]
 
     def vault_name(self, change: Replacement) -> str:
-        """The pseudonym under which the vault keeps what was replaced, also where the policy shows none."""
+        """The pseudonym under which the vault stores a replaced value, even if the policy shows none."""
         if pseudonyms.is_pseudonym(change.new):
             return change.new
         entity = self._catalog.entity("vault", change.entity)
         return pseudonyms.pseudonym(entity.name, entity.keyed_as, entity.normalise(change.value), self._keys)
 
     def account_pseudonym(self, number: str) -> str | None:
-        """The pseudonym of the IBAN of an account in its domestic form; None for what is none."""
+        """The pseudonym of the IBAN of an account in domestic form; None if the text is no account."""
         iban = domestic_accounts.iban_of(number) if bank_accounts.is_whole(number) else None
         return iban and pseudonyms.pseudonym("IBAN_CODE", "iban", iban, self._keys)
 
     def passes(
         self, text: str, channel: str, phones: Collection[str] = (), values: Values | None = None
     ) -> Iterator[list[Replacement]]:
-        """The replacements that redact the text, pass by pass; each pass applies to the text that the last one left.
+        """The replacements that redact the text, pass by pass; each applies to the result of the previous pass.
 
-        Replacing one finding can bare another that it hid, so passes go on until nothing is found. Those of the
-        `values` that the channel hides are found wherever the text holds them, as `phones` are.
+        A replacement can uncover another finding, so passes repeat until nothing is found. `phones` and those of the
+        `values` whose entities the channel hides are found whatever their format.
         """
         rule = self._rule_of(channel)
         further = values.finders(self.hidden_entities(channel)) if values else []
@@ -224,7 +224,7 @@ class PIIRedactor:
         return rule
 
     def _rules_of_all(self) -> tuple[CompiledPolicy, CompiledPolicy]:
-        """The usual entities, for ids, and those with all that any policy names, for questions."""
+        """Policies of the usual entities, for ids, and of these and all that any policy names, for questions."""
         usual_entities = {name: entity for name, entity in self._catalog.ours.items() if name in ENTITIES}
         all_entities = usual_entities | {
             entity.name: entity for rule in self._rules.values() for entity in rule.entities
@@ -254,7 +254,7 @@ class PIIRedactor:
         return findings
 
     def _analyze(self, text: str, rule: CompiledPolicy, further: Sequence[Finder]) -> list[PIIEntity]:
-        """What Presidio finds of the entities that the text may hold, without what lies within another finding."""
+        """Presidio's findings of the entities that the text may contain, without those within another finding."""
         cancellation.check()
         names = [entity.name for entity in rule.candidates(text) if _may_hold(entity, text)]
         further = [(name, find) for name, find in further if find(text)]
@@ -271,7 +271,7 @@ class PIIRedactor:
         return outermost
 
     def _changes(self, text: str, findings: list[PIIEntity], rule: CompiledPolicy) -> list[Replacement]:
-        """One change a finding; of two that overlap the first ends where the second begins, but stands for itself."""
+        """One replacement per finding; of two that overlap the first ends where the second begins."""
         from relrag_pipelines.pii import operators
 
         entities = {entity.name: entity for entity in rule.entities}
@@ -304,7 +304,7 @@ def _may_hold(entity: EntityType, text: str) -> bool:
 
 
 def _guard(kind: str, action: str, function: Callable[..., Result], *arguments: Any) -> Result:
-    """What the function returns; RedactionError, which names the kind and holds no text, where it fails."""
+    """The function's result. If it fails, raises RedactionError, which names the kind and contains no text."""
     try:
         return function(*arguments)
     except Exception as error:  # noqa: BLE001  whatever went wrong, its message may quote the text

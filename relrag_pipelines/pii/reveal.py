@@ -34,8 +34,8 @@ def known_values(home: Path, keys: Keys, allowed: Iterable[str], names: Collecti
     return KnownValues.from_pairs(values, allowed)
 
 
-def in_text(text: str, meant: Mapping[str, str]) -> str:
+def in_text(text: str, values_by_name: Mapping[str, str]) -> str:
     """The text with each pseudonym followed by what it stands for."""
-    for name, value in meant.items():
+    for name, value in values_by_name.items():
         text = text.replace(name, f"{value} {name}")
     return text

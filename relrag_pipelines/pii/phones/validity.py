@@ -9,7 +9,7 @@ import phonenumbers
 
 from relrag_pipelines.pii.phones import canonical, text_region
 
-_USUAL = ("IL", "US")
+_DEFAULT_REGIONS = ("IL", "US")
 """asked where nothing tells of a country"""
 
 
@@ -20,7 +20,7 @@ _ISRAELI = re.compile(r"(?:0|(?:\+|00)?972)(?:5\d|7[2-9]|[23489])\d{7}")
 def home_regions(text: str, regions: tuple[str, ...]) -> tuple[str, ...]:
     """The countries whose numbers a text may hold without a word for phone: the archive's, and that of its language."""
     spoken = text_region.region_of(text)
-    return tuple(dict.fromkeys([*regions, *([spoken] if spoken else []), *(() if regions else _USUAL)]))
+    return tuple(dict.fromkeys([*regions, *([spoken] if spoken else []), *(() if regions else _DEFAULT_REGIONS)]))
 
 
 @functools.lru_cache(maxsize=1 << 12)
