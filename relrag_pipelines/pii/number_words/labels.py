@@ -1,6 +1,6 @@
-"""Whether the words beside a number say that it is a phone, or that it is another number.
+"""Decides by the words beside a number whether it is a phone, or another kind of number.
 
-`phone_in_front` and `other_in_front` are given what stands in front of a number, `phone_behind` what stands behind it.
+`phone_in_front` and `other_in_front` get the text before a number, `phone_behind` the text after it.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from relrag_pipelines.pii import number_words
 from relrag_pipelines.pii.number_words.matching import UNSPACED, Phrases, Token, fold, tokens
 
 _MAX_WORDS_BETWEEN = 4
-"""words between a label and its number"""
+"""largest number of words between a label and its number"""
 _MAX_CALLED_WORDS = 2
-"""words between a verb such as `call` and the `on` in front of the number"""
+"""largest number of words between a verb such as `call` and the `on` before the number"""
 _MAX_CALLED_LETTERS = 12
-"""letters of one of them"""
+"""largest number of letters of one of these words"""
 
 _PHONE_GAP = re.compile(r"[^\w\n+]{0,5}(?:\n[> \t]*)?")
-"""what stands between the label of a phone and the number"""
+"""text between the label of a phone and the number"""
 _OTHER_GAP = re.compile(r"[ \t\xa0]{0,2}[:.#№º°/=(\"'–—-]{0,3}[ \t\xa0]{0,2}")
 _BETWEEN_GAP = re.compile(r"[ \t\xa0]{1,2}|[ \t\xa0]?['’.:(/№-]{1,2}[ \t\xa0]{0,2}")
-"""what stands between words that belong together"""
+"""text between words that belong together"""
 _NOTE = re.compile(r"[ \t\xa0]{0,2}\([^()\n]{1,14}\)[^\w\n+]{0,4}(?:\n[> \t]*)?$")
 """`Tel (Praha): `"""
 _BEHIND = re.compile(r"[ \t\xa0]{0,2}[(\[,:;–—-]{0,2}[ \t\xa0]{0,2}")
 _CLOSED = re.compile(r"[ \t\xa0]{0,2}(?:$|[)\].,;:!?\n]|[^\w\s])")
-"""what may follow a label behind a number; other words would be what the number counts"""
+"""text that may follow a label after a number; other words would be what the number counts"""
 
 
 @dataclass(frozen=True)
 class _Label:
-    """Words that announce a number, and how far in front of it they may stand."""
+    """Words that announce a number, and the text allowed between them and the number."""
 
     words: Phrases
     between: Phrases
     gap: re.Pattern[str]
     letters: re.Pattern[str]
-    """the same for languages that leave no blanks, as a pattern of all that stands in front"""
+    """for languages without spaces, a pattern of the whole text before the number"""
 
     def announces(self, front: str) -> bool:
         folded = fold(front)
@@ -51,7 +51,7 @@ class _Label:
         return any(self.words.ends_at(words, position) for position in self.places(folded, words))
 
     def places(self, folded: str, words: Sequence[Token]) -> list[int]:
-        """Where a label may end: the last token, and those in front of the words between."""
+        """Indices of the tokens at which a label may end: the last one, and those before allowed words between."""
         positions: list[int] = []
         position = len(words) - 1
         if position < 0 or not self.gap.fullmatch(folded, words[position].end):
@@ -112,7 +112,7 @@ def phone_in_front(front: str) -> bool:
 
 
 def _has_call_phrase(front: str, labels: _Labels) -> bool:
-    """`call Petr on`: a verb, whom, and a word behind which the number stands."""
+    """Whether the text ends in a phrase such as `call Petr on`: verb, name, preposition."""
     folded = fold(front)
     words = tokens(folded)
     for position in labels.phone.places(folded, words):
@@ -135,7 +135,7 @@ def other_in_front(front: str) -> bool:
 
 
 def phone_behind(behind: str) -> bool:
-    """Whether the text begins with a word that says of the number in front of it that it is a phone: `(office)`."""
+    """Whether the text begins with a word that marks the number before it as a phone: `(office)`."""
     labels = _labels()
     folded = fold(behind)
     gap = _BEHIND.match(folded)

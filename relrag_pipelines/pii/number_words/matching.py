@@ -1,8 +1,7 @@
-"""Which words stand in front of a number or behind it, compared with lists of words and phrases.
+"""Matches the words before or after a number against lists of words and phrases.
 
-A phrase is found by its last word, so a list of thousands costs no more than one of ten. Words are compared in lower
-case without accents. Languages that leave no blanks between words are compared letter by letter at the end of what
-stands in front.
+A phrase is looked up by its last word, so a list of thousands costs no more than one of ten. Words are compared in
+lower case without accents. Languages without spaces are compared by letters, at the end of the text before the number.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import NamedTuple
 STEM = "*"
 ANY_WORD = "_"
 _MAX_ENDING_LETTERS = 10
-"""letters behind a stem; a longer word is another word"""
+"""largest number of letters after a stem; a longer word is another word"""
 _MIN_GLUED_LETTERS = 2
 _MAX_GLUED_LETTERS = 2
 
@@ -27,7 +26,7 @@ _QUOTES = re.compile(r"['’׳\"״`´]")
 
 
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
-"""letters whose stroke or shape is no accent to Unicode"""
+"""letters that Unicode does not decompose into a base letter and an accent"""
 
 
 class Token(NamedTuple):
@@ -54,7 +53,7 @@ def tokens(folded: str) -> list[Token]:
 
 
 class Phrases:
-    """Phrases of a list, found by where they end among the tokens of a text."""
+    """Finds the phrases of a list by the token at which they end."""
 
     def __init__(self, phrases: Iterable[str], glued: Iterable[str] = ()) -> None:
         self._whole: dict[str, list[tuple[str, ...]]] = {}
@@ -70,10 +69,10 @@ class Phrases:
             table.setdefault(key, []).append(tuple(before))
         self._shortest_stem = min(map(len, self._stems), default=0)
         self.unspaced = tuple(sorted(unspaced, key=lambda text: (-len(text), text)))
-        """phrases of languages that leave no blanks, longest first"""
+        """phrases of languages without spaces, longest first"""
 
     def ends_at(self, words: Sequence[Token], position: int) -> int:
-        """How many tokens the longest phrase has that ends with the token at `place`; 0 where none does."""
+        """The number of tokens of the longest phrase that ends with the token at `position`; 0 if none does."""
         longest = 0
         for word in self._forms(words[position].word):
             for before in self._candidates(word):
@@ -83,7 +82,7 @@ class Phrases:
         return longest
 
     def _forms(self, word: str) -> list[str]:
-        """The word, and what is left of it without letters that are glued to its front."""
+        """The word, and its forms without prefixed letters."""
         forms = [word]
         if not self._glued or word.isascii():
             return forms

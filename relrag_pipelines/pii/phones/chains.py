@@ -95,7 +95,7 @@ def _find(text: str, regions: tuple[str, ...]) -> list[Span]:
 
 
 def _is_in_series(text: str, span: Span, others: list[Span]) -> bool:
-    """Whether a number is of the same length and beginning as one that words call an order, a ticket."""
+    """Whether a number has the length and beginning of one that words announce as an order or a ticket."""
     number = text[span.start : span.end]
     if span.score != LIBRARY or context_words.has_phone_context(text, span.start):
         return False
@@ -104,12 +104,12 @@ def _is_in_series(text: str, span: Span, others: list[Span]) -> bool:
 
 
 def _follows_figure(text: str, span: Span) -> bool:
-    """Whether a number that only its digits tell of is the end of a longer figure, `8.078/1990`."""
+    """Whether a number found by its digits alone is the end of a longer figure, `8.078/1990`."""
     return span.score == LIBRARY and _FIGURE.search(text, max(0, span.start - 2), span.start) is not None
 
 
 def _by_language(text: str, chains: list[tuple[int, int]], regions: tuple[str, ...]) -> list[Span]:
-    """Numbers that are valid in the country of the text's language, in chains in which nothing else was found."""
+    """Numbers valid in the country of the text's language, in chains without another finding."""
     long = [(start, end) for start, end in chains if library.count(text[start:end]) >= _MIN_NATIONAL]
     region = text_region.region_of(text) if long else ""
     if not region or region in regions or region in library.REGIONS:
@@ -118,7 +118,7 @@ def _by_language(text: str, chains: list[tuple[int, int]], regions: tuple[str, .
 
 
 def _with_alternative(span: Span, text: str) -> Span:
-    """The number with another end for it, `731 000 121 / 122`: what follows the slash is a number only with it."""
+    """The number extended by an alternative ending, `731 000 121 / 122`."""
     alternative = _ALTERNATIVE.match(text, span.end)
     last = _LAST_GROUP.search(text, span.start, span.end)
     if alternative is None or last is None or library.count(text[span.start : span.end]) < library.FEWEST:
@@ -129,7 +129,7 @@ def _with_alternative(span: Span, text: str) -> Span:
 
 
 def drop_non_phones(text: str) -> str:
-    """The text with what only looks like a phone covered, every offset unchanged: dates, and what words announce."""
+    """The text with numbers that only look like phones masked, offsets unchanged: dates, announced other numbers."""
     text = false_positives.mask_false_positives(text)
     for start, end in _chains(text):
         for other in _in_chain(text, start, end, ())[1]:
@@ -153,7 +153,7 @@ def _chains(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _in_chain(text: str, start: int, end: int, regions: tuple[str, ...]) -> tuple[list[Span], list[Span]]:
-    """The phones in the chain, and what could be one but for the words in front of it."""
+    """The phones in the chain, and the numbers that only their context excludes."""
     spans = list(_anywhere(text, start, end, regions))
     figures = [span for span in spans if _follows_figure(text, span)]
     spans = [span for span in spans if span not in figures]
@@ -196,13 +196,13 @@ def _group_end(text: str, start: int, end: int) -> int:
 
 
 def _contains(spans: list[Span], span: Span) -> bool:
-    """Whether one of the spans, which are in order, holds another."""
+    """Whether one of the spans, which are sorted, contains another."""
     index = bisect.bisect_right(spans, span.start, key=lambda other: other.start) - 1
     return any(other.end >= span.end for other in spans[max(0, index - 1) : index + 1])
 
 
 def _is_other(text: str, start: int, end: int) -> bool:
-    """Whether the words around say that it is no phone."""
+    """Whether the context marks the number as another kind."""
     if context_words.has_phone_context(text, start):
         return False
     return (
@@ -246,7 +246,7 @@ def _international(window: str, end: int) -> Iterator[Span]:
 
 
 def _overlaps_start(span: Span, other: Span) -> bool:
-    """Whether a span holds the beginning of another; what begins behind the + and the code is only a part of it."""
+    """Whether a span contains the beginning of the other, or overlaps it and extends beyond its end."""
     return span.start <= other.start < span.end or other.start < span.start < other.end < span.end
 
 
@@ -261,7 +261,7 @@ def normalise(number: str, regions: tuple[str, ...] = ()) -> str:
 
 
 def every_form(number: str, regions: tuple[str, ...]) -> set[str]:
-    """What a number may be normalised to, in these regions or in none, and in an earlier numbering plan."""
+    """All normalised forms of a number: in these regions, in none, and in an earlier numbering plan."""
     whole = _INTERNATIONAL.match(normalized_text.plain_digits(number).strip())
     written = {_e164(number, ()), _e164(number, regions)}
     written |= {"+" + "".join(filter(str.isdecimal, whole[0]))} if whole else set()
@@ -329,7 +329,7 @@ def first_of(number: str) -> str:
 
 
 def clear_cache() -> None:
-    """Forgets every number seen so far."""
+    """Clears the caches."""
     _in_window.cache_clear()
     normalise.cache_clear()
     library.clear_cache()

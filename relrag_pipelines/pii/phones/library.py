@@ -1,8 +1,8 @@
-"""Phone numbers that the phonenumbers library finds, for several regions in one go.
+"""Finds phone numbers with the phonenumbers library, for several regions at once.
 
-The library scans a text once for each region and parses every part of it that could be a number, which takes nearly
-all of the time that looking for phones takes. What it would try does not depend on the region as long as nothing is
-found. So it is asked once what it would try, and then runs only for the regions whose numbers one of these can be.
+The library scans a text once per region and parses every candidate, which takes nearly all of the time. Its candidates
+do not depend on the region as long as nothing is found. So this module collects the candidates once, and runs the
+library only for regions in which one of them can be valid.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _PLUS = re.compile("[+\uff0b]")
 _GROUPED = re.compile(r"\d\D+\d|^[^\d]*[+\uff0b]|^00")
 _NOT_DIGIT = re.compile(r"\D+")
 _EXTENDED = re.compile("[^\\W\\d_]|[#\uff03;,~\uff5e]")
-"""what stands in front of an extension, whose digits are no part of the number"""
+"""signs before an extension, whose digits are not part of the number"""
 
 
 class _Attempt(phonenumbers.PhoneNumberMatcher):
-    """The library's matcher, which only notes what it would try to parse, and where."""
+    """The library's matcher, which only records its candidates and their offsets."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, None)
@@ -56,9 +56,9 @@ class _Attempt(phonenumbers.PhoneNumberMatcher):
 
 
 class _Matcher(phonenumbers.PhoneNumberMatcher):
-    """The library's matcher, which does not try to parse what cannot be a number of the region.
+    """The library's matcher, which skips candidates that cannot be valid in the region.
 
-    A table is a candidate of hundreds of parts, so these and what the library says of them are remembered.
+    Candidates and results are cached, since a table has hundreds of them.
     """
 
     def __init__(self, text: str, region: str, regions: tuple[str, ...]) -> None:
@@ -82,7 +82,7 @@ class _Matcher(phonenumbers.PhoneNumberMatcher):
 
 @functools.lru_cache(maxsize=1 << 14)
 def _parsed(candidate: str, before: str, after: str, region: str, leniency: int) -> phonenumbers.PhoneNumber | None:
-    """The number that the library takes a candidate for, between the characters before and after it."""
+    """The library's result for a candidate between these characters."""
     matcher = phonenumbers.PhoneNumberMatcher(before + candidate + after, region, leniency)
     match = matcher._parse_and_verify(candidate, len(before))
     return match.number if match else None
@@ -90,20 +90,20 @@ def _parsed(candidate: str, before: str, after: str, region: str, leniency: int)
 
 @functools.lru_cache(maxsize=1 << 10)
 def _possible_parts(candidate: str, region: str, regions: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    """The parts of a candidate that can be a number of the region, each with its offset, in the library's order."""
+    """The parts of a candidate that can be valid in the region, with offsets, in the library's order."""
     return tuple((part, start) for part, start in _parts(candidate) if region in regions_of(part, regions))
 
 
 @functools.lru_cache(maxsize=1 << 10)
 def _parts(candidate: str) -> tuple[tuple[str, int], ...]:
-    """What the library would try of a candidate that is no number as a whole; it tries many parts several times."""
+    """The parts that the library tries of a candidate that is no number as a whole, each once."""
     attempt = _Attempt(candidate)
     attempt._extract_inner_match(candidate, 0)
     return tuple(attempt.tried)
 
 
 def _candidates(window: str) -> set[str]:
-    """Whatever the library would try in the window, as long as nothing is found."""
+    """The library's candidates in the window if none is valid."""
     attempt = _Attempt(window)
     attempt.has_next()
     return {candidate for candidate, _ in attempt.tried}
@@ -139,7 +139,7 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
 
 
 def is_away(region: str, regions: tuple[str, ...]) -> bool:
-    """Whether a country is none of those that the archive is at home in, as far as these are known."""
+    """Whether a region is outside the archive's home regions; false if these are unknown."""
     return bool(regions) and region not in regions
 
 
@@ -155,13 +155,13 @@ def is_alone(window: str, start: int, stop: int, end: int) -> bool:
 
 
 def count(text: str) -> int:
-    """How many digits the text has."""
+    """The number of digits in the text."""
     return len(_NOT_DIGIT.sub("", text))
 
 
 @functools.cache
 def in_order(regions: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
-    """These regions and then the usual ones, each with how the digits of its numbers begin."""
+    """These regions, then the default ones, with the first digits of their numbers."""
     return {name: REGIONS.get(name, ("",)) for name in dict.fromkeys((*regions, *REGIONS))}
 
 

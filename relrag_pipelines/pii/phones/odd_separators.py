@@ -1,6 +1,6 @@
-"""Numbers whose digits stand apart by what seldom separates them: `052*123*4567`, `634,81,90,57`, cells of a table.
+"""Phone numbers with unusual separators: `052*123*4567`, `634,81,90,57`, cells of a table.
 
-The same separator throughout, and as a whole a number that exists in the archive's countries, or one that words call a
+The separator must be the same throughout, and the number valid in one of the archive's countries, or announced as a
 phone.
 """
 
@@ -21,14 +21,14 @@ _RUN = re.compile(rf"[+\uff0b]?\d{{1,6}}(?P<gap>[{_SIGNS}] ?)\d{{1,8}}(?:(?P=gap
 _SEPARATOR = re.compile(rf"(?<=\d)[{_SIGNS}] ?(?=\d)")
 _FURTHER_DIGITS = re.compile(rf"[{_SIGNS}.:\-]? ?\d")
 _MIN_DIGITS, _MAX_DIGITS = 7, 15
-"""digits"""
+"""smallest and largest number of digits"""
 _MIN_GAPS_BY_SIGN = {"/": 3}
 _THOUSANDS = re.compile(r"\d{1,3}(?:, ?\d{3})+")
 _MIN_GAPS = 2
 
 
 def join(number: str) -> str:
-    """The number with a hyphen for each of these separators between its digits."""
+    """The number with these separators between digits replaced by hyphens."""
     return _SEPARATOR.sub("-", number)
 
 
@@ -42,7 +42,7 @@ def find(text: str, regions: tuple[str, ...]) -> Iterator[Span]:
 
 
 def _is_whole(text: str, run: re.Match[str]) -> bool:
-    """Whether it has as many digits and gaps as a number, and no more digits are joined to it."""
+    """Whether the run has as many digits and gaps as a phone, and no adjacent digits."""
     digits, gaps = sum(map(str.isdecimal, run[0])), run[0].count(run["gap"])
     if not _MIN_DIGITS <= digits <= _MAX_DIGITS or gaps < _MIN_GAPS_BY_SIGN.get(run["gap"], _MIN_GAPS):
         return False

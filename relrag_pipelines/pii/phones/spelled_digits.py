@@ -1,6 +1,6 @@
-"""Numbers whose digits are spelt, one by one: `six one two, three four five, six seven eight`.
+"""Phone numbers with spelt digits: `six one two, three four five, six seven eight`.
 
-The words are those of number_words/. All of a number are of one language; figures may stand between them.
+The words come from number_words/. All words of a number are of one language; it may also contain figures.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ SCORE = 0.6
 _MIN_DIGITS, _MAX_DIGITS = 7, 15
 """digits"""
 _MIN_SPELT_DIGITS = 5
-"""of them in words"""
+"""smallest number of digits in words"""
 _MIN_LETTERS = 3
-"""letters of a word that is looked for; shorter ones count only beside others"""
+"""letters of the shortest word in the prefilter; shorter ones count only beside others"""
 _TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _GAP = re.compile(r"[\s,.;\-–—/()+]{0,4}")
 _COUNTING = "01234567890123456789"
 
 
 class _Digit(NamedTuple):
-    """A word or figure of a text that stands for digits."""
+    """A word or figure in a text that means digits."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class _Digit(NamedTuple):
 
 
 class _Language(NamedTuple):
-    """The words of one language for digits, folded, and for two or three times the next one."""
+    """The folded words of one language for digits, and for repeating the next one two or three times."""
 
     digits: Mapping[str, str]
     repeat: Mapping[str, int]
@@ -61,7 +61,7 @@ def _languages() -> tuple[_Language, ...]:
 
 @functools.cache
 def _forms() -> Mapping[str, frozenset[int]]:
-    """Every word for a digit, as written and without accents, with the places of its languages in `_languages`."""
+    """Every word for a digit, as written and folded, with the indices of its languages in `_languages`."""
     spelling = [words.digits for words in number_words.load() if words.digits]
     languages_by_form: dict[str, set[int]] = {}
     for number, digits in enumerate(spelling):
@@ -77,7 +77,7 @@ def _forms() -> Mapping[str, frozenset[int]]:
 
 @functools.cache
 def _automaton() -> tuple[ahocorasick_rs.BytesAhoCorasick, list[frozenset[int]]]:
-    """What finds the words in UTF-8, and the languages of each."""
+    """An automaton of the words in UTF-8, and the languages of each word."""
     words = [form.encode() for form in _forms()]
     fast = ahocorasick_rs.Implementation.DFA
     longest = ahocorasick_rs.MatchKind.LeftmostLongest
@@ -86,13 +86,13 @@ def _automaton() -> tuple[ahocorasick_rs.BytesAhoCorasick, list[frozenset[int]]]
 
 @functools.cache
 def pattern() -> str:
-    """For RE2: matches every text that may hold such a number, as it has three of these words close together."""
+    """A pattern for RE2 of every text that may contain such a number: three of these words close together."""
     word = f"(?:{'|'.join(map(re.escape, _forms()))})"
     return rf"(?i:{word}(?:.{{0,{_MAX_DISTANCE}}}{word}){{2}})"
 
 
 def may_hold(text: str) -> bool:
-    """Whether the text may hold such a number: it has enough words of one language for digits, close together."""
+    """Whether the text has enough words for digits of one language close together."""
     return bool(_languages_in(text))
 
 
@@ -114,9 +114,9 @@ def _languages_in(text: str) -> list[_Language]:
 
 
 _MIN_NEAR_WORDS = 4
-"""words that make it worth while to read a text word by word"""
+"""smallest number of close words for a text to be read word by word"""
 _MAX_DISTANCE = 20
-"""bytes between them; words that are too short to be looked for may stand there"""
+"""largest number of bytes between them, which may contain words too short for the prefilter"""
 
 
 def find(text: str, regions: tuple[str, ...]) -> Iterator[Span]:
@@ -128,7 +128,7 @@ def find(text: str, regions: tuple[str, ...]) -> Iterator[Span]:
 
 
 def to_digits(number: str) -> str:
-    """The digits of a number that is spelt; empty for others."""
+    """The digits of a spelt number; empty if the text is none."""
     runs = (run for language in _languages() for run in _runs(number, language))
     return max((_digits(run) for run in runs), key=len, default="")
 
@@ -138,7 +138,7 @@ def _digits(run: list[_Digit]) -> str:
 
 
 def _runs(text: str, language: _Language) -> Iterator[list[_Digit]]:
-    """Words for digits in a row, long enough to be a number."""
+    """Runs of words for digits, long enough to be a number."""
     run: list[_Digit] = []
     for digit in itertools.chain(_words(text, language), [None]):
         if run and (digit is None or not _GAP.fullmatch(text, run[-1].end, digit.start)):
@@ -153,7 +153,7 @@ def _runs(text: str, language: _Language) -> Iterator[list[_Digit]]:
 
 
 def _words(text: str, language: _Language) -> Iterator[_Digit]:
-    """The words of the text that stand for digits in that language, and figures."""
+    """The figures in the text, and its words for digits in this language."""
     times, first = 1, 0
     for token in _TOKEN.finditer(text):
         word = fold(token[0]).replace("'", "").replace("’", "")
@@ -166,7 +166,7 @@ def _words(text: str, language: _Language) -> Iterator[_Digit]:
 
 
 def _value(word: str, digits: Mapping[str, str]) -> str:
-    """The digits that a word stands for; several where a language leaves no blanks between them."""
+    """The digits that a word means; several in languages without spaces."""
     if word.isdecimal():
         return word
     if word in digits:

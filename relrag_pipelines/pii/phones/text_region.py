@@ -1,4 +1,4 @@
-"""The country whose national numbers a text most likely holds, by its language."""
+"""The country whose national numbers a text most likely contains, by its language."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from relrag_pipelines.text import language
 
 _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE_LETTERS = 300
-"""letters by which a language is told"""
+"""characters that are read to detect a language"""
 _MIN_LETTERS = 12
-"""letters of the shortest text whose language is told with some certainty"""
+"""letters of the shortest text whose language is detected"""
 
 
 def region_of(text: str) -> str:
-    """ISO 3166-1 code of the country; empty where the text is too short to tell its language."""
+    """ISO 3166-1 code of the country; empty if the text is too short to detect its language."""
     words = " ".join(_WORD.findall(text[: 2 * _SAMPLE_LETTERS]))[:_SAMPLE_LETTERS]
     if sum(map(str.isalpha, words)) < _MIN_LETTERS:
         return ""
@@ -31,7 +31,7 @@ def _region_of_words(words: str) -> str:
 
 @functools.cache
 def regions_by_language() -> dict[str, str]:
-    """Countries by the code of their language, as number_words/ has them."""
+    """Countries by language code, from number_words/."""
     return {
         language_words.language: language_words.region[0]
         for language_words in number_words.load()

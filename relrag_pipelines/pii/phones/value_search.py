@@ -1,4 +1,4 @@
-"""Values that a record is known to hold, such as its phones, found wherever a text holds them, however they look."""
+"""Finds given values, such as the phones that a record declares, in a text, in any format."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Collection
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 FEWEST_KNOWN = 3
-"""digits or letters of a number that is known to be a phone; with less it would stand for half of all numbers"""
+"""shortest value, in digits and letters; a shorter one would match half of all numbers"""
 _BETWEEN = re.compile(r"[\W_]+")
 
 
 def find(text: str, values: Collection[str]) -> list[Span]:
-    """Where the values stand in the text."""
+    """The spans of the values in the text."""
     matches = (match for value in present_candidates(text, values) for match in flexible_pattern(value).finditer(text))
     return resolve_overlaps((Span(*match.span(), 1.0) for match in matches), text)
 
 
 def present_candidates(text: str, values: Collection[str]) -> list[str]:
-    """Those of the values whose letters and digits stand one after another in the text: far quicker than a search."""
+    """The values whose letters and digits occur in the text in sequence: a fast prefilter."""
     if not values:
         return []
     signs = _signs(text)
@@ -36,7 +36,7 @@ _signs_of_value = functools.lru_cache(maxsize=4096)(_signs)
 
 @functools.lru_cache(maxsize=4096)
 def flexible_pattern(number: str) -> re.Pattern[str]:
-    """A number known by its letters and digits, in whatever groups they stand; never within another number or word."""
+    """A pattern of a value's letters and digits in any grouping, not within another number or word."""
     characters = [re.escape(char) for char in number if char.isalnum()]
     if len(characters) < FEWEST_KNOWN:
         return re.compile("(?!)")
