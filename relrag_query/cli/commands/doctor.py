@@ -120,7 +120,7 @@ def _redaction(settings: Settings) -> Iterator[CheckResult]:
         )
         return
     try:
-        PIIRedactor.of(settings, key_files.Keys(b"", b"", "k0"))
+        PIIRedactor.from_settings(settings, key_files.Keys(b"", b"", "k0"))
     except SettingsError as error:
         yield CheckResult("problem", "redaction", str(error))
         return
