@@ -54,7 +54,7 @@ def test_what_tells(fields: dict[str, object], wanted: set[str]) -> None:
 
 
 def test_of_very_much_the_same_sample_is_taken_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verification, "MOST", 10)
+    monkeypatch.setattr(verification, "MAX_VALUES", 10)
     records = [PrivateRecord(str(n), asset_id=f"jsonl:notes:number{n}") for n in range(100)]
     tables = [to_table(records[n : n + 7], PrivateRecord) for n in range(0, 100, 7)]
     found, sampled = verification.distinctive_values(tables)

@@ -124,7 +124,7 @@ def test_a_number_across_the_cut_of_a_reply_is_redacted(
     archive.write_notes(tmp_path, {"id": "long", "text": f"{'x ' * 40}call 052-123-4567 tomorrow"})
     archive.sync(config)
     archive.configure(tmp_path)
-    monkeypatch.setattr(tool_replies, "_beginning", lambda text, room: text[: 85 + place])
+    monkeypatch.setattr(tool_replies, "_prefix", lambda text, room: text[: 85 + place])
     with Service.open(config) as service:
         first = told(build(service), "show", ref="jsonl:notes:long")
         parts = [first["text"]]

@@ -243,9 +243,9 @@ def test_dagsters_events_on_a_server_are_searched(workspace: Workspace, monkeypa
         leaks = [one for one in leak_scan.scan_home(remote).leaks if one.path == event_database.NAME]
         assert [(one.table, one.record, one.entity) for one in leaks] == [("event_logs", "2", "PHONE_NUMBER")]
         search = LeakSearch(remote)
-        assert event_database.NAME in search._beside_lake()
+        assert event_database.NAME in search._build_files()
         assert [one.record for one in search._scan([event_database.NAME]).leaks] == ["2"]
-        search._before = {"events on a server": 2}
+        search._former_marks = {"events on a server": 2}
         assert search._scan([event_database.NAME]).leaks == []
         assert event_database.last_row("event_logs") == 2
     assert leak_scan.scan(remote, LeakRules(remote), [event_database.NAME]).unread == [

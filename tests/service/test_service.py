@@ -142,7 +142,7 @@ def test_the_watch_goes_on_after_a_disk_that_did_not_answer(service: Service, mo
 
     with Service(service.settings) as watched:
         watched.search("pane")
-        monkeypatch.setattr(watched._generation, "_outdated", broken)
+        monkeypatch.setattr(watched._generation, "_is_outdated", broken)
         assert asked.wait(10)
         asked.clear()
         assert asked.wait(10)
