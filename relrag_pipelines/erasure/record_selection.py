@@ -40,7 +40,7 @@ class ErasureSelection:
     months: dict[str, dict[str, int]] = field(default_factory=dict)
     """source -> month -> number of selected rows"""
     nowhere: set[str] = field(default_factory=set)
-    """asset_ids of which no row remains"""
+    """asset_ids of the records whose rows are all removed"""
     ids_as_read: dict[str, str] = field(default_factory=dict)
     """selected mails and their parts: asset_id -> the id in their file"""
     shared_ids: set[str] = field(default_factory=set)
