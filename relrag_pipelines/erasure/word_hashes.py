@@ -86,7 +86,7 @@ def runs_of(words: Hashes) -> Hashes:
 
 
 def line_of(words: Hashes) -> Hashes:
-    """Hashes all the words together; returns "" without words."""
+    """Hashes all the words together; returns an empty array without words."""
     return _fold(list(words.reshape(-1, 1))) + _LINE if len(words) else empty()
 
 
