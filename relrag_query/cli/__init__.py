@@ -107,7 +107,7 @@ def _error_message(error: Exception) -> str:
         what_to_do = fault_report.advice(path)
     except OSError:  # the disk is full or read-only
         what_to_do = "this is a fault of relrag"
-    return f"unexpected {type(error).__name__} at {fault_report.place(error)}; {what_to_do}"
+    return f"unexpected {type(error).__name__} at {fault_report.code_location(error)}; {what_to_do}"
 
 
 def _home() -> Path | None:

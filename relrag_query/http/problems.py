@@ -67,7 +67,7 @@ def describe(error: Exception) -> tuple[int, str]:
     for kind, status in _STATUSES.items():
         if isinstance(error, kind):
             return status, str(error)
-    fault = f"unexpected {type(error).__name__} at {fault_report.place(error)}"
+    fault = f"unexpected {type(error).__name__} at {fault_report.code_location(error)}"
     return 500, f"{fault}; this is a fault of relrag: try again, and if it stays so, report this line"
 
 

@@ -243,7 +243,7 @@ def test_one_process_makes_all_transcripts_so_that_the_model_is_loaded_once(
     assert (report.units_read, report.failures) == (9, [])
     assert asked().count(str(config.parent / "model")) == 1
     assert len(asked()) == 1 + 7
-    assert not sandbox._held, "the model takes no memory from what follows"
+    assert not sandbox._running, "the model takes no memory from what follows"
 
 
 def test_a_recording_that_cannot_be_transcribed_is_not_tried_again(

@@ -74,7 +74,7 @@ def test(text: str, channel: str | None = None, config: Path | None = None) -> i
 
 def new_keys() -> int:
     """Prints keys for a new archive whose keys are kept in the environment; returns the exit code."""
-    print(keys.to_text(keys.new()))
+    print(keys.to_text(keys.new_keys()))
     print(f"Set {VARIABLE} to the line above, and keep a copy: these keys cannot be recreated.", file=sys.stderr)
     return 0
 
