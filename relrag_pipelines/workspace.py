@@ -97,7 +97,7 @@ class Workspace:
         # imported only here: a sync that finds nothing to do has no need of it
         from relrag_pipelines.pii import PIIRedactor
 
-        return functools.lru_cache(maxsize=1)(functools.partial(PIIRedactor.of, self.settings, self.keys))
+        return functools.lru_cache(maxsize=1)(functools.partial(PIIRedactor.from_settings, self.settings, self.keys))
 
     @functools.cached_property
     def embedder(self) -> Embedder:

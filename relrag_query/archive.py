@@ -185,7 +185,7 @@ class Archive:
 
     def meaning(self, redacted: str) -> tuple[Vectors | None, str]:
         """The vector of a redacted question as it is compared, or why it has none."""
-        return self._questions.of_question(redacted)
+        return self._questions.embed(redacted)
 
     def relationship_vectors(self) -> RelationshipVectors:
         """The vectors of this generation's relationships, read once."""
@@ -303,7 +303,7 @@ class Archive:
         named: Sequence[indexed_person.IndexedPerson] = (),
     ) -> QueryContext:
         context = read_question(
-            question, self.settings, self._vectors, connection, self._counted(connection), self._questions.of_question,
+            question, self.settings, self._vectors, connection, self._counted(connection), self._questions.embed,
             filters, infer=functools.partial(intent_model.infer, settings=self.settings), follows=follows,
             entities=[one.person_id for one in named], wordings=wordings.wordings(named), limit=limit,
         )  # fmt: skip

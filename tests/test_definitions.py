@@ -24,6 +24,7 @@ from relrag_pipelines.stores.table_schema import arrow_schema
 from relrag_query.cli.commands import sync as commands
 from tests import archive
 from tests.conftest import ROOT
+from tests.embedded_texts import SharedModel
 
 STAGES = ("redacted", "identifiers", "chunks", "embeddings", "edges")
 
@@ -192,7 +193,7 @@ def test_the_sensor_publishes_a_first_generation_though_nothing_can_be_embedded(
     ingest(workspace, workspace.settings.source("notes"))
     broken = Mock(side_effect=EmbeddingError("out of order"))
     with monkeypatch.context() as patch:
-        patch.setattr("relrag_pipelines.embedders.e5.E5.documents", broken)
+        patch.setattr(SharedModel, "documents", broken)
         assert tick(config) == ["sync"]
         assert not broken.called
         assert [tick(config), tick(config)] == [["sync"], ["publish"]], "first who is who"

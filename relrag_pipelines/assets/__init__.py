@@ -1,1 +1,1 @@
-"""The Dagster assets, one module a layer: read, call one function, write, report metadata."""
+"""The Dagster assets, one module per layer. An asset reads, calls one function, writes and reports metadata."""

@@ -1,4 +1,4 @@
-"""The stages over the whole archive: an asset for each table they write. One factory serves them all."""
+"""The stages over the whole archive, with an asset per table; one factory makes them all."""
 
 import time
 from collections import Counter
@@ -22,15 +22,15 @@ _WAIT_SECONDS = 600.0
 
 
 def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinition:
-    """The Dagster assets of one stage, a step that makes them all.
+    """The Dagster assets of a stage, materialised in one step.
 
-    The first table depends on what the stage reads, the others on the first: with every table below every source, the
-    graph of a source would be drawn a screen apart.
+    The first table depends on the stage's inputs, the others on the first. If every table depended on every source,
+    the UI would draw a very wide graph.
     """
     sources = [source.name for source in workspace.settings.sources]
-    above = [[table] for table in stage.inputs if table in archive_tables.NAMES]
+    archive_inputs = [[table] for table in stage.inputs if table in archive_tables.NAMES]
     monthly = [ASSET_OF_TABLE[table] for table in stage.inputs if table not in archive_tables.NAMES]
-    inputs = [*above, *([source, name] for source in sources for name in monthly)]
+    inputs = [*archive_inputs, *([source, name] for source in sources for name in monthly)]
     first = stage.tables[0]
 
     @seal_errors
@@ -44,10 +44,10 @@ def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinit
     )
     def _assets() -> Iterator[dg.MaterializeResult[Any]]:
         started = time.monotonic()
-        entries, counts = build()
-        for table, entry in entries.items():
-            told = table_metadata(entry, time.monotonic() - started)
-            yield dg.MaterializeResult(asset_key=table, metadata={**told, **counts})
+        manifests, counts = build()
+        for table, manifest in manifests.items():
+            metadata = table_metadata(manifest, time.monotonic() - started)
+            yield dg.MaterializeResult(asset_key=table, metadata={**metadata, **counts})
 
     return _assets
 
@@ -66,22 +66,24 @@ def _spec(stage: ArchiveStage, table: str, inputs: list[Any]) -> dg.AssetSpec:
 
 
 def completion_check(stage: ArchiveStage, workspace: Workspace) -> dg.AssetChecksDefinition:
-    """A check of whether a stage came to its end, or waits for the next sync to go on."""
+    """A check that a stage is finished; it warns if the next sync has to continue it."""
 
     @dg.asset_check(
         asset=stage.tables[0], name="finished", description="The stage came to its end; else the next sync goes on."
     )
     @seal_errors
     def _check() -> dg.AssetCheckResult:
-        left = stage.unfinished(workspace) if stage.unfinished else ""
-        return dg.AssetCheckResult(passed=not left, severity=dg.AssetCheckSeverity.WARN, description=left or None)
+        remainder = stage.unfinished(workspace) if stage.unfinished else ""
+        return dg.AssetCheckResult(
+            passed=not remainder, severity=dg.AssetCheckSeverity.WARN, description=remainder or None
+        )
 
     return _check
 
 
 def tables_true(workspace: Workspace) -> dg.AssetChecksDefinition:
-    """A check of each table of the whole archive, re-read and compared with its manifest; one step makes them all."""
-    told = "The table's file is as its manifest says."
+    """A check per table of the whole archive: its file is compared with the manifest, all in one step."""
+    description = "The table's file is as its manifest says."
 
     @seal_errors
     def count_damage() -> Counter[str]:
@@ -89,13 +91,15 @@ def tables_true(workspace: Workspace) -> dg.AssetChecksDefinition:
 
     @dg.multi_asset_check(
         name="archive_manifests_true",
-        specs=[dg.AssetCheckSpec("manifest_true", asset=table, description=told) for table in archive_tables.NAMES],
+        specs=[
+            dg.AssetCheckSpec("manifest_true", asset=table, description=description) for table in archive_tables.NAMES
+        ],
         can_subset=True,
     )
     def _checks(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
-        wrong = count_damage()
+        damaged = count_damage()
         for key in sorted(context.selected_asset_check_keys):
-            files = wrong[key.asset_key.path[0]]
+            files = damaged[key.asset_key.path[0]]
             yield dg.AssetCheckResult(
                 asset_key=key.asset_key, check_name=key.name, passed=not files, metadata={"files_that_differ": files}
             )

@@ -18,12 +18,13 @@ REPORT = "fault"
 
 
 def seal_errors(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """The function with its errors sealed: ours are let through, of any other only its type and where it was raised.
+    """Wraps a function so that it raises dg.Failure without private text.
 
-    The report of another error is metadata of the failure, under REPORT.
+    A relrag error keeps its message; any other becomes its type and code location, with a report as metadata under
+    REPORT. Output, warnings and logs of the function are suppressed.
 
-    It wraps a function and is no context manager: what one raises as it ends has the first error as its context, and
-    Dagster stores that too. What is printed, warned of or logged meanwhile is withheld.
+    It is a decorator and not a context manager, because an error that a context manager raises at its end has the
+    first error as its context, and Dagster stores that too.
     """
 
     @functools.wraps(function)
@@ -34,19 +35,19 @@ def seal_errors(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
             with suppress_library_output(), redirect_stdout(_Nowhere()), redirect_stderr(_Nowhere()):
                 return function(*args, **options)
         except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError) as error:
-            interrupt, said = type(error), ""
-        except BaseException as error:  # noqa: BLE001  its message may quote what was being read
-            said, report = describe_error(error)
+            interrupt, message = type(error), ""
+        except BaseException as error:  # noqa: BLE001  its message may quote private text
+            message, report = describe_error(error)
         # raised outside the except blocks, so that the first error is not kept as context
         if interrupt:
             raise interrupt
-        raise dg.Failure(said, metadata={REPORT: report} if report else None)
+        raise dg.Failure(message, metadata={REPORT: report} if report else None)
 
     return call_sealed
 
 
 class _Nowhere(io.TextIOBase):
-    """A stream that forgets what is written to it."""
+    """A stream that discards its input."""
 
     def write(self, text: str, /) -> int:
         return len(text)

@@ -1,6 +1,6 @@
-"""The golden set: asked after each publish, its figures kept; a check warns where significantly fewer are answered.
+"""Evaluates the golden set after each publish; a check warns if significantly fewer questions are answered.
 
-Figures only: no question reaches Dagster. This is the one place where the pipeline asks what it has published, and so
+Only figures reach Dagster, no questions. This is the only module of the pipeline that queries a generation, and so
 imports relrag_query.
 """
 
@@ -15,25 +15,25 @@ from relrag_pipelines.workspace import Workspace
 
 
 def ask_golden_set(workspace: Workspace) -> dict[str, float]:
-    """What the current generation answers of the golden set; empty where none is set, or it cannot be read."""
+    """The golden set's figures for the current generation; empty if none is set, or it cannot be read."""
     path = workspace.settings.golden_set_path
     if path is None:
         return {}
-    # imported only where something is asked: most archives have no golden set
+    # imported only when needed: most archives have no golden set
     from relrag_query.archive import Archive, ArchiveError
     from relrag_query.evaluation import question_sets
 
     try:
-        # the set measures what is found, and no passage leaves the machine for it
+        # the set measures retrieval; no passage leaves the machine
         with Archive.of(workspace.settings.model_copy(update={"answerer": "extractive"})) as archive:
-            kept = question_sets.keep(archive, path, question_sets.measure(archive, path))
-    except (ArchiveError, OSError):  # what is published stays so; the check tells
+            evaluation = question_sets.keep(archive, path, question_sets.measure(archive, path))
+    except (ArchiveError, OSError):  # the generation stays published; the check warns
         return {}
-    return dict(kept.figures) if kept else {}
+    return dict(evaluation.figures) if evaluation else {}
 
 
 def golden_set(workspace: Workspace) -> dg.AssetChecksDefinition:
-    """The check of what is published."""
+    """The check that the golden set is answered no worse than before."""
 
     @dg.asset_check(
         asset="published_generation",
@@ -43,39 +43,48 @@ def golden_set(workspace: Workspace) -> dg.AssetChecksDefinition:
     @seal_errors
     def _check() -> dg.AssetCheckResult:
         home = workspace.home
-        asked = (generations.current_number(home), _questions(workspace))
-        made = next((one for one in evaluation_history.load(home) if (one.generation, one.questions) == asked), None)
-        if made is None:
+        current = (generations.current_number(home), _questions(workspace))
+        evaluation = next(
+            (
+                candidate
+                for candidate in evaluation_history.load(home)
+                if (candidate.generation, candidate.questions) == current
+            ),
+            None,
+        )
+        if evaluation is None:
             return _warning("the golden set could not be asked; `relrag eval` says why", {})
-        name, share = made.headline
-        before = evaluation_history.previous_evaluation(home, made)
-        metadata = {name: share} | ({f"{name} before": before.headline[1]} if before else {})
-        worse, better = changes(before.outcomes, made.outcomes) if before else (0, 0)
-        if before and (chance := probability_by_chance(worse, better)) <= workspace.settings.golden_significance:
-            said = f"{name} went from {before.headline[1]:.4f} (generation {before.generation}) to {share:.4f}"
-            return _warning(f"{said}: {worse} questions fare worse and {better} better (p = {chance:.2g})", metadata)
+        name, share = evaluation.headline
+        former = evaluation_history.previous_evaluation(home, evaluation)
+        metadata = {name: share} | ({f"{name} before": former.headline[1]} if former else {})
+        worse, better = changes(former.outcomes, evaluation.outcomes) if former else (0, 0)
+        if former and (chance := probability_by_chance(worse, better)) <= workspace.settings.golden_significance:
+            change = f"{name} went from {former.headline[1]:.4f} (generation {former.generation}) to {share:.4f}"
+            return _warning(f"{change}: {worse} questions fare worse and {better} better (p = {chance:.2g})", metadata)
         return dg.AssetCheckResult(passed=True, metadata=metadata)
 
     return _check
 
 
-def changes(before: Sequence[float], after: Sequence[float]) -> tuple[int, int]:
-    """How many questions fare worse, and how many better; none where not as many were kept before."""
-    pairs = list(zip(before, after, strict=True)) if len(before) == len(after) else []
-    return sum(now < then for then, now in pairs), sum(now > then for then, now in pairs)
+def changes(former: Sequence[float], current: Sequence[float]) -> tuple[int, int]:
+    """The numbers of questions that fare worse and better; (0, 0) if the question counts differ."""
+    pairs = list(zip(former, current, strict=True)) if len(former) == len(current) else []
+    return sum(new_score < old_score for old_score, new_score in pairs), sum(
+        new_score > old_score for old_score, new_score in pairs
+    )
 
 
 def probability_by_chance(worse: int, better: int) -> float:
-    """That so many or more of the questions that changed fare worse, were either as likely: 0 to 1.
+    """The probability that at least `worse` of the changed questions fare worse by chance: 0 to 1.
 
-    The exact sign test; of questions that are answered or not it is McNemar's.
+    This is the exact sign test; for questions that are answered or not, McNemar's test.
     """
     changed = worse + better
     return math.fsum(math.comb(changed, count) / 2**changed for count in range(worse, changed + 1))
 
 
 def _questions(workspace: Workspace) -> str:
-    """What the golden set is known by; empty where it cannot be read."""
+    """The hash of the golden set; empty if it cannot be read."""
     path = workspace.settings.golden_set_path
     try:
         return workspace.keys.content_hash(path.read_bytes()) if path else ""
@@ -83,7 +92,7 @@ def _questions(workspace: Workspace) -> str:
         return ""
 
 
-def _warning(said: str, metadata: dict[str, float]) -> dg.AssetCheckResult:
+def _warning(description: str, metadata: dict[str, float]) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
-        passed=False, severity=dg.AssetCheckSeverity.WARN, description=said, metadata=dict(metadata)
+        passed=False, severity=dg.AssetCheckSeverity.WARN, description=description, metadata=dict(metadata)
     )

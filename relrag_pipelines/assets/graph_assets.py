@@ -1,4 +1,4 @@
-"""GraphRAG indexes of the archive: an asset for each of Microsoft's tables, made after a generation is published."""
+"""GraphRAG indexes of the archive: an asset per table of Microsoft's format, built after a generation is published."""
 
 import time
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ _WAIT_SECONDS = 600.0
 
 
 def key(collection: str, table: str) -> dg.AssetKey:
-    """The asset of one table of one collection."""
+    """The asset key of a collection's table."""
     return dg.AssetKey([GROUP, collection, table])
 
 
 def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
-    """The tables of one collection, a step that makes them all."""
+    """The table assets of a collection, materialised in one step."""
     tables = graph_index_plan.tables(workspace.settings.graphrag)
 
     @seal_errors
@@ -37,7 +37,7 @@ def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
         specs=[
             dg.AssetSpec(
                 key(collection, table.name),
-                deps=[key(collection, one) for one in table.inputs] or ["published_generation"],
+                deps=[key(collection, input_table) for input_table in table.inputs] or ["published_generation"],
                 group_name=GROUP,
                 kinds={"parquet"},
                 owners=_OWNERS,
@@ -50,23 +50,23 @@ def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
     )
     def _assets() -> Iterator[dg.MaterializeResult[Any]]:
         started = time.monotonic()
-        known = build()
-        told = {**known.figures, "seconds": round(time.monotonic() - started, 3), "index": known.number}
+        index = build()
+        metadata = {**index.figures, "seconds": round(time.monotonic() - started, 3), "index": index.number}
         for table in tables:
-            rows, output = known.counts[table.name], known.files[f"{table.name}.parquet"]
+            rows, output = index.counts[table.name], index.files[f"{table.name}.parquet"]
             yield dg.MaterializeResult(
-                asset_key=key(collection, table.name), metadata={"dagster/row_count": rows, "hash": output, **told}
+                asset_key=key(collection, table.name), metadata={"dagster/row_count": rows, "hash": output, **metadata}
             )
 
     return _assets
 
 
 def graph_checks(workspace: Workspace, collection: str) -> list[dg.AssetChecksDefinition]:
-    """Checks of what was written, read again from disk."""
-    of = key(collection, "community_reports")
+    """Checks of a collection's tables, read back from disk."""
+    asset = key(collection, "community_reports")
 
     @dg.asset_check(
-        asset=of,
+        asset=asset,
         name="nothing_dangling",
         description="No id leads nowhere, numbers are rows, titles are unique, every entity has a community.",
     )
@@ -75,17 +75,17 @@ def graph_checks(workspace: Workspace, collection: str) -> list[dg.AssetChecksDe
         wrong = graph_build.broken_invariants(workspace, collection)
         return dg.AssetCheckResult(passed=not wrong, metadata={"violations": len(wrong)})
 
-    @dg.asset_check(asset=of, name="no_unredacted_value", description="No text of the tables holds personal data.")
+    @dg.asset_check(asset=asset, name="no_unredacted_value", description="No text of the tables holds personal data.")
     @seal_errors
     def _redacted() -> dg.AssetCheckResult:
-        found = graph_build.find_unredacted(workspace, collection)
-        return dg.AssetCheckResult(passed=not found, metadata={"found": sum(found.values()), **found})
+        entities = graph_build.find_unredacted(workspace, collection)
+        return dg.AssetCheckResult(passed=not entities, metadata={"found": sum(entities.values()), **entities})
 
-    @dg.asset_check(asset=of, name="manifest_true", description="Every file is as the index's manifest says.")
+    @dg.asset_check(asset=asset, name="manifest_true", description="Every file is as the index's manifest says.")
     @seal_errors
     def _true() -> dg.AssetCheckResult:
-        within = f"{graph_indexes.FOLDER}/{collection}/"
-        wrong = [path for path, _ in graph_indexes.damage(workspace.home) if path.startswith(within)]
+        prefix = f"{graph_indexes.FOLDER}/{collection}/"
+        wrong = [path for path, _ in graph_indexes.damage(workspace.home) if path.startswith(prefix)]
         return dg.AssetCheckResult(passed=not wrong, metadata={"files_that_differ": len(wrong)})
 
     return [_dangling, _redacted, _true]

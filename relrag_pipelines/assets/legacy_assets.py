@@ -1,4 +1,4 @@
-"""What relrag writes into collections of older systems: an asset a source, partitioned by where points came from."""
+"""Backfills of collections of older systems: an asset per source, partitioned by the points' channels."""
 
 import time
 from typing import Any
@@ -18,14 +18,14 @@ _WAIT_SECONDS = 600.0
 
 
 class BackfillConfig(dg.Config):
-    """What a run may ask of a backfill."""
+    """Run configuration of a backfill."""
 
     limit: int = 0
-    """points that are written at most; 0 for all"""
+    """largest number of points to write; 0 for all"""
 
 
 def legacy_backfill(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
-    """The asset of one source. Person ids are those of the published generation, so it comes behind that."""
+    """The backfill asset of a source. It runs after publishing, because person ids come from the generation."""
 
     @dg.asset(
         key=[source.name, BACKFILL],
@@ -41,22 +41,22 @@ def legacy_backfill(workspace: Workspace, source: Source) -> dg.AssetsDefinition
     def _asset(context: dg.AssetExecutionContext, config: BackfillConfig) -> dg.MaterializeResult[Any]:
         started = time.monotonic()
         with writing(workspace.home, f"backfill of {source.name}", _WAIT_SECONDS):
-            done = backfill(workspace, source, list(context.partition_keys), config.limit or None)
-        return dg.MaterializeResult(metadata=counts(done) | {"seconds": round(time.monotonic() - started, 3)})
+            report = backfill(workspace, source, list(context.partition_keys), config.limit or None)
+        return dg.MaterializeResult(metadata=counts(report) | {"seconds": round(time.monotonic() - started, 3)})
 
     return _asset
 
 
-def counts(done: BackfillReport) -> dict[str, Any]:
-    """What a backfill did, in numbers, with that of the copies it took before: their names are those of folders."""
+def counts(report: BackfillReport) -> dict[str, Any]:
+    """The figures of a backfill, with the number of snapshots but not their names, which are folder names."""
     return {
-        "points": sum(done.points.values()),
-        "points_written": done.changed,
-        "points_with_fields_before": done.done,
-        "points_with_new_fields": done.new,
-        "points_with_other_people": done.people,
-        "points_without_old_vectors": done.vectors,
-        "points_waiting": done.waiting,
-        "points_unreadable": done.unreadable,
-        "snapshots": len(done.snapshots),
+        "points": sum(report.points.values()),
+        "points_written": report.changed,
+        "points_with_fields_before": report.done,
+        "points_with_new_fields": report.new,
+        "points_with_other_people": report.people,
+        "points_without_old_vectors": report.vectors,
+        "points_waiting": report.waiting,
+        "points_unreadable": report.unreadable,
+        "snapshots": len(report.snapshots),
     }

@@ -1,4 +1,4 @@
-"""What assets report: counts, bytes, seconds and hashes. Never text: Dagster's event log is plain SQLite."""
+"""Metadata of assets: counts, bytes, seconds and hashes. Never text: Dagster's event log is plain SQLite."""
 
 import dagster as dg
 
@@ -23,7 +23,7 @@ def column_schema(table: str) -> dict[str, dg.TableSchema]:
 
 
 def output_metadata(entries: Manifest, seconds: float) -> dict[str, dg.MetadataValue]:
-    """What was written: rows, bytes, months, seconds, and a hash of the content."""
+    """Metadata of written months: rows, bytes, months, seconds, and a hash of the content."""
     return {
         "dagster/row_count": dg.MetadataValue.int(sum(entry.rows for entry in entries.values())),
         "bytes": dg.MetadataValue.int(sum(entry.bytes for entry in entries.values())),
@@ -34,7 +34,7 @@ def output_metadata(entries: Manifest, seconds: float) -> dict[str, dg.MetadataV
 
 
 def table_metadata(entry: ManifestEntry, seconds: float) -> dict[str, dg.MetadataValue]:
-    """What was written of a table of the whole archive: rows, bytes, seconds, and the hash of its file."""
+    """Metadata of a written table of the whole archive: rows, bytes, seconds, and the hash of its file."""
     return {
         "dagster/row_count": dg.MetadataValue.int(entry.rows),
         "bytes": dg.MetadataValue.int(entry.bytes),

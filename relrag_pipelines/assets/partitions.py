@@ -8,12 +8,12 @@ import dagster as dg
 
 
 class _Months(dg.MonthlyPartitionsDefinition):
-    """Months whose names are made once a month; Dagster works them out anew for each input of a step over all."""
+    """Months with cached names; Dagster would compute them again for each input of a step."""
 
     def get_partition_keys(
         self, current_time: datetime | None = None, dynamic_partitions_store: object = None
     ) -> Sequence[str]:
-        """Every month, named YYYY-MM; at another time than now where one is given."""
+        """Every month up to `current_time` or now, named YYYY-MM."""
         return super().get_partition_keys(current_time) if current_time else _names(self, self.get_last_partition_key())
 
 

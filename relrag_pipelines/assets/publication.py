@@ -66,9 +66,9 @@ def _catalog_and_points(workspace: Workspace) -> dg.AssetsDefinition:
         ],
     )
     def catalog_and_points() -> Iterator[dg.MaterializeResult[Any] | dg.AssetCheckResult]:
-        # one step for both: they agree on what has changed, and are made at the same time
+        # one step for both, so that they agree on the changes and are built together
         started = time.monotonic()
-        counts, found = _build(workspace)
+        counts, report = _build(workspace)
         points = counts.pop("points")
         yield dg.MaterializeResult(
             asset_key="duckdb_catalog",
@@ -76,7 +76,7 @@ def _catalog_and_points(workspace: Workspace) -> dg.AssetsDefinition:
                 **counts,
                 "dagster/row_count": counts["records"],
                 "seconds": _seconds_since(started),
-                "leak_search_seconds": round(found.seconds, 3),
+                "leak_search_seconds": round(report.seconds, 3),
             },
         )
         vectors = embedders.describe(workspace.settings)
@@ -86,10 +86,10 @@ def _catalog_and_points(workspace: Workspace) -> dg.AssetsDefinition:
         yield dg.AssetCheckResult(
             asset_key="duckdb_catalog",
             check_name="no_known_value",
-            passed=not str(found),
+            passed=not str(report),
             severity=dg.AssetCheckSeverity.WARN,
-            metadata=found.counts(),
-            description=str(found) or None,
+            metadata=report.counts(),
+            description=str(report) or None,
         )
 
     return catalog_and_points
@@ -97,7 +97,7 @@ def _catalog_and_points(workspace: Workspace) -> dg.AssetsDefinition:
 
 @seal_errors
 def _build(workspace: Workspace) -> tuple[dict[str, int], WithholdingReport]:
-    """Builds catalog and points beside what is published; the number of rows, and what was left out of them."""
+    """Builds catalog and points of the next generation; returns row counts and a report of rows left out."""
     with writing(workspace.home, "catalog_and_points", _WAIT_SECONDS):
         return publish.build_searched(workspace)
 
@@ -116,7 +116,7 @@ def _published_generation(workspace: Workspace) -> dg.AssetsDefinition:
         started = time.monotonic()
         with writing(workspace.home, "published_generation", _WAIT_SECONDS):
             generation, removed = publish.publish(workspace)
-            asked = ask_golden_set(workspace)
+            figures = ask_golden_set(workspace)
         size = sum(file["bytes"] for file in generation.manifest["files"].values())
         return dg.MaterializeResult(
             metadata={
@@ -126,7 +126,7 @@ def _published_generation(workspace: Workspace) -> dg.AssetsDefinition:
                 "generations_removed": len(removed),
                 "seconds": _seconds_since(started),
                 "inputs_hash": generation.manifest["inputs"],
-                **{f"golden/{name}": value for name, value in asked.items()},
+                **{f"golden/{name}": value for name, value in figures.items()},
             }
         )
 
@@ -134,7 +134,7 @@ def _published_generation(workspace: Workspace) -> dg.AssetsDefinition:
 
 
 def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
-    """Checks of what is published."""
+    """Checks of the published generation."""
 
     @dg.asset_check(
         asset="published_generation",
@@ -143,8 +143,8 @@ def publishing_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
     @seal_errors
     def nothing_dangling() -> dg.AssetCheckResult:
         with generations.open_current(workspace.home) as generation:
-            found = catalog.count_dangling(generation.path / publish.CATALOG)
-        return dg.AssetCheckResult(passed=not any(found.values()), metadata=dict(found))
+            dangling = catalog.count_dangling(generation.path / publish.CATALOG)
+        return dg.AssetCheckResult(passed=not any(dangling.values()), metadata=dict(dangling))
 
     @dg.asset_check(
         asset="published_generation",

@@ -1,7 +1,7 @@
-"""What a run says of itself in Dagster's UI: the sources and months that it is about, and who launched it.
+"""Tags of a run for Dagster's UI: its sources and months, and its launcher.
 
-A run of the command line, the schedule or a sensor is created with these tags. One that the UI launches is not, so the
-executor adds what a run lacks when it starts, and an export's months when they are known.
+Runs of the command line, the schedule or a sensor are created with these tags. A run launched by the UI is not, so the
+executor adds missing tags at the start, and an export's months at the end.
 """
 
 import re
@@ -25,7 +25,7 @@ USER = "user"
 _RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
 _PARTITION = "dagster/partition"
 _MONTH = re.compile(r"\d{4}-\d\d")
-"""the one other kind of partition is by where the points of an older system came from"""
+"""other partitions are the channels of an older system's points"""
 _LAUNCHERS = {"dagster/schedule_name": SCHEDULE, "dagster/sensor_name": SENSOR}
 
 
@@ -37,23 +37,23 @@ def partition_range(first: str, last: str) -> dict[str, str]:
 def describe_run(
     workspace: Workspace, keys: Iterable[dg.AssetKey], tags: Mapping[str, str], launched_by: str | None = None
 ) -> dict[str, str]:
-    """The tags of a run that materialises these assets: those given, and what they lack.
+    """The tags of a run that materialises these assets: the given ones, with missing ones added.
 
-    Without months where an export is yet to tell them.
+    An export's months are left out, because they are known only after it has run.
     """
     configured = [source.name for source in workspace.settings.sources]
     sources = dict.fromkeys(key.path[0] for key in keys if len(key.path) == 2)
     months = [tags[tag] for tag in (*_RANGE, _PARTITION) if _MONTH.fullmatch(tags.get(tag, ""))]
-    if not sources:  # what is published is made of all of them
+    if not sources:  # a generation is built from all sources
         months = [month for source in configured for month in lake.manifest(workspace.home, "records", source)]
-    launcher = next((said for tag, said in _LAUNCHERS.items() if tag in tags), UI)
-    told = {SOURCE: ", ".join(sources or configured), LAUNCHED_BY: launched_by or launcher}
-    return told | ({MONTHS: _span(months)} if months else {}) | dict(tags)
+    launcher = next((launcher_name for tag, launcher_name in _LAUNCHERS.items() if tag in tags), UI)
+    computed = {SOURCE: ", ".join(sources or configured), LAUNCHED_BY: launched_by or launcher}
+    return computed | ({MONTHS: _span(months)} if months else {}) | dict(tags)
 
 
 def _span(months: Iterable[str]) -> str:
-    known = sorted(set(months))
-    return f"{known[0]}..{known[-1]}" if len(known) > 1 else "".join(known) or "none"
+    ordered = sorted(set(months))
+    return f"{ordered[0]}..{ordered[-1]}" if len(ordered) > 1 else "".join(ordered) or "none"
 
 
 def executor(workspace: Workspace) -> dg.ExecutorDefinition:
@@ -97,7 +97,7 @@ class _AttributedRun(dg.Executor):
 
 
 def _assets(plan_context: "PlanOrchestrationContext") -> set[dg.AssetKey]:
-    """What a run materialises, or whose checks it makes."""
+    """The assets that a run materialises or checks."""
     run = plan_context.dagster_run
     chosen = {*(run.asset_selection or ()), *(check.asset_key for check in run.asset_check_selection or ())}
     return chosen or set(plan_context.job.get_definition().asset_layer.selected_asset_keys)

@@ -1,4 +1,4 @@
-"""The chain of every source: export, records, and the monthly stages. One factory serves them all."""
+"""The assets of each source: export, records, and the monthly stages; one factory makes them all."""
 
 import time
 from typing import Any
@@ -30,12 +30,12 @@ def source_assets(workspace: Workspace, source: Source) -> list[dg.AssetsDefinit
 
 
 class ExportConfig(dg.Config):
-    """What a run may ask of an export."""
+    """Run configuration of an export."""
 
     full: bool = False
-    """read every file again, not only those that changed"""
+    """read every file again, not only changed ones"""
     accept_deletions: bool = False
-    """go on even if more than a fifth of the source's records vanish"""
+    """continue even if more than a fifth of the source's records vanish"""
 
 
 def _export(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
@@ -52,21 +52,21 @@ def _export(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
     @seal_errors
     def _asset(context: dg.AssetExecutionContext, config: ExportConfig) -> dg.MaterializeResult[Any]:
         started = time.monotonic()
-        # before the first generation a kill may have left records that nobody has seen: none of them has to stay
+        # before the first generation, records can only be leftovers of a kill, and may vanish
         accepted = config.accept_deletions or generations.current_number(workspace.home) is None
         with writing(workspace.home, f"export of {source.name}", _WAIT_SECONDS):
-            done = ingest(workspace, source, full=config.full, accept_deletions=accepted)
-        for month, rows in done.months.items():
+            report = ingest(workspace, source, full=config.full, accept_deletions=accepted)
+        for month, rows in report.months.items():
             if month in months(workspace.settings.first_month).get_partition_keys():
                 key = dg.AssetKey([source.name, "records"])
                 context.log_event(dg.AssetMaterialization(key, partition=month, metadata={"dagster/row_count": rows}))
         return dg.MaterializeResult(
             metadata={
-                "units_read": done.units_read,
-                "units_gone": done.units_gone,
-                "bytes": done.bytes_read,
-                "months": len(done.months),
-                "failures": len(done.failures),
+                "units_read": report.units_read,
+                "units_gone": report.units_gone,
+                "bytes": report.bytes_read,
+                "months": len(report.months),
+                "failures": len(report.failures),
                 "seconds": round(time.monotonic() - started, 3),
             }
         )
@@ -111,7 +111,7 @@ def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefin
 
 
 def no_unredacted_value(workspace: Workspace, source: Source) -> dg.AssetChecksDefinition:
-    """A check that looks for personal data that the policy forbids in what was redacted."""
+    """A check that searches redacted records for personal data that the policy forbids."""
 
     @dg.asset_check(
         asset=dg.AssetKey([source.name, "redacted"]),
@@ -122,19 +122,19 @@ def no_unredacted_value(workspace: Workspace, source: Source) -> dg.AssetChecksD
     @seal_errors
     def _check() -> dg.AssetCheckResult:
         with writing(workspace.home, f"check of {source.name}", _WAIT_SECONDS):
-            found = redaction_check.check_redaction(workspace, source)
-        metadata = {"values": sum(found.values())}
+            entities = redaction_check.check_redaction(workspace, source)
+        metadata = {"values": sum(entities.values())}
         return dg.AssetCheckResult(
-            passed=not found,
+            passed=not entities,
             metadata=metadata,
-            description=redaction_check.describe_unredacted(found) if found else None,
+            description=redaction_check.describe_unredacted(entities) if entities else None,
         )
 
     return _check
 
 
 def manifest_true(workspace: Workspace, source: Source) -> dg.AssetChecksDefinition:
-    """A check that re-reads the month files of a source and compares them with their manifests."""
+    """A check that compares the month files of a source with their manifests."""
 
     @dg.asset_check(
         asset=dg.AssetKey([source.name, "edges"]),

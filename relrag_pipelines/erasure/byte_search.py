@@ -1,8 +1,7 @@
-"""Searches every byte that an archive stores for values; the proof of erasure rests on it.
+"""Searches every byte that an archive stores for values; the proof of erasure is based on it.
 
-Every file is searched as it lies on disk, for each value as UTF-8, UTF-16 of both orders and JSON-escaped, and what
-packs its content is read besides: the strings of parquet, DuckDB and SQLite, and the payloads of the points, on a
-server too.
+The raw bytes of every file are searched for each value as UTF-8, UTF-16 of both byte orders, and JSON-escaped. Packed
+content is read as well: the strings of parquet, DuckDB and SQLite, and the payloads of points, also on a server.
 """
 
 from __future__ import annotations
@@ -28,49 +27,49 @@ from relrag_pipelines.files import atomic
 from relrag_pipelines.files.sparse_files import iter_data
 from relrag_pipelines.stores import catalog, retired_generations, vectors
 
-LEAST_BYTES = 6
-"""a shorter value turns up in packed bytes by chance, so it is looked for in what was read from them only"""
-_BATCH, _ROWS = 8_192, 256
+MIN_BYTES = 6
+"""shorter values occur in packed bytes by chance, so they are searched for in unpacked text only"""
+_BATCH_ROWS, _FETCHED_ROWS = 8_192, 256
 _RAW_PARTS = 4
 """raw, the source, the unit, the file"""
 
 
 @dataclass
 class SearchResult:
-    """What a search saw."""
+    """The result of a search."""
 
     files: int = 0
     holding: dict[str, int] = field(default_factory=dict)
-    """file, relative to the home -> how many of the values it holds"""
+    """file, relative to the home -> number of values in it"""
     hits: set[str] = field(default_factory=set, repr=False)
-    """the values that any file holds"""
+    """the values that occur in any file"""
     unreadable: list[str] = field(default_factory=list)
-    """files whose content could not be read; their bytes were searched all the same"""
+    """files whose content could not be read; their raw bytes were searched"""
     opaque_files: int = 0
-    """files with content that is not opened, as PDF, zip or PGP within a mail that could not be read to its end"""
+    """files with unopened content, such as PDF, zip or PGP within a mail that could not be fully read"""
 
 
 class SearchPatterns:
-    """Values to look for, all in one pass."""
+    """Values to search for, all in one pass."""
 
     def __init__(self, values: Sequence[str], *, plain: bool = False) -> None:
-        """`plain` looks for them as UTF-8 only."""
+        """`plain` searches for UTF-8 only."""
         self.values = list(values)
         patterns: list[bytes] = []
         self._value_of: list[int] = []
         for number, value in enumerate(self.values):
-            wanted = [_utf8(value)] if plain else encodings(value)
-            patterns += wanted
-            self._value_of += [number] * len(wanted)
+            value_patterns = [_utf8(value)] if plain else encodings(value)
+            patterns += value_patterns
+            self._value_of += [number] * len(value_patterns)
         self.longest = max(map(len, patterns), default=1)
         self._automaton = ahocorasick_rs.BytesAhoCorasick(patterns) if patterns else None
 
     def values_in(self, data: bytes) -> set[str]:
-        """Those of the values that stand in the bytes."""
+        """The values that occur in the bytes."""
         return {value for value, _, _ in self._matches(data)}
 
     def whole(self, data: bytes) -> set[str]:
-        """Those that stand there as words of their own, not within longer ones; the bytes are UTF-8."""
+        """The values that occur as whole words; the bytes are UTF-8."""
         return {value for value, start, end in self._matches(data) if _is_whole_word(data, start, end)}
 
     def _matches(self, data: bytes) -> Iterator[tuple[str, int, int]]:
@@ -80,44 +79,48 @@ class SearchPatterns:
 
 
 def encodings(value: str) -> list[bytes]:
-    """The bytes that a value can be stored as: UTF-8, UTF-16 of both orders, and within JSON, once and twice."""
+    """The bytes of a value in each encoding: UTF-8, UTF-16 of both byte orders, and JSON-escaped once and twice."""
     escaped = json.dumps(value)[1:-1]
     texts = [value, json.dumps(value, ensure_ascii=False)[1:-1], escaped, json.dumps(escaped)[1:-1]]
     texts.append(_upper_escapes(escaped))
-    found = [_utf8(text) for text in texts]
-    found += [value.encode(charset, "surrogatepass") for charset in ("utf-16-le", "utf-16-be")]
-    return list(dict.fromkeys(found))
+    encoded = [_utf8(text) for text in texts]
+    encoded += [value.encode(charset, "surrogatepass") for charset in ("utf-16-le", "utf-16-be")]
+    return list(dict.fromkeys(encoded))
 
 
 def search(home: Path, values: Sequence[str], words: Sequence[str] = ()) -> SearchResult:
-    """Every file below `home` that holds one of the values, or one of the words as a word of its own.
+    """Searches every file below `home` for the values, and for the words as whole words.
 
-    `values` are looked for in bytes and in what is read from them; `words` only in the latter.
+    `values` are searched for in raw bytes and unpacked text, `words` only in unpacked text.
     """
-    seen, packed, spoken = SearchResult(), SearchPatterns(values), SearchPatterns(words, plain=True)
+    result, byte_patterns, word_patterns = SearchResult(), SearchPatterns(values), SearchPatterns(words, plain=True)
     for name in atomic.files(home):
         path = home / name
         if path.is_symlink() or not path.is_file():
             continue
-        seen.files += 1
+        result.files += 1
         try:
-            held = {value for piece in iter_data(path, packed.longest - 1) for value in packed.values_in(piece)}
-        except FileNotFoundError:  # such as the journal of a database that somebody had open
+            hits = {
+                value
+                for piece in iter_data(path, byte_patterns.longest - 1)
+                for value in byte_patterns.values_in(piece)
+            }
+        except FileNotFoundError:  # such as the journal of a database that another process had open
             continue
         try:
-            seen.opaque_files += _is_raw(path) and raw_items.is_packed(path.read_bytes())
+            result.opaque_files += _is_raw(path) and raw_items.is_packed(path.read_bytes())
             for text in unpacked_text(path):
-                held |= packed.values_in(text) | spoken.whole(text)
+                hits |= byte_patterns.values_in(text) | word_patterns.whole(text)
         except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
-            seen.unreadable.append(f"{name} ({type(error).__name__})")
-        if held:
-            seen.holding[name] = len(held)
-            seen.hits |= held
-    return seen
+            result.unreadable.append(f"{name} ({type(error).__name__})")
+        if hits:
+            result.holding[name] = len(hits)
+            result.hits |= hits
+    return result
 
 
 def unpacked_text(path: Path) -> Iterator[bytes]:
-    """What the bytes of a file stand for where they are packed, as UTF-8, its strings apart by NUL."""
+    """Yields the unpacked text of a file as UTF-8, its strings separated by NUL."""
     with path.open("rb") as file:
         head = file.read(16)
     if head.startswith(b"PAR1"):
@@ -135,7 +138,7 @@ def unpacked_text(path: Path) -> Iterator[bytes]:
 
 
 def _is_raw(path: Path) -> bool:
-    """Whether it holds the bytes of an item as they came: private/raw/<source>/<unit>/."""
+    """Whether the file holds the original bytes of an item: private/raw/<source>/<unit>/."""
     return len(path.parts) > _RAW_PARTS and path.parts[-_RAW_PARTS - 1 : -_RAW_PARTS + 1] == ("private", "raw")
 
 
@@ -145,8 +148,8 @@ def distinct_strings(array: Any) -> Iterator[bytes]:
 
 
 def join_strings(strings: pa.Array) -> bytes:
-    """Strings or bytes as UTF-8, apart by NUL."""
-    return b"\0".join(_utf8(one) if isinstance(one, str) else one for one in strings.to_pylist())
+    """Strings or bytes as UTF-8, separated by NUL."""
+    return b"\0".join(_utf8(value) if isinstance(value, str) else value for value in strings.to_pylist())
 
 
 def _string_arrays(array: Any) -> Iterator[pa.Array]:
@@ -165,24 +168,24 @@ def _string_arrays(array: Any) -> Iterator[pa.Array]:
 
 
 def _batch_strings(batch: pa.RecordBatch) -> Iterator[bytes]:
-    """The distinct strings of a batch; those of all columns of one type are looked at together."""
-    alike: dict[pa.DataType, list[pa.Array]] = defaultdict(list)
+    """Yields the distinct strings of a batch, over all columns of a type together."""
+    arrays_by_type: dict[pa.DataType, list[pa.Array]] = defaultdict(list)
     for column in batch.columns:
         for strings in _string_arrays(column):
-            alike[strings.type].append(strings)
-    for arrays in alike.values():
+            arrays_by_type[strings.type].append(strings)
+    for arrays in arrays_by_type.values():
         yield join_strings(pc.unique(pa.concat_arrays(arrays)))
 
 
 def _parquet(path: Path) -> Iterator[bytes]:
     with pq.ParquetFile(path) as file:
         yield str(file.schema_arrow.metadata or "").encode()
-        for batch in file.iter_batches(_BATCH):
+        for batch in file.iter_batches(_BATCH_ROWS):
             yield from _batch_strings(batch)
 
 
 def _duckdb(path: Path) -> Iterator[bytes]:
-    for _, batches in catalog.tables(path, _BATCH):
+    for _, batches in catalog.tables(path, _BATCH_ROWS):
         for batch in batches:
             yield from _batch_strings(batch)
 
@@ -193,8 +196,8 @@ def _sqlite(path: Path) -> Iterator[bytes]:
         for (name,) in names:
             quoted = name.replace('"', '""')
             rows = connection.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608
-            while some := rows.fetchmany(_ROWS):
-                yield b"\0".join(_cell(value) for row in some for value in row if isinstance(value, str | bytes))
+            while batch := rows.fetchmany(_FETCHED_ROWS):
+                yield b"\0".join(_cell(value) for row in batch for value in row if isinstance(value, str | bytes))
 
 
 def _cell(value: str | bytes) -> bytes:
@@ -202,7 +205,7 @@ def _cell(value: str | bytes) -> bytes:
 
 
 def _decompress(data: bytes) -> bytes:
-    """Dagster packs the definitions of its runs."""
+    """Decompresses zlib data, as Dagster stores the definitions of its runs; returns other data unchanged."""
     try:
         return zlib.decompress(data)
     except zlib.error:
@@ -210,11 +213,11 @@ def _decompress(data: bytes) -> bytes:
 
 
 def _is_whole_word(data: bytes, start: int, end: int) -> bool:
-    first = data[start : start + 4].decode("utf-8", "ignore")[:1]
-    last = data[max(start, end - 4) : end].decode("utf-8", "ignore")[-1:]
-    before = data[max(0, start - 4) : start].decode("utf-8", "ignore")[-1:]
-    behind = data[end : end + 4].decode("utf-8", "ignore")[:1]
-    return not (before.isalnum() and first.isalnum()) and not (behind.isalnum() and last.isalnum())
+    first_letter = data[start : start + 4].decode("utf-8", "ignore")[:1]
+    last_letter = data[max(start, end - 4) : end].decode("utf-8", "ignore")[-1:]
+    previous = data[max(0, start - 4) : start].decode("utf-8", "ignore")[-1:]
+    following = data[end : end + 4].decode("utf-8", "ignore")[:1]
+    return not (previous.isalnum() and first_letter.isalnum()) and not (following.isalnum() and last_letter.isalnum())
 
 
 def _upper_escapes(escaped: str) -> str:

@@ -1,6 +1,6 @@
 """Removes forgotten records from the owner's journal: entries about them, and their ids in the owner's own words.
 
-What the owner states of people is looked after by person_removal.py, which has to come first.
+person_removal.py handles statements about people; it has to run first.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 
 CUT = "[forgotten]"
-"""what stands in the owner's words in place of the id of a record that was forgotten"""
+"""replaces the id of a forgotten record in the owner's words"""
 OWN_WORDS = frozenset({"value", "description", "note", "provenance"})
 """fields of entries that hold the owner's own words"""
 
 
 def remove(workspace: Workspace, chosen: ErasureSelection, matcher: RuleMatcher) -> None:
-    """Leaves of entries about the chosen records, or that name a forgotten person, only the number.
+    """Erases entries about the selected records or that name a forgotten person, except for their numbers.
 
-    Entries about something else stay; the ids of the records are cut out of what the owner says there. A journal that
-    cannot be read is left, for the search to name.
+    Other entries stay, without the records' ids in the owner's words. An unreadable journal stays; the search reports
+    it.
     """
     refs = chosen.nowhere | _container_refs(workspace, chosen)
 
@@ -54,7 +54,7 @@ def own_words(statement: object) -> list[str]:
 
 
 def _container_refs(workspace: Workspace, chosen: ErasureSelection) -> set[str]:
-    """The passages and threads that hold nothing but the chosen records."""
+    """The passages and threads that contain only selected records."""
     threads: set[str] = set()
     staying: set[str] = set()
     for source, _, table in private_months(workspace):
@@ -67,9 +67,9 @@ def _container_refs(workspace: Workspace, chosen: ErasureSelection) -> set[str]:
 def _passage_refs(workspace: Workspace, chosen: ErasureSelection) -> set[str]:
     refs: set[str] = set()
     for source, months in chosen.months.items():
-        known = lake.manifest(workspace.home, "chunks", source)
+        manifest = lake.manifest(workspace.home, "chunks", source)
         for month in months:
-            if month not in known or not known[month].rows:
+            if month not in manifest or not manifest[month].rows:
                 continue
             table = lake.read(workspace.home, "chunks", source, month).select(["chunk_id", "asset_id", "members"])
             for chunk in table.to_pylist():
@@ -82,8 +82,8 @@ def _cut_ids(home: Path, refs: AbstractSet[str]) -> None:
     ids = SearchPatterns(sorted(refs), plain=True)
 
     def without_ids(text: str) -> str:
-        for one in sorted(ids.values_in(text.encode()), key=len, reverse=True):
-            text = re.sub(rf"(?<!\w){re.escape(one)}(?![\w~])", CUT, text)
+        for ref in sorted(ids.values_in(text.encode()), key=len, reverse=True):
+            text = re.sub(rf"(?<!\w){re.escape(ref)}(?![\w~])", CUT, text)
         return text
 
     def cut(statement: Any) -> Any:
@@ -92,7 +92,7 @@ def _cut_ids(home: Path, refs: AbstractSet[str]) -> None:
         return replace(statement, **{name: without_ids(text) for name, text in texts.items() if text})
 
     try:
-        if any(ids.values_in(text.encode()) for one in journal.entries(home) for text in own_words(one.statement)):
+        if any(ids.values_in(text.encode()) for entry in journal.entries(home) for text in own_words(entry.statement)):
             journal.rewrite(home, cut)
     except JournalError:
         return

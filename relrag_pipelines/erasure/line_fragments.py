@@ -1,7 +1,7 @@
 """Recognises a quoted line that a mail program wrapped, shortened or cut, by its beginning, middle or end.
 
-A piece is cut where it is all that stands on a line, between marks of omission, or beside what is cut anyway; a word
-that was cut in the middle goes with the piece that it ends or begins. Fewer than three words tell nothing.
+A piece is removed if it fills a line, lies between ellipses, or borders on removed words; a word that was cut in the
+middle is removed with its piece. Fewer than three words never match.
 """
 
 from __future__ import annotations
@@ -38,101 +38,109 @@ class TextLine(NamedTuple):
     start: int
     end: int
     first: int
-    """its first word"""
+    """index of its first word"""
     last: int
-    """the word behind its last"""
+    """index of the word after its last"""
     depth: int
-    """how often it is quoted by >"""
+    """number of > marks before it"""
 
 
 def lines_of(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[TextLine]:
-    """The lines of a text, of which the words stand at these places."""
+    """Yields the lines of a text whose words have these spans."""
     start = word = 0
     for line in text.split("\n"):
-        end, first = start + len(line), word
+        end, first_word = start + len(line), word
         while word < len(spans) and spans[word][0] < end:
             word += 1
         mark = _QUOTED.match(line)
-        yield TextLine(start, end, first, word, mark[0].count(">") if mark else 0)
+        yield TextLine(start, end, first_word, word, mark[0].count(">") if mark else 0)
         start = end + 1
 
 
-def interleave(lines: Sequence[TextLine], hashes: Hashes, forgotten: Hashes, gone: Mask) -> None:
-    """Marks runs that somebody has written between the lines of: those of one depth are read as one text."""
+def mark_interleaved_runs(lines: Sequence[TextLine], hashes: Hashes, stored: Hashes, removed: Mask) -> None:
+    """Marks runs that are interrupted by inserted replies: lines of equal depth are read as one text."""
     depths = np.repeat([line.depth for line in lines], [line.last - line.first for line in lines])
     for depth in np.unique(depths):
-        places = np.flatnonzero(depths == depth)
-        for place in np.flatnonzero(contains(runs_of(hashes[places]), forgotten)):
-            gone[places[place : place + RUN]] = True
+        positions = np.flatnonzero(depths == depth)
+        for position in np.flatnonzero(contains(runs_of(hashes[positions]), stored)):
+            removed[positions[position : position + RUN]] = True
 
 
 def lines_of_answered_mail(text: str, lines: Sequence[TextLine]) -> set[int]:
-    """Which lines quote the answered mail itself, as far as depth and introductions tell: not what that one quotes."""
+    """The lines that quote the answered mail itself, by depth and introductions; not what that mail quotes."""
     introductions = segmentation.attribution_lines(text)
-    told = [
+    numbers = [
         number
         for number, line in enumerate(lines)
         if line.first < line.last and not any(begin <= line.start < end for begin, end in introductions)
     ]
-    if not told:
+    if not numbers:
         return set()
-    first = lines[told[0]]
-    until = min((begin for begin, _ in introductions if begin > first.start), default=len(text))
-    return {number for number in told if lines[number].depth == first.depth and lines[number].start < until}
+    first_line = lines[numbers[0]]
+    limit = min((begin for begin, _ in introductions if begin > first_line.start), default=len(text))
+    return {number for number in numbers if lines[number].depth == first_line.depth and lines[number].start < limit}
 
 
 class Finder:
     """Finds the pieces of forgotten lines in one text."""
 
-    def __init__(self, text: str, spans: Sequence[tuple[int, int]], forgotten: Hashes, words: WordHasher) -> None:
-        self._text, self._spans, self._forgotten = text, spans, forgotten
-        self._words = words.of(text)
+    def __init__(self, text: str, spans: Sequence[tuple[int, int]], stored: Hashes, words: WordHasher) -> None:
+        self._text, self._spans, self._forgotten = text, spans, stored
+        self._words = words.hash_words(text)
         heads, tails = words.edges(text)
         length = len(spans)
-        self._begun, self._ended = np.zeros(length, dtype=bool), np.zeros(length, dtype=bool)
-        self._begun[2:] = contains(heads_of(self._words, heads), forgotten)
-        self._ended[:-2] = contains(tails_of(self._words, tails), forgotten)
+        self._has_cut_end, self._has_cut_start = np.zeros(length, dtype=bool), np.zeros(length, dtype=bool)
+        self._has_cut_end[2:] = contains(heads_of(self._words, heads), stored)
+        self._has_cut_start[:-2] = contains(tails_of(self._words, tails), stored)
         single = np.array([end - start == 1 for start, end in spans], dtype=bool)
-        self._begun |= single  # a letter alone says nothing by itself
-        self._ended |= single
+        self._has_cut_end |= single  # a letter alone says nothing by itself
+        self._has_cut_start |= single
 
-    def mark(self, line: TextLine, gone: Mask, *, own: bool) -> None:
-        """Marks the pieces on a line; `own` says that the forgotten mail itself is quoted there, by an answer to it."""
-        for first, last in stretches(~gone[line.first : line.last]):
-            begin = line.first + first
-            for place in range(begin + 1, line.first + last + 1):
-                if place == line.first + last or self._is_omission(place):
-                    self._mark(line, begin, place, gone, own)
-                    begin = place
+    def mark(self, line: TextLine, removed: Mask, *, in_answered_mail: bool) -> None:
+        """Marks the pieces on a line; `in_answered_mail`: the line quotes the forgotten mail in an answer to it."""
+        for start, end in stretches(~removed[line.first : line.last]):
+            begin = line.first + start
+            for position in range(begin + 1, line.first + end + 1):
+                if position == line.first + end or self._is_omission(position):
+                    self._mark(line, begin, position, removed, in_answered_mail)
+                    begin = position
 
-    def _mark(self, line: TextLine, begin: int, end: int, gone: Mask, own: bool) -> None:
+    def _mark(self, line: TextLine, begin: int, end: int, removed: Mask, in_answered_mail: bool) -> None:
         """Marks the words from `begin` to `end` where they are a piece, but for a word cut at either side."""
         # the rest of a line that is cut is of the same mail, although others may say it too
-        own = own or (begin > line.first and bool(gone[begin - 1])) or (end < line.last and bool(gone[end]))
-        cut_after = end - begin > 0 and self._open(line, end) and end - line.first > 2 and self._begun[end - 1]
-        cut_before = self._open(line, begin) and line.last - begin > 2 and self._ended[begin]
-        for before, after in ((0, 0), (0, 1), (1, 0), (1, 1)):
-            if (before and not cut_before) or (after and not cut_after):
+        in_answered_mail = (
+            in_answered_mail
+            or (begin > line.first and bool(removed[begin - 1]))
+            or (end < line.last and bool(removed[end]))
+        )
+        cut_after = (
+            end - begin > 0 and self._may_be_cut(line, end) and end - line.first > 2 and self._has_cut_end[end - 1]
+        )
+        cut_before = self._may_be_cut(line, begin) and line.last - begin > 2 and self._has_cut_start[begin]
+        for skip_first, skip_last in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            if (skip_first and not cut_before) or (skip_last and not cut_after):
                 continue
-            inner_begin, inner_end = begin + before, end - after
-            beside = inner_begin == inner_end and (
-                gone[begin - 1] if after and begin > line.first else before and end < line.last and gone[end]
+            inner_begin, inner_end = begin + skip_first, end - skip_last
+            is_neighbour = inner_begin == inner_end and (
+                removed[begin - 1]
+                if skip_last and begin > line.first
+                else skip_first and end < line.last and removed[end]
             )
-            if beside or self._is_piece(inner_begin, inner_end, own):
-                gone[begin:end] = True
+            if is_neighbour or self._is_piece(inner_begin, inner_end, in_answered_mail):
+                removed[begin:end] = True
                 return
 
-    def _is_piece(self, begin: int, end: int, own: bool) -> bool:
+    def _is_piece(self, begin: int, end: int, in_answered_mail: bool) -> bool:
         size = min(end - begin, PIECES[-1])
         if size < PIECES[0]:
             return False
         pieces = pieces_of(self._words[begin:end], [size])
-        known = contains(pieces, self._forgotten)
-        return bool((known | contains(mark_shared(pieces), self._forgotten) if own else known).all())
+        matches = contains(pieces, self._forgotten)
+        return bool((matches | contains(mark_shared(pieces), self._forgotten) if in_answered_mail else matches).all())
 
-    def _open(self, line: TextLine, place: int) -> bool:
+    def _may_be_cut(self, line: TextLine, position: int) -> bool:
         """Whether a word may have been cut there: where a line begins or ends, or something was left out."""
-        return place in (line.first, line.last) or self._is_omission(place)
+        return position in (line.first, line.last) or self._is_omission(position)
 
-    def _is_omission(self, place: int) -> bool:
-        return bool(_OMITTED.search(self._text, self._spans[place - 1][1], self._spans[place][0]))
+    def _is_omission(self, position: int) -> bool:
+        return bool(_OMITTED.search(self._text, self._spans[position - 1][1], self._spans[position][0]))

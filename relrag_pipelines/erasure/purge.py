@@ -1,8 +1,8 @@
-"""Removes what the rules name: from the private records, the units and failures, what else private/ keeps about
-records, and what is left of killed writers.
+"""Removes what the rules name: from private records, units and failures, other files in private/ about records, and
+leftovers of killed writers.
 
-The lake and the published generation follow from the private records, as after any deletion. A store that this does
-not reach is named by the search of every file that ends a `relrag forget`.
+The lake and the published generation are then rebuilt from the private records, as after any deletion. At the end of
+`relrag forget`, a search of every file reports any store that this does not reach.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from relrag_pipelines.workspace import Workspace
 
 
 def remove(workspace: Workspace, rules: ErasureRules, chosen: ErasureSelection) -> None:
-    """Takes the chosen records out of private/, and sweeps what killed writers left; the rules count as carried out."""
+    """Removes the selected records and leftovers of killed writers from private/; marks the rules as finished."""
     matcher = RuleMatcher(rules.rules, workspace.keys, workspace.regions)
     person_removal.remove_statements(workspace, chosen.nowhere, matcher)
     journal_removal.remove(workspace, chosen, matcher)
     sidecars.remove_from_sidecars(workspace.home, chosen.nowhere, chosen.native_ids, matcher)
-    registered_indexes.sweep(workspace.home)  # of a name that went with them
+    registered_indexes.sweep(workspace.home)  # vectors of an index whose name was forgotten
     for source in sorted(lake.sources(workspace.home)):
         if source in chosen.sources:
             lake.remove(workspace.home, source)
         else:
-            _remove_from(workspace, source, chosen, matcher)
-    # they are made of all months, and may keep nothing of what goes even where they cannot be made again
+            _remove_from_source(workspace, source, chosen, matcher)
+    # they are made from all months, and must not keep removed records even if they cannot be rebuilt
     archive_tables.drop(workspace.home)
     graph_indexes.drop(workspace.home)
     _clean_up(workspace.home)
@@ -48,55 +48,55 @@ def remove(workspace: Workspace, rules: ErasureRules, chosen: ErasureSelection) 
 
 
 def resume(workspace: Workspace) -> None:
-    """Goes on with what a kill interrupted."""
+    """Finishes a removal that a kill interrupted."""
     if rule_file.load(workspace.home).unfinished:
         rules = rule_file.load(workspace.home, workspace.keys)
         remove(workspace, rules, select(workspace, rules.rules))
 
 
 def undo(workspace: Workspace, number: int) -> ErasureRule:
-    """Takes a rule back and returns it: the next sync reads again what the exports still hold.
+    """Withdraws a rule and returns it: the next sync reads again the records that the exports still hold.
 
-    Raises ForgettingError where there is no such rule.
+    Raises ForgettingError if there is no such rule.
     """
     home, keys = workspace.home, workspace.keys
     rules = rule_file.load(home, keys)
-    taken = next((rule for rule in rules.rules if rule.number == number), None)
-    if taken is None:
-        known = ", ".join(str(rule.number) for rule in rules.rules) or "none"
-        raise ForgettingError(f"there is no rule {number}; rules: {known} (`relrag forget --list`)")
+    removed = next((rule for rule in rules.rules if rule.number == number), None)
+    if removed is None:
+        numbers = ", ".join(str(rule.number) for rule in rules.rules) or "none"
+        raise ForgettingError(f"there is no rule {number}; rules: {numbers} (`relrag forget --list`)")
     for source in lake.sources(home):
         known_units = unit_state.load(home, source)
         read = {path: state for path, state in known_units.items() if not path.startswith(unit_state.HIDDEN)}
-        again = {
+        unread = {
             path: replace(state, reader="" if state.reader != unit_state.UNFINISHED else state.reader)
             for path, state in read.items()
         }
-        unit_state.save(home, source, again)
-    left = [rule for rule in rules.rules if rule.number != number]
-    rule_file.save(home, replace(rules, rules=left), keys)
-    return taken
+        unit_state.save(home, source, unread)
+    remaining = [rule for rule in rules.rules if rule.number != number]
+    rule_file.save(home, replace(rules, rules=remaining), keys)
+    return removed
 
 
-def _remove_from(workspace: Workspace, source: str, chosen: ErasureSelection, matcher: RuleMatcher) -> None:
-    """The months themselves go last: after a kill, what they still hold tells what else has to go."""
+def _remove_from_source(workspace: Workspace, source: str, chosen: ErasureSelection, matcher: RuleMatcher) -> None:
+    """Removes the selected records of a source; the months last, because a resumed removal selects from them."""
     home, touched = workspace.home, dict(chosen.months.get(source, {}))
-    if matcher.of_texts:
+    if matcher.reads_texts:
         every = {source: lake.manifest(home, "private_records", source)}
         touched |= {
             month: 0
             for _, month, table in private_months(workspace, every)
             if month not in touched and mail_quotes.quoting_mails(table, matcher)
         }
-    places: set[str] = set()
-    left: dict[str, Counter[str]] = {}
+    locations: set[str] = set()
+    rows_by_month: dict[str, Counter[str]] = {}
     for _, month, table in private_months(workspace, {source: touched}):
         going = chosen.rows(source, table)
-        places.update(pc.list_flatten(table["locations"].filter(going)).to_pylist())
-        left[month] = Counter(table["unit"].filter(pc.invert(going)).to_pylist())
-    _forget_units(workspace, source, places, left, matcher)
+        locations.update(pc.list_flatten(table["locations"].filter(going)).to_pylist())
+        rows_by_month[month] = Counter(table["unit"].filter(pc.invert(going)).to_pylist())
+    _forget_units(workspace, source, locations, rows_by_month, matcher)
     if any(state.reader == unit_state.UNFINISHED for state in unit_state.load(home, source).values()):
-        # their months wait for a sync; until then nothing of what goes may stand in the lake
+        # their months wait for a sync; until then the lake must not hold any removed record
         lake.drop_derived(home, source, touched)
 
     def make(month: str) -> tuple[pa.Table, InputFingerprint | None]:
@@ -104,23 +104,26 @@ def _remove_from(workspace: Workspace, source: str, chosen: ErasureSelection, ma
         rows = mail_quotes.cut_quotations(table.filter(pc.invert(chosen.rows(source, table))), matcher, workspace.keys)
         return rows, InputFingerprint("", 0, "") if rows.num_rows else None
 
-    # a kill between two months leaves some without an entry: they get it back
+    # after a kill between two months, some are not in the manifest: they are added again
     if months := sorted(touched.keys() | lake.unlisted_months(home, source)):
         lake.write(home, "private_records", source, months, map(make, months))
 
 
 def _forget_units(
-    workspace: Workspace, source: str, places: set[str], left: dict[str, Counter[str]], matcher: RuleMatcher
+    workspace: Workspace, source: str, locations: set[str], rows_by_month: dict[str, Counter[str]], matcher: RuleMatcher
 ) -> None:
-    """Brings the units and failures of a source in step; `left` are the rows of touched months by unit."""
+    """Brings the units and failures of a source in step; `rows_by_month` are the rows of touched months by unit."""
     home, states = workspace.home, unit_state.load(workspace.home, source)
     one_record = any(one.name == source and KINDS[one.kind].one_record_per_unit for one in workspace.settings.sources)
     hidden = set()
     for path, state in states.items():
-        counted = [(month, left[month.month][path] if month.month in left else month.rows) for month in state.months]
+        counted = [
+            (month, rows_by_month[month.month][path] if month.month in rows_by_month else month.rows)
+            for month in state.months
+        ]
         months = [UnitMonth(month.month, rows, month.hash) for month, rows in counted if rows]
         emptied = bool(state.months) and not months
-        if emptied or (one_record and path in places and not months) or matcher.names(path):
+        if emptied or (one_record and path in locations and not months) or matcher.names(path):
             hidden.add(path)
         states[path] = replace(state, months=months)
     keyed = workspace.keys.id_hash
@@ -130,30 +133,30 @@ def _forget_units(
         {path: unit_state.hide_unit(one, keyed) if path in hidden else one for path, one in states.items()},
     )
     quarantine.drop_units(home, source, workspace.keys, hidden)
-    quarantine.erase(home, source, workspace.keys, places)
+    quarantine.erase(home, source, workspace.keys, locations)
     zone = workspace.zone(source)
     for file in quarantine.list_items(home, source, workspace.keys) if matcher else ():
         if raw_items.matches_rules(matcher, file.read_bytes(), zone):
             file.unlink()
     failures = unit_state.load_failures(home, source)
-    kept = [
+    remaining = [
         one
         for one in failures
         if one.unit not in hidden
-        and one.location not in places
+        and one.location not in locations
         and not matcher.names(f"{one.unit} {one.location} {one.message}")
     ]
-    if kept != failures:
-        unit_state.save_failures(home, source, kept)
+    if remaining != failures:
+        unit_state.save_failures(home, source, remaining)
 
 
 def _clean_up(home: Path) -> None:
-    """What killed writers left behind: files that were never put in place, and a generation that was never finished."""
+    """Removes leftovers of killed writers: temporary files and an unfinished generation."""
     generations.discard(home)
     shutil.rmtree(home / "private" / "spill", ignore_errors=True)
-    left = [*home.glob(".*.tmp")]
+    paths = [*home.glob(".*.tmp")]
     for part in (home / name for name in ("private", "lake", "published", graph_indexes.FOLDER)):
         # a reader that opens a generation meanwhile makes and removes folders there
-        left += [part / one for one in atomic.files(part) if PurePosixPath(one).match(".*.tmp")]
-    for path in left:
+        paths += [part / file_name for file_name in atomic.files(part) if PurePosixPath(file_name).match(".*.tmp")]
+    for path in paths:
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Selects the private records that rules of erasure name; changes nothing."""
+"""Selects the private records that erasure rules name; changes nothing."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 
 FileState = tuple[int, int, int]
-"""inode, bytes, and when it was written"""
+"""inode, size in bytes, and modification time in nanoseconds"""
 FileStates = dict[Path, FileState]
-_MOST_IN_MEMORY = 100_000_000
+_MAX_BYTES_IN_MEMORY = 100_000_000
 """bytes of months"""
-_IN_MEMORY: ContextVar[dict[Path, tuple[FileState, pa.Table]] | None] = ContextVar("months_in_memory", default=None)
+_CACHED_MONTHS: ContextVar[dict[Path, tuple[FileState, pa.Table]] | None] = ContextVar("months_in_memory", default=None)
 
 
 @dataclass
@@ -32,44 +32,44 @@ class ErasureSelection:
     """The records that rules name."""
 
     sources: set[str] = field(default_factory=set)
-    """sources that go as a whole"""
+    """sources that are removed as a whole"""
     ids: set[str] = field(default_factory=set)
-    """asset_ids of the records that go, wherever they are held"""
+    """asset_ids of the selected records"""
     parts: set[str] = field(default_factory=set)
-    """those of them that no rule names, but which are part of one that goes"""
+    """asset_ids of selected records that no rule names, but which are parts of one that a rule names"""
     months: dict[str, dict[str, int]] = field(default_factory=dict)
-    """source -> month -> how many rows of it go"""
+    """source -> month -> number of selected rows"""
     nowhere: set[str] = field(default_factory=set)
-    """asset_ids of which no row is left"""
+    """asset_ids of the records whose rows are all removed"""
     ids_as_read: dict[str, str] = field(default_factory=dict)
-    """of mails that go, and of their parts: asset_id -> the id that their file gives them"""
+    """selected mails and their parts: asset_id -> the id in their file"""
     shared_ids: set[str] = field(default_factory=set)
-    """of `ids` Message-IDs that a mail which stays bears as well"""
+    """Message-IDs in `ids` that a remaining mail has too"""
     native_ids: set[tuple[str, str]] = field(default_factory=set)
-    """their sources and native ids there"""
+    """(source, native id) of the selected records"""
     text_hashes: word_hashes.Hashes = field(default_factory=word_hashes.empty)
-    """what the mails among them say, by which quotations of them are found; not the phrases that others use as well"""
+    """hashes of the selected mails' texts, for matching quotations; without phrases that other mails contain"""
     repeating: dict[str, int] = field(default_factory=dict)
-    """asset_ids of records that stay and say the same in their own text -> how many words in a row"""
+    """asset_id of a remaining record whose own text repeats a selected mail -> length of the repetition in words"""
     marks: set[str] = field(default_factory=set)
-    """by which they are known again; not those that a record that stays has as well"""
+    """fingerprints of the selected records that no remaining record has"""
     hints: set[str] = field(default_factory=set)
-    """the same of those that something else may have as well"""
+    """fingerprints that another record may have too"""
     copies: set[str] = field(default_factory=set)
-    """asset_ids of records that stay and are the same file or message"""
+    """asset_ids of remaining records that are the same file or message"""
 
     def count(self, source: str) -> int:
-        """How many rows of that source go."""
+        """Number of selected rows of a source."""
         return sum(self.months.get(source, {}).values())
 
     def rows(self, source: str, table: pa.Table) -> pa.Array:
-        """Which of a month's private records go."""
+        """The selected rows of a month's private records, as a mask."""
         whole = source in self.sources
-        return pa.array([whole or one in self.ids for one in table["asset_id"].to_pylist()], pa.bool_())
+        return pa.array([whole or asset_id in self.ids for asset_id in table["asset_id"].to_pylist()], pa.bool_())
 
 
 def select(workspace: Workspace, rules: Iterable[ErasureRule]) -> ErasureSelection:
-    """Finds what the rules name in the private records of all sources, and the parts of it; changes nothing."""
+    """Selects the records that the rules name, in all sources, with their parts; changes nothing."""
     rules = list(rules)
     chosen, matcher = (
         ErasureSelection({rule.source for rule in rules if rule.source}),
@@ -97,37 +97,37 @@ def select(workspace: Workspace, rules: Iterable[ErasureRule]) -> ErasureSelecti
 
 
 def mails_quoting_selection(workspace: Workspace, rule: ErasureRule, chosen: ErasureSelection) -> list[str]:
-    """asset_ids of the mails that stay and quote what goes by that rule; changes nothing."""
-    matcher, found = (
+    """asset_ids of the remaining mails that quote a record of that rule; changes nothing."""
+    matcher, quoting = (
         RuleMatcher([replace(rule, said=word_hashes.encode(chosen.text_hashes))], workspace.keys, workspace.regions),
         set[str](),
     )
     for source, _, table in private_months(workspace) if len(chosen.text_hashes) else ():
         staying = table.filter(pc.invert(chosen.rows(source, table)))
-        found.update(record.asset_id for record in mail_quotes.quoting_mails(staying, matcher).values())
-    return sorted(found)
+        quoting.update(record.asset_id for record in mail_quotes.quoting_mails(staying, matcher).values())
+    return sorted(quoting)
 
 
 def complete_rule(rule: ErasureRule, chosen: ErasureSelection, workspace: Workspace) -> ErasureRule:
-    """The rule with the ids of all that it does not tell by itself, so that none of it comes back."""
+    """The rule with the ids of selected records that it does not match by itself, so that none comes back."""
     keys, ids = workspace.keys, set(rule.ids)
-    names = chosen.parts
+    asset_ids = chosen.parts
     if rule.what in ("records", "person"):
-        # another file may hold the same record without what told it here, such as a folder's name
-        names, ids = chosen.ids, ids | chosen.marks
+        # another file may hold the same record without the words that matched here, such as a folder's name
+        asset_ids, ids = chosen.ids, ids | chosen.marks
         rule = replace(rule, hints=sorted(chosen.hints), said=word_hashes.encode(chosen.text_hashes))
-    as_read = {chosen.ids_as_read[one] for one in names if one in chosen.ids_as_read}
-    ids |= {rule_matching.keyed_id(one, keys) for one in names | as_read}
-    single = sorted(rule_matching.keyed_id(one, keys) for one in chosen.shared_ids)
+    as_read = {chosen.ids_as_read[asset_id] for asset_id in asset_ids if asset_id in chosen.ids_as_read}
+    ids |= {rule_matching.keyed_id(asset_id, keys) for asset_id in asset_ids | as_read}
+    single = sorted(rule_matching.keyed_id(asset_id, keys) for asset_id in chosen.shared_ids)
     return replace(rule, ids=sorted(ids), single_mails=single, records=sum(map(chosen.count, chosen.months)))
 
 
 def private_months(
     workspace: Workspace, only: Mapping[str, Collection[str]] | None = None
 ) -> Iterator[tuple[str, str, pa.Table]]:
-    """Every month of private records that is stored, or `only` some by source: source, month, rows.
+    """Yields the stored months of private records, or `only` these by source: source, month, rows.
 
-    Raises ForgettingError where one cannot be read.
+    Raises ForgettingError if one cannot be read.
     """
     for source, path in _month_paths(workspace):
         if only is not None and path.stem not in only.get(source, ()):
@@ -135,8 +135,8 @@ def private_months(
         try:
             yield source, path.stem, _rows(workspace, source, path)
         except (pa.ArrowException, OSError):
-            what = path.relative_to(workspace.home).as_posix()
-            raise ForgettingError(f"{what} cannot be read; run `relrag sync --full` first") from None
+            name = path.relative_to(workspace.home).as_posix()
+            raise ForgettingError(f"{name} cannot be read; run `relrag sync --full` first") from None
 
 
 def month_files(workspace: Workspace) -> FileStates:
@@ -146,15 +146,15 @@ def month_files(workspace: Workspace) -> FileStates:
 
 @contextmanager
 def months_in_memory() -> Iterator[None]:
-    """Within it, `private_months` reads a month again only where its file has changed; small months only.
+    """While active, `private_months` caches small months and rereads one only if its file has changed.
 
-    A forget goes through all of them a dozen times, and opening a small file takes longer than anything done with it.
+    A forget reads all months a dozen times, and opening a small file takes longer than the work on it.
     """
-    token = _IN_MEMORY.set({})
+    token = _CACHED_MONTHS.set({})
     try:
         yield
     finally:
-        _IN_MEMORY.reset(token)
+        _CACHED_MONTHS.reset(token)
 
 
 def _month_paths(workspace: Workspace) -> Iterator[tuple[str, Path]]:
@@ -164,110 +164,114 @@ def _month_paths(workspace: Workspace) -> Iterator[tuple[str, Path]]:
 
 
 def _rows(workspace: Workspace, source: str, path: Path) -> pa.Table:
-    months = _IN_MEMORY.get()
+    months = _CACHED_MONTHS.get()
     state = _file_state(path) if months is not None else None
     if months and path in months and months[path][0] == state:
         return months[path][1]
     rows = lake.read(workspace.home, "private_records", source, path.stem)
     if months is not None and state is not None:
         months.pop(path, None)
-        if sum(held.nbytes for _, held in months.values()) + rows.nbytes <= _MOST_IN_MEMORY:
+        if sum(table.nbytes for _, table in months.values()) + rows.nbytes <= _MAX_BYTES_IN_MEMORY:
             months[path] = state, rows
     return rows
 
 
 def _file_state(path: Path) -> FileState:
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    stat = path.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def selected_rows(workspace: Workspace, chosen: ErasureSelection) -> Iterator[pa.Table]:
-    """The chosen records themselves, month by month."""
+    """Yields the selected records, month by month."""
     for source, _, table in private_months(workspace, chosen.months):
         yield table.filter(chosen.rows(source, table))
 
 
 def _count(workspace: Workspace, chosen: ErasureSelection) -> None:
-    held: set[str] = set()
+    remaining: set[str] = set()
     for source, month, table in private_months(workspace):
         rows = chosen.rows(source, table)
         going = table.filter(rows)
         if chosen.sources:
-            held.update(table["asset_id"].filter(pc.invert(rows)).to_pylist())
+            remaining.update(table["asset_id"].filter(pc.invert(rows)).to_pylist())
         if going.num_rows:
             chosen.months.setdefault(source, {})[month] = going.num_rows
             chosen.nowhere.update(going["asset_id"].to_pylist())
-            chosen.native_ids.update((source, one) for one in going["source_id"].to_pylist())
+            chosen.native_ids.update((source, native_id) for native_id in going["source_id"].to_pylist())
             as_read = zip(going["asset_id"].to_pylist(), mail_ids.ids_as_read(going), strict=True)
-            chosen.ids_as_read.update((name, one) for name, one in as_read if mail_ids.plain_id(one) != one)
-    chosen.nowhere -= held
+            chosen.ids_as_read.update(
+                (name, native_id) for name, native_id in as_read if mail_ids.plain_id(native_id) != native_id
+            )
+    chosen.nowhere -= remaining
 
 
 def _find_shared_ids(workspace: Workspace, chosen: ErasureSelection) -> None:
-    """Notes which Message-IDs of the chosen a mail that stays bears as well."""
-    plain = {one for one in chosen.ids_as_read if mail_ids.plain_id(one) == one}
+    """Stores the Message-IDs of selected mails that a remaining mail has too."""
+    plain = {asset_id for asset_id in chosen.ids_as_read if mail_ids.plain_id(asset_id) == asset_id}
     if not plain:
         return
-    wanted = pa.array(sorted(plain), pa.string())
+    message_ids = pa.array(sorted(plain), pa.string())
     for source, _, table in private_months(workspace):
         staying = mail_ids.plain_ids(table["asset_id"].filter(pc.invert(chosen.rows(source, table))))
-        chosen.shared_ids.update(staying.filter(pc.is_in(staying, wanted)).to_pylist())
+        chosen.shared_ids.update(staying.filter(pc.is_in(staying, message_ids)).to_pylist())
 
 
 def _record_fingerprints(workspace: Workspace, chosen: ErasureSelection) -> None:
-    """Notes by what the chosen are known again, and which records that stay are the same: an attachment, saved."""
+    """Stores the selected records' fingerprints, and the remaining copies, such as saved attachments."""
     for going in selected_rows(workspace, chosen):
         for mark in record_fingerprints.fingerprints(going, workspace.keys):
             (chosen.marks if mark.sure else chosen.hints).add(mark.hash)
-    wanted, kept = chosen.marks | chosen.hints, set[str]()
-    for source, _, table in private_months(workspace) if wanted else ():
+    hashes, remaining = chosen.marks | chosen.hints, set[str]()
+    for source, _, table in private_months(workspace) if hashes else ():
         staying = table.filter(pc.invert(chosen.rows(source, table)))
         for mark in record_fingerprints.fingerprints(staying, workspace.keys):
-            if mark.hash in wanted:
-                kept.add(mark.hash)
+            if mark.hash in hashes:
+                remaining.add(mark.hash)
                 if mark.telling:
                     chosen.copies.add(staying["asset_id"][mark.row].as_py())
-    chosen.marks -= kept
-    chosen.hints -= kept
+    chosen.marks -= remaining
+    chosen.hints -= remaining
 
 
 def _record_quotes(workspace: Workspace, chosen: ErasureSelection) -> None:
-    """Notes what the chosen mails say, and who else does: a phrase is everybody's, a longer stretch is said again.
+    """Stores hashes of the selected mails' texts, and the remaining records that repeat them in a long stretch.
 
-    What a mail that stays says itself is its own, wherever it is quoted: the chosen one may pass it on, or be its copy.
+    The own text of a remaining mail stays wherever it is quoted: the selected mail may forward or copy it.
     """
     words = word_hashes.WordHasher(workspace.keys.id_hash)
     going = _union(
-        mail_quotes.own_shingles(some.filter(mail_quotes.is_mail(some)), words)
-        for some in selected_rows(workspace, chosen)
+        mail_quotes.own_shingles(rows.filter(mail_quotes.is_mail(rows)), words)
+        for rows in selected_rows(workspace, chosen)
     )
     if not len(going.runs) and not len(going.lines):
         return
-    others, everyday = [word_hashes.empty()], np.zeros(len(going.pieces), dtype=bool)
+    other_runs, is_everyday = [word_hashes.empty()], np.zeros(len(going.pieces), dtype=bool)
     for source, _, table in private_months(workspace):
         staying = table.filter(pc.invert(chosen.rows(source, table)))
-        for again in mail_quotes.shared_shingles(staying, going, words):
-            everyday[again.pieces] = True
-            for asset_id, longest, runs in again.records:
-                if longest >= mail_quotes.SAID_AGAIN:
+        for shared in mail_quotes.shared_shingles(staying, going, words):
+            is_everyday[shared.pieces] = True
+            for asset_id, longest, runs in shared.records:
+                if longest >= mail_quotes.MIN_REPEATED_WORDS:
                     chosen.repeating[asset_id] = longest
                 else:
-                    others.append(runs)
+                    other_runs.append(runs)
         copies = pc.is_in(staying["asset_id"], pa.array(chosen.repeating, pa.string()))
-        others += mail_quotes.own_shingles(
+        other_runs += mail_quotes.own_shingles(
             staying.filter(pc.and_(copies, mail_quotes.is_mail(staying))), words, passing_on=False
         )[:3]
-    own = [
+    hashes = [
         going.runs,
         going.lines,
-        going.pieces[~everyday],
-        word_hashes.mark_shared(going.pieces[everyday]),
+        going.pieces[~is_everyday],
+        word_hashes.mark_shared(going.pieces[is_everyday]),
         going.edges,
     ]
-    not_own = np.concatenate(others)
-    chosen.text_hashes = np.setdiff1d(np.concatenate(own), np.concatenate([not_own, word_hashes.mark_shared(not_own)]))
+    other_hashes = np.concatenate(other_runs)
+    chosen.text_hashes = np.setdiff1d(
+        np.concatenate(hashes), np.concatenate([other_hashes, word_hashes.mark_shared(other_hashes)])
+    )
 
 
-def _union(some: Iterable[mail_quotes.OwnShingles]) -> mail_quotes.OwnShingles:
-    parts = zip(mail_quotes.OwnShingles(*[word_hashes.empty()] * 4), *some, strict=True)
+def _union(shingles: Iterable[mail_quotes.OwnShingles]) -> mail_quotes.OwnShingles:
+    parts = zip(mail_quotes.OwnShingles(*[word_hashes.empty()] * 4), *shingles, strict=True)
     return mail_quotes.OwnShingles(*(np.unique(np.concatenate(part)) for part in parts))

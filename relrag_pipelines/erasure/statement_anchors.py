@@ -1,7 +1,7 @@
-"""Removes from the owner's statements the anchors that only forgotten records give, and keeps the statements.
+"""Removes from the owner's statements the anchors that only forgotten records give.
 
-An anchor names a card, or holds the keyed hash of a name, a number or an address. A statement about somebody who stays
-keeps the anchors that other records give as well. A statement that is left with nothing to speak of goes.
+An anchor names a card, or is the keyed hash of a name, a number or an address. A statement about a remaining person
+keeps the anchors that other records give. A statement without any anchor left is removed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from relrag_pipelines.privacy.keys import Keys
 def orphaned_anchors(
     identifiers: Iterable[tuple[str, pa.Table]], asset_ids: AbstractSet[str], among: AbstractSet[str], keys: Keys
 ) -> set[str]:
-    """The anchors `among` these that only the records `asset_ids` give; `identifiers`: source and rows, by month."""
+    """The anchors `among` that only the records `asset_ids` give; `identifiers` are (source, rows) by month."""
     going: set[str] = set()
     staying: set[str] = set()
     ids = pa.array(sorted(asset_ids), pa.string())
@@ -42,10 +42,10 @@ def orphaned_anchors(
 
 
 def _anchors(source: str, identifiers: pa.Table, keys: Keys) -> set[str]:
-    found: set[str] = set()
+    anchors: set[str] = set()
     for entry in naming_entries({source: identifiers}):
-        found |= possible_anchors(entry, lambda name: keys.pseudonym(PERSON, name))
-    return found
+        anchors |= possible_anchors(entry, lambda name: keys.pseudonym(PERSON, name))
+    return anchors
 
 
 def anchors_of(statement: object) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ def anchors_of(statement: object) -> tuple[str, ...]:
 
 
 def remaining_anchors(entries: Iterable[NumberedEntry], orphans: AbstractSet[str]) -> dict[int, list[str]]:
-    """By person the anchors that the id was given to and that stay."""
+    """person_id -> the remaining anchors that its id was allocated to."""
     remaining: defaultdict[int, list[str]] = defaultdict(list)
     for entry in entries:
         if isinstance(entry.statement, Allocation):
@@ -70,14 +70,14 @@ def remaining_anchors(entries: Iterable[NumberedEntry], orphans: AbstractSet[str
 
 
 def without_anchors(statement: Any, orphans: AbstractSet[str], remaining: Mapping[int, list[str]]) -> Any:
-    """The statement without these anchors; None where it says nothing without them.
+    """The statement without these anchors; None if it means nothing without them.
 
-    `remaining` are the anchors that stay, by person: a statement about somebody who stays is held by those.
+    `remaining` are the remaining anchors by person, to which a statement about a remaining person is moved.
     """
     if orphans.isdisjoint(anchors_of(statement)):
         return statement
     match statement:
-        case Allocation():  # even without anchors it says that nobody else gets the id
+        case Allocation():  # even without anchors it reserves the id
             return replace(statement, anchors=_without(statement.anchors, orphans))
         case Split():
             out, stay = _without(statement.out, orphans), _without(statement.stay, orphans)

@@ -1,7 +1,7 @@
-"""Proves that nothing is left: searches every file for values that only the forgotten records held.
+"""Proves an erasure: searches every file for values that only the forgotten records held.
 
-What also stands in records that stay, or among this program's own words, says nothing about what was forgotten and is
-left out of the search. A text is looked for by runs of a few words, so that a passage of it is found as well.
+Values that also occur in remaining records or in this program's own source prove nothing and are left out. Texts are
+searched for by runs of a few words, so that a passage of a text is found as well.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines.erasure import byte_search, journal_removal, record_selection, rule_matching
-from relrag_pipelines.erasure.byte_search import LEAST_BYTES, SearchPatterns, SearchResult
+from relrag_pipelines.erasure.byte_search import MIN_BYTES, SearchPatterns, SearchResult
 from relrag_pipelines.identity.participants import parse_identifiers
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.workspace import Workspace
 
-MOST = 20_000
-"""values that are searched for at most"""
-_RUN = 4
-_LONGEST = 200
-_FEW = 3
-"""records that hold the same phrase although it is no everyday one"""
+MAX_VALUES = 20_000
+"""largest number of values to search for"""
+_RUN_WORDS = 4
+_MAX_VALUE_CHARS = 200
+_MAX_SHARING_RECORDS = 3
+"""a phrase in more records than this counts as an everyday phrase"""
 _LINES = re.compile(r"[^\r\n\f\v\x85\u2028\u2029]+")
 _TIME = re.compile(r"[\d:./ TZ+-]*")
 
 
 class SimilarRecord(NamedTuple):
-    """A record that stays and holds phrases of what is forgotten."""
+    """A remaining record that contains phrases of forgotten records."""
 
     kind: str
     rag_source_type: str
@@ -50,75 +50,82 @@ class SimilarRecord(NamedTuple):
 
 @dataclass
 class ErasureProof:
-    """What the search for forgotten values saw."""
+    """The result of the search for forgotten values."""
 
     search: SearchResult
     values: int = 0
-    """how many were searched for"""
+    """number of values searched for"""
     is_sample: bool = False
-    """there are more; these are a fair sample"""
+    """the values are a sample of all"""
     shared_values: int = 0
-    """how many stand in records that stay as well, and are not searched for"""
-    own: int = 0
-    """how many are among this program's own words or in the paths of the archive, and are not searched for"""
+    """number of values that also occur in remaining records; not searched for"""
+    program_values: int = 0
+    """number of values that occur in this program's source or the archive's paths; not searched for"""
     short: int = 0
-    """how many words, numbers and dates tell nothing by themselves, and are not searched for"""
-    alike: list[SimilarRecord] = field(default_factory=list)
-    """records that stay and hold what few others do: they may hold pieces of it; those with the most come first"""
+    """number of words, numbers and dates that are too common to prove anything; not searched for"""
+    similar_records: list[SimilarRecord] = field(default_factory=list)
+    """remaining records with rare phrases of forgotten ones, which may be fragments; those with the most come first"""
     remaining_names: list[str] = field(default_factory=list)
-    """names that were to be forgotten, as given, and stand in what stays"""
+    """names to be forgotten, as given, that occur in remaining records"""
 
     @property
     def holds(self) -> bool:
-        """No file holds any of the values, and all could be read."""
+        """Whether every file could be read and none holds any of the values."""
         return not (self.search.holding or self.search.unreadable or self.remaining_names)
 
 
 def distinctive_values(tables: Iterable[pa.Table]) -> tuple[set[str], bool]:
-    """What private records say that can be told from anything else: ids, names, addresses, runs of words.
+    """The distinctive values of private records: ids, names, addresses, runs of words; and whether they are a sample.
 
-    At most MOST of them, those with the lowest hashes, and whether there are more.
+    At most MAX_VALUES, those with the lowest hashes.
     """
     values: set[str] = set()
     sampled = False
     for table in tables:
         for column, texts, _ in rule_matching.external_strings(table):
             values.update(_texts_of_column(column, texts))
-            if len(values) > MOST:
-                values, sampled = set(sorted(values, key=_is_coincidence)[:MOST]), True
+            if len(values) > MAX_VALUES:
+                values, sampled = set(sorted(values, key=_sample_key)[:MAX_VALUES]), True
     return values, sampled
 
 
 def verify_erased(
-    workspace: Workspace, values: set[str], named: Iterable[str] = (), *, sampled: bool = False, short: int = 0
+    workspace: Workspace, values: set[str], given_names: Iterable[str] = (), *, sampled: bool = False, short: int = 0
 ) -> ErasureProof:
-    """Searches the archive, from which the records are gone, for their values and for what named a person."""
-    wanted = {said for who in named for said in _name_variants(who)}
-    needles = SearchPatterns(sorted(values | wanted))
-    within: set[str] = set()
-    standing: set[str] = set()
+    """Searches the archive, after the records were removed, for their values and for the person's given names."""
+    name_values = {variant for name in given_names for variant in _name_variants(name)}
+    needles = SearchPatterns(sorted(values | name_values))
+    partial: set[str] = set()
+    remaining_names: set[str] = set()
     for text in _remaining_values(workspace):
-        within |= needles.values_in(text)
-        standing |= needles.whole(text) & wanted
-    own = {value for text in _program_words(workspace) for value in needles.values_in(text)}
-    words = sorted(wanted - standing - own)
-    # one that is part of a longer word that stays can be told from it only where words are read, not in packed bytes
-    names = [value for value in words if value not in within and len(value.encode()) >= LEAST_BYTES]
-    alone = sorted(values - within - own - wanted)
-    searched = byte_search.search(workspace.home, [*names, *alone], words)
-    shared = len((values & within) - own - standing)
-    alike = _similar_records(workspace, sorted(values & within - own))
-    still_named = sorted(standing - own)
+        partial |= needles.values_in(text)
+        remaining_names |= needles.whole(text) & name_values
+    program_values = {value for text in _program_words(workspace) for value in needles.values_in(text)}
+    words = sorted(name_values - remaining_names - program_values)
+    # a name within a longer remaining word can be distinguished from it only in unpacked text, not in raw bytes
+    searched_names = [value for value in words if value not in partial and len(value.encode()) >= MIN_BYTES]
+    alone = sorted(values - partial - program_values - name_values)
+    searched = byte_search.search(workspace.home, [*searched_names, *alone], words)
+    shared = len((values & partial) - program_values - remaining_names)
+    similar = _similar_records(workspace, sorted(values & partial - program_values))
+    still_named = sorted(remaining_names - program_values)
     return ErasureProof(
-        searched, len(words) + len(alone), sampled, shared, len((values | wanted) & own), short, alike, still_named
+        searched,
+        len(words) + len(alone),
+        sampled,
+        shared,
+        len((values | name_values) & program_values),
+        short,
+        similar,
+        still_named,
     )
 
 
 def _similar_records(workspace: Workspace, phrases: list[str]) -> list[SimilarRecord]:
-    """The records that stay and hold phrases which no more than _FEW records hold; what more hold is everyday."""
+    """The remaining records that contain phrases which at most _MAX_SHARING_RECORDS records contain."""
     needles = SearchPatterns(phrases)
     holding: dict[str, set[str]] = defaultdict(set)
-    known: dict[str, tuple[str, str, int | None, str]] = {}
+    metadata: dict[str, tuple[str, str, int | None, str]] = {}
     for _, _, table in record_selection.private_months(workspace) if phrases else ():
         ids = table["asset_id"].to_pylist()
         times = table.select(["kind", "rag_source_type", "ts", "date_quality"]).to_pydict().values()
@@ -127,67 +134,76 @@ def _similar_records(workspace: Workspace, phrases: list[str]) -> list[SimilarRe
             for text, row in zip(texts.to_pylist(), rows.tolist(), strict=True):
                 for phrase in needles.values_in(text.encode("utf-8", "surrogatepass")):
                     holding[phrase].add(ids[row])
-                    known[ids[row]] = described[row]
-    few = Counter(one for records in holding.values() if len(records) <= _FEW for one in records)
+                    metadata[ids[row]] = described[row]
+    phrase_counts = Counter(
+        asset_id for records in holding.values() if len(records) <= _MAX_SHARING_RECORDS for asset_id in records
+    )
     return [
-        SimilarRecord(*known[one], one, count) for one, count in sorted(few.items(), key=lambda one: (-one[1], one[0]))
+        SimilarRecord(*metadata[asset_id], asset_id, count)
+        for asset_id, count in sorted(phrase_counts.items(), key=lambda asset_id: (-asset_id[1], asset_id[0]))
     ]
 
 
 def short_in(tables: Iterable[pa.Table]) -> int:
     """How many different short words, numbers and dates private records hold that tell nothing by themselves."""
-    found: set[str] = set()
+    short_words: set[str] = set()
     for table in tables:
         for column, texts, _ in rule_matching.external_strings(table):
             for text in pc.unique(texts).to_pylist():
-                said = rule_matching.json_texts(orjson.loads(text)) if column == "extra" else [text]
-                found.update(word for one in said for word in one.split() if not _is_distinctive(word, least_words=3))
-    return len(found)
+                content = rule_matching.json_texts(orjson.loads(text)) if column == "extra" else [text]
+                short_words.update(
+                    word for string in content for word in string.split() if not _is_distinctive(word, min_words=3)
+                )
+    return len(short_words)
 
 
 def _name_variants(who: str) -> set[str]:
-    """How somebody may stand in a file: as given, and each name and address of it alone."""
-    named = parse_identifiers(who)
-    return {who.strip(), *(one.value for one in named), *(one.normalised for one in named if one.kind == "email")}
+    """The forms of a person's name in files: as given, and each name and address in it."""
+    identifiers = parse_identifiers(who)
+    return {
+        who.strip(),
+        *(identifier.value for identifier in identifiers),
+        *(identifier.normalised for identifier in identifiers if identifier.kind == "email"),
+    }
 
 
 def _texts_of_column(column: str, texts: pa.Array) -> Iterator[str]:
     for text in pc.unique(texts).to_pylist():
         if column == "extra":
-            yield from (run for said in rule_matching.json_texts(orjson.loads(text)) for run in _runs(said))
+            yield from (run for string in rule_matching.json_texts(orjson.loads(text)) for run in _runs(string))
         elif column == "text":
             yield from _runs(text)
-        elif _is_distinctive(text, least_words=2):
+        elif _is_distinctive(text, min_words=2):
             yield text
 
 
 def _runs(text: str) -> Iterator[str]:
-    """A text in runs of a few words, none beyond a line; the last of a line overlaps the one before it."""
+    """Yields runs of a few words, line by line; the last run of a line overlaps the one before it."""
     for line in _LINES.findall(text):
-        words = [found.span() for found in re.finditer(r"\S+", line)]
-        for first in range(0, len(words), _RUN):
-            run = words[max(0, min(first, len(words) - _RUN)) : first + _RUN]
-            value = line[run[0][0] : run[-1][1]][:_LONGEST]
-            if _is_distinctive(value, least_words=3):
+        words = [match.span() for match in re.finditer(r"\S+", line)]
+        for start in range(0, len(words), _RUN_WORDS):
+            run = words[max(0, min(start, len(words) - _RUN_WORDS)) : start + _RUN_WORDS]
+            value = line[run[0][0] : run[-1][1]][:_MAX_VALUE_CHARS]
+            if _is_distinctive(value, min_words=3):
                 yield value
             else:
-                yield from (word for word in value.split() if _is_distinctive(word, least_words=3))
+                yield from (word for word in value.split() if _is_distinctive(word, min_words=3))
 
 
-def _is_distinctive(value: str, least_words: int) -> bool:
-    """Whether finding it would mean something: no everyday word, no number or time that stands anywhere."""
+def _is_distinctive(value: str, min_words: int) -> bool:
+    """Whether a match would prove something: not for everyday words, and numbers and times found anywhere."""
     size = len(value.encode("utf-8", "surrogatepass"))
-    if size < LEAST_BYTES or _TIME.fullmatch(value):
+    if size < MIN_BYTES or _TIME.fullmatch(value):
         return sum(map(str.isdecimal, value)) > 8 and not value.startswith(("19", "20"))
     if not value.isascii():
         return True
-    if len(value.split()) >= least_words:
-        return size >= 2 * LEAST_BYTES
+    if len(value.split()) >= min_words:
+        return size >= 2 * MIN_BYTES
     return len(value.split()) == 1 and ("@" in value or any(map(str.isdecimal, value)))
 
 
 def _remaining_values(workspace: Workspace) -> Iterator[bytes]:
-    """All strings of the records that stay, and the owner's own words about what stays."""
+    """Yields all strings of the remaining records, and the owner's own words in the journal."""
     with suppress(JournalError):
         for entry in journal.entries(workspace.home):
             yield from (text.encode() for text in journal_removal.own_words(entry.statement))
@@ -197,8 +213,8 @@ def _remaining_values(workspace: Workspace) -> Iterator[bytes]:
 
 
 def _program_words(workspace: Workspace) -> Iterator[bytes]:
-    """This program's own words, which name its tables and assets, and where it and the archive lie: Dagster notes that,
-    and the path of a home folder names its owner.
+    """Yields this program's source, which names its tables and assets, and its paths and the archive's: Dagster stores
+    these, and the path of a home folder names its owner.
     """
     settings = workspace.settings
     places = [str(settings.folder), str(settings.home_path), sys.prefix, *(source.name for source in settings.sources)]
@@ -207,5 +223,5 @@ def _program_words(workspace: Workspace) -> Iterator[bytes]:
         yield module.read_bytes()
 
 
-def _is_coincidence(value: str) -> bytes:
+def _sample_key(value: str) -> bytes:
     return hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()

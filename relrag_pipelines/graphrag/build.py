@@ -109,7 +109,7 @@ def _reported_communities(
     drafts: pd.DataFrame | None,
     writer: Writer | None,
 ) -> Tables:
-    """The tables of communities, their reports, and the drafts of these."""
+    """Builds the tables of communities and of their reports, and the drafts of the reports."""
     days = [extractive_reports.day(_latest(last, ts)) for last, ts in zip(origin["last_ts"], origin["ts"], strict=True)]
     clusters = communities(built.edges, max_size)
     table = community_table(clusters, built, dict(zip(units["id"], days, strict=True)))

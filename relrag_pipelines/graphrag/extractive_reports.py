@@ -33,7 +33,7 @@ _MAX_CHARS = 300
 _MIN_WORDS = 4
 """words of a sentence, if there is another one: a name alone says nothing"""
 _CITED = 5
-"""most numbers of one table in a citation, as Microsoft's prompts ask for; `+more` stands for the rest"""
+"""A citation names at most this many ids of a table, as in Microsoft's prompts; `+more` replaces the rest"""
 _AMOUNT = r"\d(?:[.,' \u00a0]?\d)*"
 _CURRENCY = "|".join(
     (

@@ -45,7 +45,7 @@ class KnownPeople:
         self._automaton = ahocorasick_rs.AhoCorasick(self._names, matchkind=leftmost_longest)
 
     def key(self, name: str) -> str | None:
-        """The key of the person with a name; None if there is none."""
+        """Returns the key of the person who bears the name, or None."""
         return self._keys.get(lower(plain_name(name)))
 
     def mentions(self, unit: int, text: str, headers: Iterable[str]) -> Iterator[Mention]:

@@ -25,7 +25,7 @@ def refresh(workspace: Workspace) -> None:
             evidence[name] = stored.get(name, {})
             if entry.output and evidence[name].get("made_from") != made_from:
                 records = lake.read(home, "private_records", source.name, month, damaged=True)
-                evidence[name] = {"made_from": made_from, **region_evidence.of_month(records, keys.id_hash)}
+                evidence[name] = {"made_from": made_from, **region_evidence.month_evidence(records, keys.id_hash)}
     counted = {name: month for name, month in evidence.items() if month}
     zones = [settings.timezone, *(source.timezone for source in settings.sources if source.timezone)]
     archive_regions.save(home, region_evidence.regions(counted.values(), zones), counted)

@@ -126,7 +126,7 @@ class _MonthSorter:
             self.contents.add_failure(failure)
             return
         month = self._assigner.assign(record)
-        self._matcher.leave_out(record)
+        self._matcher.cut_quotations(record)
         record.content_hash, size = content_hash(record, self._keys)
         hashed = "\0".join([record.content_hash, *record.locations]).encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(hashed, digest_size=16).digest()

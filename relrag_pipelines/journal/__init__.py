@@ -1,1 +1,1 @@
-"""The owner's statements: one journal, to which entries are only added."""
+"""The owner's statements: an append-only journal."""

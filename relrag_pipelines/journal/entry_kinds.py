@@ -1,4 +1,4 @@
-"""Every kind of entry that the journal may hold, declared once: its name and the row type of what it says."""
+"""Declares every kind of journal entry: its name and the type of its statement."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from relrag_pipelines.stores.table_schema import columns
 
 
 @dataclass(slots=True)
-class CallWord:
-    """What the owner decided about one recorded call."""
+class CallDecision:
+    """The owner's decision about a recorded call."""
 
     asset_id: Annotated[str, "the call"]
     word: Annotated[str, "approve; or swap-speakers: the two stand for each other, a second time takes that back"]
@@ -21,7 +21,7 @@ class CallWord:
 
 @dataclass(slots=True)
 class GraphRAGIndex:
-    """A GraphRAG index stored elsewhere, and its name here."""
+    """A GraphRAG index outside the archive, and its name here."""
 
     name: Annotated[str, "its name; what was said of it last counts"]
     folder: Annotated[str, "where its parquet files lie, absolute; empty: the name is taken back"]
@@ -29,29 +29,29 @@ class GraphRAGIndex:
 
 KINDS: Mapping[str, type] = {
     "link": ManualLink,
-    "call": CallWord,
+    "call": CallDecision,
     "graphrag_index": GraphRAGIndex,
     **journal_statements.KINDS,
 }
-"""name in the journal -> row type. A name stays as long as there are entries of it; a new field needs a default"""
+"""name in the journal -> row type. A name must stay while journals have entries of it; a new field needs a default"""
 FORGOTTEN = "forgotten"
-"""kind of what is left of an entry that was forgotten: its number, so that no other gets it"""
+"""kind of a forgotten entry, of which only the number remains, so that no other entry gets it"""
 _NAMES = {row: name for name, row in KINDS.items()}
 
 
-def kind_of(said: object) -> str:
-    """The name of the kind that a row is an entry of; KeyError where its type is declared nowhere above."""
-    return _NAMES[type(said)]
+def kind_of(statement: object) -> str:
+    """The kind's name for a statement; KeyError if its type is not declared in KINDS."""
+    return _NAMES[type(statement)]
 
 
 def parse(kind: str, fields: Mapping[str, Any]) -> Any:
-    """The row that an entry says. Raises KeyError for an unknown kind, TypeError where a field is missing."""
+    """The statement of an entry. Raises KeyError for an unknown kind, TypeError if a field is missing."""
     row = KINDS[kind]
     names = {column.name: column.attribute for column in columns(row)}
     return row(**{attribute: fields[name] for name, attribute in names.items() if name in fields})
 
 
-def to_fields(said: object) -> dict[str, Any]:
-    """The fields of a row by their declared names, as the journal keeps them."""
-    row: type = type(said)
-    return {column.name: getattr(said, column.attribute) for column in columns(row)}
+def to_fields(statement: object) -> dict[str, Any]:
+    """The fields of a statement by their declared names, as the journal stores them."""
+    row: type = type(statement)
+    return {column.name: getattr(statement, column.attribute) for column in columns(row)}

@@ -1,6 +1,6 @@
-"""approvals.jsonl and links.jsonl, which held the owner's statements before there was one journal.
+"""Reads approvals.jsonl and links.jsonl, which held the owner's statements before the journal existed.
 
-Each line was `{"at": time, ...fields}`, without a number; one that a power cut tore is ignored, wherever it stands.
+Each line is `{"at": time, ...fields}`, without a number; a line that a power cut tore is ignored.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from relrag_pipelines.journal import entry_kinds
 from relrag_pipelines.stores import private_manifest
 
 FILES: Mapping[str, str] = {"private/approvals.jsonl": "call", "private/links.jsonl": "link"}
-"""path within the home -> the kind that its lines are of"""
+"""path within the home -> the kind of its lines"""
 
 Line = tuple[str, str, dict[str, Any]]
 """at, kind, fields"""
 
 
 def lines(home: Path) -> list[Line]:
-    """What these files say, by time; none once the journal has taken it over."""
-    found = []
+    """The statements in these files, by time; empty after the journal has taken them over."""
+    statements = []
     for name, kind in FILES.items():
         file = home / name
         for line in file.read_bytes().splitlines() if file.exists() else ():
             try:
                 stored = orjson.loads(line)
-                found.append((stored["at"], kind, entry_kinds.to_fields(entry_kinds.parse(kind, stored))))
+                statements.append((stored["at"], kind, entry_kinds.to_fields(entry_kinds.parse(kind, stored))))
             except (orjson.JSONDecodeError, TypeError, KeyError):
                 continue
-    return sorted(found, key=lambda line: line[0])
+    return sorted(statements, key=lambda line: line[0])
 
 
 def remove(home: Path) -> None:
-    """Removes them."""
-    if there := [name for name in FILES if (home / name).exists()]:
-        private_manifest.unexpect(home, there)
-        for name in there:
+    """Removes these files."""
+    if existing := [name for name in FILES if (home / name).exists()]:
+        private_manifest.unexpect(home, existing)
+        for name in existing:
             (home / name).unlink()

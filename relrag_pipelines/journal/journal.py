@@ -1,8 +1,8 @@
-"""The owner's statements, entry by entry: private/journal.jsonl. Nothing else holds them.
+"""The owner's statements, in private/journal.jsonl. No other file holds them.
 
-Entries are appended under the writer's lock, on disk when that returns; entry_kinds.py declares what one may say.
-Readers take them in order, or from the number that a generation's MANIFEST names. Only forgetting rewrites the file, as
-a whole. A last line without its end is a torn one, which nobody was told of: it is ignored, and cut off by the next.
+Entries are appended under the writer's lock and synced to disk; entry_kinds.py declares their kinds. Readers take them
+in order, or from the number in a generation's MANIFEST. Only forgetting rewrites the file, as a whole. A last line
+without a line end was torn by a kill and never confirmed: it is ignored, and the next append removes it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class JournalError(SafeError):
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """One statement of the owner."""
+    """A numbered statement of the owner."""
 
     number: int
     at: str
@@ -43,7 +43,7 @@ class JournalEntry:
     kind: str
     """see entry_kinds.py"""
     statement: Any
-    """a row of the kind's type; None of an entry that was forgotten"""
+    """a row of the kind's type; None if the entry was forgotten"""
 
 
 def path(home: Path) -> Path:
@@ -51,49 +51,49 @@ def path(home: Path) -> Path:
     return home / NAME
 
 
-def append(home: Path, said: Iterable[object]) -> list[int]:
-    """Adds an entry for each row and returns their numbers; all are on disk then. Raises lock.LockedByOther."""
+def append(home: Path, rows: Iterable[object]) -> list[int]:
+    """Appends an entry for each row, synced to disk, and returns their numbers. Raises lock.LockedByOther."""
     with lock.writing(home, "relrag journal"):
         take_over(home)
         first, at = last_number(home) + 1, now().isoformat("T", "seconds")
-        entries = [JournalEntry(number, at, entry_kinds.kind_of(row), row) for number, row in enumerate(said, first)]
+        entries = [JournalEntry(number, at, entry_kinds.kind_of(row), row) for number, row in enumerate(rows, first)]
         _append(home, b"".join(map(_line, entries)))
     return [entry.number for entry in entries]
 
 
 def entries(home: Path, after: int = 0) -> list[JournalEntry]:
-    """All entries in order, or those behind a number; those of former files too, until they are taken over.
+    """The entries in order, with numbers greater than `after`; those of former files too, until they are taken over.
 
-    Raises JournalError where a line is damaged, or a newer relrag wrote it.
+    Raises JournalError if a line is damaged, or a newer relrag wrote it.
     """
     former = former_files.lines(home)
-    known = _parse(home, state(home))
-    known += tuple(_former(former, known))
+    parsed = _parse(home, state(home))
+    parsed += tuple(_former(former, parsed))
     return [
         JournalEntry(number, at, kind, None if kind == entry_kinds.FORGOTTEN else entry_kinds.parse(kind, fields))
-        for number, at, kind, fields in known
+        for number, at, kind, fields in parsed
         if number > after
     ]
 
 
 def statements(home: Path, row: type[Row], after: int = 0) -> list[Row]:
-    """What the entries of one kind say, in order. Raises as `entries` does."""
+    """The statements of one type, in order. Raises JournalError as `entries` does."""
     return [entry.statement for entry in entries(home, after) if isinstance(entry.statement, row)]
 
 
 def last_number(home: Path) -> int:
-    """The highest number that was ever given; 0 in a journal without entries."""
+    """The highest number ever given; 0 if the journal is empty."""
     return max((entry.number for entry in entries(home)), default=0)
 
 
 def state(home: Path) -> tuple[tuple[int, int], ...]:
-    """Changes when there is something new to read: size and time of each file that exists."""
+    """Size and modification time of each file that exists; differs after every change."""
     files = (home / name for name in (NAME, *former_files.FILES))
-    return tuple((found.st_size, found.st_mtime_ns) for file in files if file.exists() and (found := file.stat()))
+    return tuple((stat.st_size, stat.st_mtime_ns) for file in files if file.exists() and (stat := file.stat()))
 
 
 def take_over(home: Path) -> None:
-    """Moves what former files hold into the journal, once, and removes them; the caller holds the writer's lock."""
+    """Moves the statements of former files into the journal and removes the files; needs the writer's lock."""
     if not (former := former_files.lines(home)):
         former_files.remove(home)
         return
@@ -105,34 +105,34 @@ def take_over(home: Path) -> None:
     former_files.remove(home)
 
 
-def forget(home: Path, meant: Callable[[list[Any]], bool]) -> int:
-    """Leaves of the entries whose fields' values are meant nothing but the number; returns how many they were.
+def forget(home: Path, is_meant: Callable[[list[Any]], bool]) -> int:
+    """Erases the entries for whose values `is_meant` is true, except for their numbers; returns how many.
 
-    The file is replaced as a whole, a torn line goes. What cannot be read stays, for the search to name.
+    The file is replaced as a whole, without a torn line. Unreadable lines stay; the search reports them.
     """
-    return _forget(home, lambda line: _is_meant(line, meant))
+    return _forget(home, lambda line: _is_meant(line, is_meant))
 
 
 def forget_entries(home: Path, numbers: Collection[int]) -> int:
-    """The same of the entries with these numbers."""
+    """Erases the entries with these numbers, as `forget` does."""
     return _forget(home, lambda line: _number(line) in numbers)
 
 
 def rewrite(home: Path, change: Callable[[Any], Any]) -> int:
-    """Replaces what each entry says by what `change` makes of it; numbers and times stay. Returns how many differ.
+    """Replaces each statement by the result of `change`; numbers and times stay. Returns the number of changes.
 
-    The file is replaced as a whole. Raises JournalError where a line cannot be read.
+    The file is replaced as a whole. Raises JournalError if a line cannot be read.
     """
     with lock.writing(home, "relrag journal"):
         take_over(home)
-        before = entries(home)
-        after = [
-            entry if entry.statement is None else replace(entry, statement=change(entry.statement)) for entry in before
+        former = entries(home)
+        new_entries = [
+            entry if entry.statement is None else replace(entry, statement=change(entry.statement)) for entry in former
         ]
-        changed = sum(one != two for one, two in zip(before, after, strict=True))
+        changed = sum(left != right for left, right in zip(former, new_entries, strict=True))
         if changed:
-            told = zip(_whole_lines(path(home)), before, after, strict=True)
-            _replace(home, b"".join(line if one == two else _line(two) for line, one, two in told))
+            triples = zip(_whole_lines(path(home)), former, new_entries, strict=True)
+            _replace(home, b"".join(line if left == right else _line(right) for line, left, right in triples))
     return changed
 
 
@@ -140,15 +140,15 @@ def _forget(home: Path, is_meant: Callable[[bytes], bool]) -> int:
     with lock.writing(home, "relrag journal"):
         take_over(home)
         lines = _whole_lines(path(home))
-        kept = [_erase_content(line) if is_meant(line) else line for line in lines]
-        if path(home).exists() and path(home).read_bytes() != b"".join(kept):
-            _replace(home, b"".join(kept))
-    return sum(one != two for one, two in zip(kept, lines, strict=True))
+        remaining = [_erase_content(line) if is_meant(line) else line for line in lines]
+        if path(home).exists() and path(home).read_bytes() != b"".join(remaining):
+            _replace(home, b"".join(remaining))
+    return sum(left != right for left, right in zip(remaining, lines, strict=True))
 
 
-def _is_meant(line: bytes, meant: Callable[[list[Any]], bool]) -> bool:
+def _is_meant(line: bytes, is_about: Callable[[list[Any]], bool]) -> bool:
     try:
-        return meant(list(orjson.loads(line).get("said", {}).values()))
+        return is_about(list(orjson.loads(line).get("said", {}).values()))
     except (orjson.JSONDecodeError, AttributeError):
         return False
 
@@ -173,37 +173,37 @@ Parsed = tuple[int, str, str, dict[str, Any]]
 """number, at, kind, fields"""
 
 
-def _former(former: list[former_files.Line], known: Iterable[Parsed]) -> list[Parsed]:
-    """What former files hold and the journal does not, numbered behind it: a kill may come before they are removed."""
-    there = [(at, kind, fields) for _, at, kind, fields in known]
-    new = [line for line in former if line not in there]
-    first = max((number for number, *_ in known), default=0) + 1
-    return [(number, *line) for number, line in enumerate(new, first)]
+def _former(former: list[former_files.Line], parsed: Iterable[Parsed]) -> list[Parsed]:
+    """Statements of former files that the journal lacks, with the next numbers; a kill may have left both."""
+    present = [(at, kind, fields) for _, at, kind, fields in parsed]
+    missing = [line for line in former if line not in present]
+    first = max((number for number, *_ in parsed), default=0) + 1
+    return [(number, *line) for number, line in enumerate(missing, first)]
 
 
 @functools.lru_cache(4)
 def _parse(home: Path, state: tuple[tuple[int, int], ...]) -> tuple[Parsed, ...]:
-    found: list[Parsed] = []
-    for place, line in enumerate(_whole_lines(path(home)), start=1):
+    parsed: list[Parsed] = []
+    for line_number, line in enumerate(_whole_lines(path(home)), start=1):
         try:
             entry = orjson.loads(line)
             number, at, kind, fields = entry["entry"], entry["at"], entry["kind"], entry.get("said", {})
             if kind != entry_kinds.FORGOTTEN and kind not in entry_kinds.KINDS:
-                said = f'is of kind "{kind}", which a newer relrag wrote; install that version'
-                raise JournalError(f"{NAME}, line {place}, {said}")
+                problem = f'is of kind "{kind}", which a newer relrag wrote; install that version'
+                raise JournalError(f"{NAME}, line {line_number}, {problem}")
             if kind != entry_kinds.FORGOTTEN:
                 entry_kinds.parse(kind, fields)
-            if number <= (found[-1][0] if found else 0):
+            if number <= (parsed[-1][0] if parsed else 0):
                 raise ValueError
         except (ValueError, TypeError, KeyError, AttributeError):
             advice = "put the journal of a backup in its place, or remove the line if it can be done without"
-            raise JournalError(f"{NAME}, line {place}, is damaged; {advice}") from None
-        found.append((number, at, kind, fields))
-    return tuple(found)
+            raise JournalError(f"{NAME}, line {line_number}, is damaged; {advice}") from None
+        parsed.append((number, at, kind, fields))
+    return tuple(parsed)
 
 
 def _whole_lines(file: Path) -> list[bytes]:
-    """The lines that have an end."""
+    """The lines of a file that have a line end."""
     lines = file.read_bytes().splitlines(keepends=True) if file.exists() else []
     return [line for line in lines if line.endswith(b"\n")]
 
@@ -211,18 +211,18 @@ def _whole_lines(file: Path) -> list[bytes]:
 def _append(home: Path, added: bytes) -> None:
     file = path(home)
     make_private(file.parent)
-    before = b"".join(_whole_lines(file))
-    private_manifest.expect(home, NAME, hashlib.sha256(before + added).hexdigest())
+    former = b"".join(_whole_lines(file))
+    private_manifest.expect(home, NAME, hashlib.sha256(former + added).hexdigest())
     failpoint("journal.append", file)
-    with os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT, 0o600), "rb+") as opened:
-        opened.truncate(len(before))
-        opened.seek(len(before))
-        opened.write(added)
+    with os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT, 0o600), "rb+") as stream:
+        stream.truncate(len(former))
+        stream.seek(len(former))
+        stream.write(added)
     sync_file(file)
     sync_folder(file.parent)
 
 
 def _replace(home: Path, lines: bytes) -> None:
     private_manifest.expect(home, NAME, hashlib.sha256(lines).hexdigest())
-    with replace_file(path(home)) as beside:
-        beside.write_bytes(lines)
+    with replace_file(path(home)) as temporary:
+        temporary.write_bytes(lines)

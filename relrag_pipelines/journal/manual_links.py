@@ -1,4 +1,4 @@
-"""Links that the owner added or removed, as the journal has them; the last entry about a link counts."""
+"""Links that the owner added or removed, stored in the journal; the last entry about a link counts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from relrag_pipelines.records import ManualLink
 
 
 def append(home: Path, words: Iterable[ManualLink]) -> None:
-    """Appends these statements; they are on disk when this returns."""
+    """Appends these statements, and syncs them to disk."""
     journal.append(home, words)
 
 
 def load(home: Path) -> list[ManualLink]:
-    """The last statement about each relation, in order of the relations."""
-    said = {
-        (word.src_asset_ref, word.dst_asset_ref, word.relation_type): word
-        for word in journal.statements(home, ManualLink)
+    """The last statement about each link, sorted by link."""
+    last_links = {
+        (link.src_asset_ref, link.dst_asset_ref, link.relation_type): link
+        for link in journal.statements(home, ManualLink)
     }
-    return [said[key] for key in sorted(said)]
+    return [last_links[key] for key in sorted(last_links)]

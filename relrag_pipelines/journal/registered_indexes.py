@@ -1,4 +1,4 @@
-"""GraphRAG indexes stored elsewhere that have a name here, and the vectors of their entities."""
+"""Named GraphRAG indexes outside the archive, and the vectors of their entities."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from relrag_pipelines.stores import vector_cache
 
 
 def load(home: Path) -> dict[str, str]:
-    """The folders of registered indexes, by name. Raises JournalError where the journal is damaged."""
-    said = {one.name: one.folder for one in journal.statements(home, GraphRAGIndex)}
-    return {name: folder for name, folder in sorted(said.items()) if folder}
+    """name -> folder of each registered index. Raises JournalError if the journal is damaged."""
+    folders = {index.name: index.folder for index in journal.statements(home, GraphRAGIndex)}
+    return {name: folder for name, folder in sorted(folders.items()) if folder}
 
 
 def drop_vectors(home: Path, name: str) -> None:
-    """Removes the vectors of one index, and what a killed write of them left; nothing where there are none."""
+    """Removes the vectors of an index and leftovers of a killed write, if there are any."""
     file = vector_cache.path_of_registered(home, name)
     for path in (file, file.with_name(f"{file.name}-journal")):
         path.unlink(missing_ok=True)
 
 
 def sweep(home: Path) -> None:
-    """Removes the vectors of indexes that have no name any more: a kill in between, or forgetting, can leave some.
+    """Removes the vectors of indexes that are no longer registered, left by a kill or by forgetting.
 
-    All stay where the journal is damaged and tells no names.
+    If the journal is damaged, all stay.
     """
-    there = {path.name.split(".")[0] for path in vector_cache.path_of_registered(home, "x").parent.glob("*.db*")}
+    stored = {path.name.split(".")[0] for path in vector_cache.path_of_registered(home, "x").parent.glob("*.db*")}
     with suppress(JournalError):
-        for name in there - load(home).keys() if there else ():
+        for name in stored - load(home).keys() if stored else ():
             drop_vectors(home, name)

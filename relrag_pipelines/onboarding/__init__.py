@@ -1,1 +1,1 @@
-"""What `init` and `doctor` look at: exports in a folder, their owner, the machine, time and disk."""
+"""Checks for `init` and `doctor`: exports in a folder, their owner, the machine, time and disk space."""

@@ -1,9 +1,8 @@
 """Finds the sources in a folder, for `relrag init` to propose.
 
-Files are recognised by their content, as long as the time allows, and by their names after that. Each kind becomes one
-source at the deepest folder that holds all its files; which of them reads a file that several could is decided as a
-sync does, see ingest/ownership.py. What no kind recognises (a damaged PDF, an encrypted zip) is read too, to say what
-is wrong.
+Files are recognised by their content until the time limit, then by their names. Each kind becomes one source at the
+deepest folder that holds all its files. If several sources could read a file, ingest/ownership.py decides, as in a
+sync. A file that no kind recognises (a damaged PDF, an encrypted zip) is read too, so that the fault is reported.
 """
 
 from __future__ import annotations
@@ -29,37 +28,37 @@ _RESERVED = frozenset({"catalog", "published"})
 
 @dataclass(frozen=True)
 class ProposedSource:
-    """One source that a folder holds."""
+    """A source that was found in a folder."""
 
     name: str
     kind: str
     path: str
-    """relative to the folder that was looked into, with forward slashes"""
+    """relative to the searched folder, with forward slashes"""
     files: int
     sizes: Mapping[str, int]
     """suffix -> bytes"""
     records: int = 0
-    """what they hold, roughly"""
+    """estimated number of records"""
 
     @property
     def bytes(self) -> int:
-        """Of all its files."""
+        """Total size of its files."""
         return sum(self.sizes.values())
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """What a folder holds."""
+    """The sources and other files of a folder."""
 
     sources: list[ProposedSource] = field(default_factory=list)
     unrecognised: list[str] = field(default_factory=list)
-    """files that no kind recognises and a source reads all the same, to say what is wrong with them"""
+    """files that no kind recognises; a source reads them and reports the fault"""
     unread: list[str] = field(default_factory=list)
-    """files with a known suffix that no kind recognises and that lie in none of the sources"""
+    """files with a known suffix that no kind recognises and no source contains"""
     by_name: int = 0
-    """files told apart by their names alone, because time was up"""
+    """files recognised by their names alone, after the time limit"""
     complete: bool = True
-    """every folder was looked into"""
+    """every folder was searched"""
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class _File:
     path: str
     size: int
     kinds: tuple[str, ...]
-    """kinds that read files with its suffix, the most particular first"""
+    """kinds that read files with its suffix, the most specific first"""
 
     @property
     def folder(self) -> str:
@@ -75,7 +74,7 @@ class _File:
 
 
 def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int = 16) -> Discovery:
-    """What that folder holds; looks at `most` files at the most, `depth` folders deep, and stops after `seconds`."""
+    """Searches a folder: at most `most` files, `depth` folders deep, for at most `seconds`."""
     folder = folder.resolve()
     until = time.monotonic() + seconds
     files: list[_File] = []
@@ -92,15 +91,17 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
     readers = {file.path: recognised.get(file.path) or _reader(file, roots) for file in files}
     sources: list[ProposedSource] = []
     for kind, root in roots.items():
-        own = [file for file in files if readers[file.path] == kind]
+        members = [file for file in files if readers[file.path] == kind]
         sizes: Counter[str] = Counter()
-        for file in own:
+        for file in members:
             sizes[PurePosixPath(file.path).suffix.lower()] += file.size
-        records = record_count(kind, [(folder / file.path, file.size) for file in own])
+        records = record_count(kind, [(folder / file.path, file.size) for file in members])
         sources.append(
-            ProposedSource(_name(root, kind, {one.name for one in sources}), kind, root, len(own), sizes, records)
+            ProposedSource(
+                _name(root, kind, {source.name for source in sources}), kind, root, len(members), sizes, records
+            )
         )
-    sources += _code(files, {one.name for one in sources})
+    sources += _code(files, {source.name for source in sources})
     doubtful = [
         file.path
         for file in files
@@ -108,17 +109,17 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
         and recognised[file.path] is None
         and not all(KINDS[kind].shared_suffixes for kind in file.kinds)
     ]
-    read, unread = ([path for path in doubtful if bool(readers[path]) == wanted] for wanted in (True, False))
+    read, unread = ([path for path in doubtful if bool(readers[path]) == is_read] for is_read in (True, False))
     return Discovery(sources, read, unread, len(late), complete)
 
 
 def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
-    """Files that a kind might read, in order; False beside a folder that was left out."""
+    """Yields files that a kind might read, in order, each with True; (None, False) if a folder was left out."""
     refused: list[OSError] = []
-    for place, folders, names in os.walk(folder, onerror=refused.append):
-        relative = Path(place).relative_to(folder)
-        if found := _repository(Path(place), relative):
-            yield found, True
+    for directory, folders, names in os.walk(folder, onerror=refused.append):
+        relative = Path(directory).relative_to(folder)
+        if repository := _repository(Path(directory), relative):
+            yield repository, True
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         if len(relative.parts) >= depth and folders:
             folders.clear()
@@ -126,41 +127,41 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
         for name in sorted(names):
             kinds = [kind for kind in KINDS.values() if kind.matches((relative / name).as_posix())]
             if kinds and not name.startswith((".", "~$")):
-                file = Path(place, name)
+                file = Path(directory, name)
                 size = file.stat().st_size if file.exists() else 0
                 yield _File((relative / name).as_posix(), size, tuple(kind.name for kind in kinds)), True
     if refused:
         yield None, False
 
 
-def _repository(place: Path, relative: Path) -> _File | None:
-    """What makes a folder a git repository: its `.git`, or the folder itself where it is bare."""
-    if (place / ".git").exists():
+def _repository(directory: Path, relative: Path) -> _File | None:
+    """The git repository at a folder: its `.git`, or the folder itself if it is bare; None for other folders."""
+    if (directory / ".git").exists():
         return _File((relative / ".git").as_posix(), 0, _HISTORY)
-    return _File(relative.as_posix(), 0, _HISTORY) if relative.parts and is_bare(place) else None
+    return _File(relative.as_posix(), 0, _HISTORY) if relative.parts and is_bare(directory) else None
 
 
-def _code(files: list[_File], taken: set[str]) -> list[ProposedSource]:
+def _code(files: list[_File], names: set[str]) -> list[ProposedSource]:
     """The source code of the repositories among the files."""
     folders = [file.folder for file in files if PurePosixPath(file.path).name == ".git"]
     if not folders:
         return []
     root = os.path.commonpath(folders) or "."
-    return [ProposedSource(_name(root, kind, taken), kind, root, len(folders), {}) for kind in _FILES]
+    return [ProposedSource(_name(root, kind, names), kind, root, len(folders), {}) for kind in _FILES]
 
 
 def _recognise(folder: Path, files: list[_File], until: float) -> tuple[dict[str, str | None], set[str]]:
-    """Path -> the kind that recognises the file, None for no kind; and the paths for which time was up."""
-    found: dict[str, str | None] = {}
+    """path -> the kind that recognises the file, or None; and the paths that the time limit left out."""
+    kind_of: dict[str, str | None] = {}
     late: set[str] = set()
     for file in files:
         if time.monotonic() > until:
             late.add(file.path)
         else:
-            place = folder / file.path
-            kinds = (kind for kind in file.kinds if may_open(place, folder) and recognises(KINDS[kind], place))
-            found[file.path] = next(kinds, None)
-    return found, late
+            absolute = folder / file.path
+            kinds = (kind for kind in file.kinds if may_open(absolute, folder) and recognises(KINDS[kind], absolute))
+            kind_of[file.path] = next(kinds, None)
+    return kind_of, late
 
 
 def _roots(files: list[_File], recognised: dict[str, str | None]) -> dict[str, str]:
@@ -180,17 +181,17 @@ def _roots(files: list[_File], recognised: dict[str, str | None]) -> dict[str, s
 
 
 def _usual(unknown: list[_File], files: list[_File], recognised: dict[str, str | None]) -> dict[str, str]:
-    """Path -> the kind that is commonest in its folder, of those that read such names."""
+    """path -> the most common kind in its folder, among those that read such names."""
     near: dict[str, Counter[str]] = {}
     for file in files:
         if kind := recognised.get(file.path):
             near.setdefault(file.folder, Counter())[kind] += 1
-    # the last kind is the least particular one: plain text is a document
+    # the last kind is the least specific: plain text is a document
     return {file.path: max(reversed(file.kinds), key=near.get(file.folder, Counter()).__getitem__) for file in unknown}
 
 
 def _reader(file: _File, roots: Mapping[str, str]) -> str | None:
-    """The kind whose source reads a file that none recognises, as claims.owner says; None where it lies in none."""
+    """The kind whose source reads an unrecognised file, as in a sync; None if no source contains it."""
     able = [kind for kind in file.kinds if kind in roots and _is_below(roots[kind], file.path)]
     return max(reversed(able), key=lambda kind: len(PurePosixPath(roots[kind]).parts), default=None)
 
@@ -200,7 +201,7 @@ def _is_below(root: str, path: str) -> bool:
 
 
 def _name(root: str, kind: str, taken: set[str]) -> str:
-    """A source's name: the folder's where it can be one, else the kind's."""
+    """A source's name: the folder's if it is valid, else the kind's."""
     plain = re.sub(r"[^a-z0-9]+", "_", PurePosixPath(root).name.lower()).strip("_")
     usual = KINDS[kind].source_name or kind
     names = [plain] if re.fullmatch(r"[a-z][a-z0-9_]{0,40}", plain) and plain not in _RESERVED else []

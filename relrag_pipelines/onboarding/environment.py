@@ -1,4 +1,4 @@
-"""What this machine tells without a network: its time zone, and on what kind of disk or share a folder is."""
+"""Facts about this machine, without a network: its time zone, and the kind of disk or share of a folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-_NO_PLACE = frozenset({"localtime", "posixrules", "Factory"})
+_NOT_ZONES = frozenset({"localtime", "posixrules", "Factory"})
 
 _SYNCED_FOLDERS = (
     (re.compile(r"dropbox\b", re.IGNORECASE), "Dropbox"),
@@ -53,25 +53,25 @@ def time_zone(
     named: Path = Path("/etc/timezone"),
 ) -> str | None:
     """IANA name of this machine's zone: from TZ, else the link /etc/localtime, else /etc/timezone; None if unknown."""
-    said = [environ["TZ"].removeprefix(":") or "UTC"] if "TZ" in environ else []
-    with contextlib.suppress(OSError):  # a copy and no link, as in many containers
-        said += [str(localtime.readlink()), str(localtime.resolve())]
+    candidates = [environ["TZ"].removeprefix(":") or "UTC"] if "TZ" in environ else []
+    with contextlib.suppress(OSError):  # not a link but a copy, as in many containers
+        candidates += [str(localtime.readlink()), str(localtime.resolve())]
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        said.append(named.read_text(encoding="utf-8").strip())
-    names = (re.sub(r"^.*zoneinfo(?:\.default)?/(?:posix/|right/)?", "", one) for one in said)
+        candidates.append(named.read_text(encoding="utf-8").strip())
+    names = (re.sub(r"^.*zoneinfo(?:\.default)?/(?:posix/|right/)?", "", candidate) for candidate in candidates)
     return next((name for name in names if _is_zone(name)), None)
 
 
 def sync_provider(folder: Path) -> str | None:
-    """The program that copies that folder to other machines, as far as names and its marks tell; None otherwise."""
-    place = folder.resolve()
-    for name in place.parts:
+    """The program that syncs the folder to other machines, judged by folder names and the program's files; or None."""
+    resolved = folder.resolve()
+    for name in resolved.parts:
         for pattern, program in _SYNCED_FOLDERS:
             if pattern.match(name):
                 return program
         if name == "CloudStorage":
             return "a cloud drive"
-    for parent in (place, *place.parents):
+    for parent in (resolved, *resolved.parents):
         for mark, program in _SYNC_MARKS:
             if any(parent.glob(mark)) and parent != Path.home():
                 return program
@@ -80,42 +80,42 @@ def sync_provider(folder: Path) -> str | None:
 
 def enclosing_git_tree(folder: Path) -> Path | None:
     """Top folder of the git tree that holds the folder; None outside of one."""
-    place = folder.resolve()
-    return next((parent for parent in (place, *place.parents) if (parent / ".git").exists()), None)
+    resolved = folder.resolve()
+    return next((parent for parent in (resolved, *resolved.parents) if (parent / ".git").exists()), None)
 
 
 def tracking_git_tree(folder: Path) -> Path | None:
-    """The git tree that would take up what lies in the folder, which need not exist; None where git ignores it."""
+    """The git tree that would track files in the folder, which need not exist; None if git ignores it."""
     tree = enclosing_git_tree(folder)
     return None if tree is None or _git_ignores(tree, folder) else tree
 
 
 def _git_ignores(tree: Path, folder: Path) -> bool:
-    # a file below it: a pattern for folders matches a path only where git knows it for a folder
-    inside = folder.resolve() / "private" / "records"
+    # a path below the folder, because a pattern for folders matches only existing folders
+    probe = folder.resolve() / "private" / "records"
     try:
-        asked = subprocess.run(["git", "-C", str(tree), "check-ignore", "--quiet", str(inside)], capture_output=True)
+        result = subprocess.run(["git", "-C", str(tree), "check-ignore", "--quiet", str(probe)], capture_output=True)
     except OSError:
         return False
-    return asked.returncode == 0
+    return result.returncode == 0
 
 
 def network_file_system(folder: Path, mounts: Mapping[str, str] | None = None) -> str | None:
-    """Type of the network file system that holds the folder; None on a local one, or where it cannot be told."""
-    known = _mounts() if mounts is None else mounts
-    place = folder.resolve()
-    kind = next((known[str(parent)] for parent in (place, *place.parents) if str(parent) in known), "")
+    """Type of the folder's network file system; None if it is local or unknown."""
+    types = _mounts() if mounts is None else mounts
+    resolved = folder.resolve()
+    kind = next((types[str(parent)] for parent in (resolved, *resolved.parents) if str(parent) in types), "")
     return kind if _NETWORK.fullmatch(kind) else None
 
 
 def free_bytes(folder: Path) -> int:
-    """Free space for this user where the folder is, or will be."""
-    place = folder.resolve()
-    return shutil.disk_usage(next(parent for parent in (place, *place.parents) if parent.exists())).free
+    """Free bytes for this user on the folder's disk; the folder need not exist."""
+    resolved = folder.resolve()
+    return shutil.disk_usage(next(parent for parent in (resolved, *resolved.parents) if parent.exists())).free
 
 
 def location_warnings(home: Path) -> Iterator[str]:
-    """What is unfortunate about where an index lies, or would lie: one sentence each, with what to do."""
+    """Warnings about an index's location, one sentence each, with what to do."""
     if program := sync_provider(home):
         yield f"{home} would be copied to other machines by {program}, private texts included; set `home` elsewhere."
     if kind := network_file_system(home):
@@ -123,7 +123,7 @@ def location_warnings(home: Path) -> Iterator[str]:
 
 
 def _is_zone(name: str) -> bool:
-    if name in _NO_PLACE:
+    if name in _NOT_ZONES:
         return False
     try:
         ZoneInfo(name)
@@ -133,11 +133,11 @@ def _is_zone(name: str) -> bool:
 
 
 def _mounts() -> dict[str, str]:
-    """Mount point -> type of its file system; the last mount at a point is the one that is seen."""
+    """mount point -> type of its file system; of several mounts at a point, the last is visible."""
     try:
         if sys.platform == "darwin":
-            said = subprocess.run(["mount"], capture_output=True, text=True, errors="replace").stdout
-            return dict(re.findall(r"^.* on (/.*) \((\w+)[,)]", said, re.MULTILINE))
+            output = subprocess.run(["mount"], capture_output=True, text=True, errors="replace").stdout
+            return dict(re.findall(r"^.* on (/.*) \((\w+)[,)]", output, re.MULTILINE))
         lines = Path("/proc/self/mountinfo").read_text(errors="surrogateescape").splitlines()
     except OSError:
         return {}

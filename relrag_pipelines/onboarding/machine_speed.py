@@ -1,4 +1,4 @@
-"""How fast this machine embeds, measured for a second or two: one is ten times as fast as another."""
+"""Measures in a second or two how fast this machine embeds: machines differ by a factor of ten."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _WARM_UP = 2
 
 
 def embedding_rate(settings: Settings, texts: Sequence[str]) -> float | None:
-    """Bytes of text a second that the configured model embeds here; None without one, or where texts leave the machine.
+    """Bytes of text per second that the configured model embeds here.
 
-    A few passages of these texts are embedded. None as well where the model cannot be loaded: a sync says why.
+    It embeds a few passages of `texts`. None without a model, with a remote one, or if the model cannot be loaded (a
+    sync reports why).
     """
     model = embedders.model(settings)
     passages = _passages(texts)
@@ -27,18 +28,18 @@ def embedding_rate(settings: Settings, texts: Sequence[str]) -> float | None:
         seconds = _seconds(lambda: embedder.documents(passages))
     except embedders.EmbeddingError:
         return None
-    return sum(len(one.encode("utf-8", "replace")) for one in passages) / seconds
+    return sum(len(passage.encode("utf-8", "replace")) for passage in passages) / seconds
 
 
 def _passages(texts: Sequence[str]) -> list[str]:
-    """Pieces of the texts as long as passages are; short texts are one passage together, as messages of a chat are."""
+    """Pieces of the joined texts, as long as passages."""
     joined = "\n".join(texts)
     step = max(_PASSAGE_CHARACTERS, len(joined) // _PASSAGES)
-    cut = (joined[start : start + _PASSAGE_CHARACTERS] for start in range(0, len(joined), step))
-    return [one for one in cut if one.strip()][:_PASSAGES]
+    pieces = (joined[start : start + _PASSAGE_CHARACTERS] for start in range(0, len(joined), step))
+    return [piece for piece in pieces if piece.strip()][:_PASSAGES]
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    begun = time.perf_counter()
+    start = time.perf_counter()
     work()
-    return time.perf_counter() - begun
+    return time.perf_counter() - start

@@ -1,6 +1,6 @@
-"""What a source holds, estimated from some of its files, read as a sync reads them.
+"""Estimates a source's content from a sample of its files, read as in a sync.
 
-Bytes tell little: mails consist of attachments and markup, a page of a PDF may be a picture.
+Sizes say little: mails consist of attachments and markup, a page of a PDF may be a picture.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS, ReadContext, Unit
 
-_MOST_UNITS, _MOST_RECORDS = 40, 400
-"""of a source, and of a unit"""
+_MAX_UNITS, _MAX_RECORDS = 40, 400
+"""limits per source and per unit"""
 _MONTH_SECONDS = 365.25 * 86_400 / 12
-_FEWEST_UNITS = 5
-"""that are looked into even if there is no time"""
+_MIN_UNITS = 5
+"""units that are read even after the time limit"""
 
 
 @dataclass(frozen=True)
 class SourceContent:
-    """What a source holds, roughly."""
+    """A source's estimated content."""
 
     records: float
     text: float
@@ -43,7 +43,7 @@ class SourceContent:
 
 @dataclass
 class _Sample:
-    """What was read of some units."""
+    """The content of the sampled units."""
 
     units: int = 0
     bytes: int = 0
@@ -51,42 +51,42 @@ class _Sample:
     """every unit was read to its end"""
     texts: list[str] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
-    """of records, seconds UTC"""
+    """times of records, in seconds UTC"""
 
     @property
     def months(self) -> set[int]:
-        """Year times 12 and month of the records."""
+        """The records' months, as year times 12 plus month."""
         return {_month(time) for time in self.times}
 
     @property
     def text(self) -> int:
         """Bytes of all texts."""
-        return sum(len(one.encode("utf-8", "replace")) for one in self.texts)
+        return sum(len(text.encode("utf-8", "replace")) for text in self.texts)
 
 
-def examine(folder: Path, found: ProposedSource, timezone: str, seconds: float = 1) -> SourceContent:
-    """What the source of a folder holds; looks into its files for about so many seconds."""
-    sample = _read(folder, found, timezone, time.monotonic() + seconds)
+def examine(folder: Path, source: ProposedSource, timezone: str, seconds: float = 1) -> SourceContent:
+    """The estimated content of a source; reads its files for about `seconds`."""
+    sample = _read(folder, source, timezone, time.monotonic() + seconds)
     if not sample.texts:
-        least = max(found.records, found.files)
-        return SourceContent(least, text_bytes(found.sizes), min(least, 1))
-    records = _record_count(found, sample)
+        known_records = max(source.records, source.files)
+        return SourceContent(known_records, text_bytes(source.sizes), min(known_records, 1))
+    records = _record_count(source, sample)
     return SourceContent(
         records, sample.text / len(sample.texts) * records, _month_count(sample, records), tuple(sample.texts)
     )
 
 
-def _record_count(found: ProposedSource, sample: _Sample) -> float:
-    """Of the whole source. Of files read to their end the records a byte are known; of others, what marks a record."""
+def _record_count(source: ProposedSource, sample: _Sample) -> float:
+    """Records of the whole source: scaled from fully read files, or else counted by record marks."""
     if not sample.whole:
-        return max(found.records, len(sample.texts))
+        return max(source.records, len(sample.texts))
     several = len(sample.texts) > 2 * sample.units
-    share = sample.bytes / max(1, found.bytes) if several and sample.bytes else sample.units / max(1, found.files)
+    share = sample.bytes / max(1, source.bytes) if several and sample.bytes else sample.units / max(1, source.files)
     return len(sample.texts) / min(1.0, share)
 
 
 def _month_count(sample: _Sample, records: float) -> float:
-    """The sample's months in proportion to its records, at most those of the time that they cover or may go on to."""
+    """The sample's months scaled by the number of records, limited by the time span that the source can cover."""
     if not sample.times:
         return 1
     first, last = min(sample.times), max(sample.times)
@@ -103,38 +103,38 @@ def _month(seconds: float) -> int:
     return moment.year * 12 + moment.month
 
 
-def _read(folder: Path, found: ProposedSource, timezone: str, until: float) -> _Sample:
+def _read(folder: Path, source: ProposedSource, timezone: str, until: float) -> _Sample:
     sample = _Sample()
-    for unit in _spread(_units(folder, found)):
-        if sample.units >= _FEWEST_UNITS and time.monotonic() > until:
+    for unit in _spread(_units(folder, source)):
+        if sample.units >= _MIN_UNITS and time.monotonic() > until:
             break
-        with suppress(OSError):  # what cannot be read the sync will say
-            _read_unit(sample, found.kind, unit, ReadContext("init", timezone, str))
+        with suppress(OSError):  # a sync reports unreadable files
+            _read_unit(sample, source.kind, unit, ReadContext("init", timezone, str))
     return sample
 
 
 def _read_unit(sample: _Sample, kind: str, unit: Unit, reading: ReadContext) -> None:
     sample.units += 1
     sample.bytes += unit.size
-    for count, item in enumerate(KINDS[kind].read(unit, reading)):
-        if isinstance(item, Record):
-            sample.texts.append("\n".join(filter(None, (item.subject, item.text))))
-            if item.ts is not None:
-                sample.times.append(item.ts)
-        if count >= _MOST_RECORDS:
+    for count, record in enumerate(KINDS[kind].read(unit, reading)):
+        if isinstance(record, Record):
+            sample.texts.append("\n".join(filter(None, (record.subject, record.text))))
+            if record.ts is not None:
+                sample.times.append(record.ts)
+        if count >= _MAX_RECORDS:
             sample.whole = False
             return
 
 
-def _units(folder: Path, found: ProposedSource) -> Sequence[Unit]:
-    place = folder / found.path
-    source = Source.model_validate({"name": found.name, "kind": found.kind, "path": place})
+def _units(folder: Path, proposed: ProposedSource) -> Sequence[Unit]:
+    path = folder / proposed.path
+    source = Source.model_validate({"name": proposed.name, "kind": proposed.kind, "path": path})
     try:
-        return list(scan_units(place, KINDS[found.kind], source, {}, "").units.values())
+        return list(scan_units(path, KINDS[proposed.kind], source, {}, "").units.values())
     except SourceNotFound:
         return ()
 
 
 def _spread(units: Sequence[Unit]) -> Iterator[Unit]:
     """Some units from everywhere in the source, the same each time."""
-    return iter(random.Random(0).sample(units, min(len(units), _MOST_UNITS)))  # noqa: S311 - nothing secret
+    return iter(random.Random(0).sample(units, min(len(units), _MAX_UNITS)))  # noqa: S311 - nothing secret

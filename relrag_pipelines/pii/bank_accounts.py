@@ -1,8 +1,8 @@
 """Domestic numbers of bank accounts, Israeli and Czech.
 
-People look for their accounts by number, and what several records say of one relates them; so only a policy that names
-BANK_ACCOUNT has them replaced. An Israeli account is `10-800-99999999`, bank, branch and account, and tells of itself
-only where words speak of one; a Czech one, `19-2000145399/0800`, carries a checksum and the code of its bank.
+People search for their accounts by number, and a shared account relates records; so only a policy that names
+BANK_ACCOUNT replaces them. An Israeli account is `10-800-99999999`, bank, branch and account, and is recognised only
+after words for an account; a Czech one, `19-2000145399/0800`, contains a checksum and the code of its bank.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from relrag_pipelines.pii.spans import Span, resolve_overlaps
 ANNOUNCED, CHECKED = 0.9, 0.8
 """scores, by how an account was recognised"""
 
-_REACH = 40
+_CONTEXT_CHARS = 40
 _WEIGHTS = (1, 2, 4, 8, 5, 10, 9, 7, 3, 6)
-"""of the digits of a Czech account, from its end"""
+"""weights of the digits of a Czech account, from its end"""
 _ISRAELI = re.compile(
     r"(?<![\d./-])\d{1,2}(?P<dash> ?[-/ ] ?)\d{3}(?P=dash)\d{5,9}(?![\d/-])|(?<![\d./-])\d{5,9}(?![\d/-])"
 )
@@ -43,7 +43,7 @@ def find(text: str) -> list[Span]:
     for match in _ISRAELI.finditer(text):
         pattern = _SAYS_ACCOUNT if match["dash"] else _ENDS_IN_ACCOUNT
         line = text.rfind("\n", 0, match.start()) + 1
-        if pattern.search(text, max(line, match.start() - _REACH), match.start()):
+        if pattern.search(text, max(line, match.start() - _CONTEXT_CHARS), match.start()):
             spans.append(Span(*match.span(), ANNOUNCED))
     return resolve_overlaps(spans, text)
 
@@ -60,7 +60,7 @@ def _is_multiple_of_11(digits: str) -> bool:
 
 
 def is_whole(number: str) -> bool:
-    """Whether all of it has the form of an account with its bank; a Czech one its checksum, too."""
+    """Whether the text is an account with its bank; a Czech one must also pass its checksum."""
     return bool(_BRANCHED.fullmatch(number)) or (bool(_CZECH.fullmatch(number)) and _is_czech(number))
 
 

@@ -14,15 +14,15 @@ from relrag_pipelines.pii.spans import Span, resolve_overlaps
 _GROUPS = re.compile(rf"\d+(?:(?:{SEPARATOR}|[ \u00a0][-\u2010-\u2015][ \u00a0]|\u00a0 | \u00a0|[-.]{WRAP})\d+)*")
 _GROUP = re.compile(r"\d+")
 _MILLISECONDS = re.compile(r"1\d{12}")
-"""a time since 1970, until 2033"""
+"""milliseconds since 1970, until 2033"""
 _CARD_START = re.compile(r"1|2(?:[2-7]|131)|3|4|5[0-8]|6")
 _ODD_SEPARATOR = re.compile(f"[_/\u00b7{WRAP}]")
 _USUAL_GROUPS = ([4, 4, 4, 4], [4, 6, 5])
-"""only in these a card is written with a separator that cards do not have"""
-_LINE = 200
-"""characters of a line that are looked at to tell a table"""
-_MOST_GROUPS = 7
-"""groups of three digits or more in nineteen, and one behind them"""
+"""the only groupings accepted with an unusual separator"""
+_MAX_LINE_CHARS = 200
+"""characters of a neighbouring line that are searched for signs of a table"""
+_MAX_GROUPS = 7
+"""largest number of groups of at least three digits in nineteen digits, plus one"""
 _SHORT_CARD_START = re.compile(r"50|5[6-8]|6")
 _CARD_WORDS = r"\b(?:(?:credit|debit)?cards?|cc|maestro|visa|master ?card|amex|kart\w{1,3}|karet)\b|כרטיס|אשראי|ויזה"
 _says_card = context_words.lookbehind(_CARD_WORDS, 25)
@@ -34,22 +34,22 @@ _IN_CELLS = re.compile(
 _DICTATED = re.compile(
     rf"(?<!\d)(?:\d(?!\d)(?:{SEPARATOR}{{1,3}}\d(?!\d))+|\d\d(?!\d)(?:{SEPARATOR}{{1,3}}\d\d(?!\d))+)"
 )
-"""digits one by one or in pairs, as somebody reads them out"""
-_BESIDE_CELL = re.compile(r" ?[|\t]")
+"""digits one by one or in pairs, as dictated"""
+_NEXT_CELL = re.compile(r" ?[|\t]")
 _PAIR = re.compile(r"\d\d")
 _CODE_LETTERS = re.compile("[A-Z]{2}")
 _DICTATED_CARD = re.compile(r"3[47]\d{13}|3[0689]\d{12}|(?=4|5[0-8]|2[2-7]|35|6)\d{16}|62\d{17}")
 """by issuer: https://en.wikipedia.org/wiki/Payment_card_number"""
 _CELLS_START = re.compile("3[04-9]|[46]|5[0-8]|2[2-7]")
 _TABLE = re.compile(r"\d(?: ?[,;|] ?|\t|[ \u00a0]{2,})-?[\d$€£₪]|\||\t")
-"""what tells a line of a table"""
+"""signs of a line of a table"""
 
 
 @normalize
 def find(text: str) -> list[Span]:
     """Card numbers: 13 to 19 digits in groups of three or more that pass the Luhn checksum.
 
-    Twelve where the words in front speak of a card, which those of Maestro may have.
+    Twelve, which Maestro cards may have, only after words for a card.
     """
     spans: list[Span] = []
     for run in _GROUPS.finditer(text):
@@ -64,11 +64,11 @@ def find(text: str) -> list[Span]:
     for match in _IN_CELLS.finditer(lines):
         if _is_card_in_cells(lines, match):
             spans.append(Span(*match.span(), 0.9))
-    return resolve_overlaps((one for one in spans if not ibans.is_shaped(text, one.start, one.end)), text)
+    return resolve_overlaps((span for span in spans if not ibans.is_shaped(text, span.start, span.end)), text)
 
 
 def _is_part_of_code(text: str, card: Span, groups: list[tuple[int, int]]) -> bool:
-    """Whether the digits begin with two letters, as those of an IBAN do, and the card is not all that follows."""
+    """Whether two letters precede the digits, as in an IBAN, and the card is only a part of them."""
     if not _CODE_LETTERS.match(text, max(0, groups[0][0] - 2), groups[0][0]):
         return False
     return (card.start, card.end) not in (
@@ -78,7 +78,7 @@ def _is_part_of_code(text: str, card: Span, groups: list[tuple[int, int]]) -> bo
 
 
 def _dictated_cards(text: str) -> Iterator[Span]:
-    """Cards read out digit by digit; in pairs, as rows of figures stand too, only where words speak of a card."""
+    """Dictated cards, digit by digit; in pairs, which tables have too, only after words for a card."""
     for match in _DICTATED.finditer(text):
         digits = digits_of(match[0])
         if (
@@ -90,7 +90,7 @@ def _dictated_cards(text: str) -> Iterator[Span]:
 
 
 def _is_spelt(text: str, match: re.Match[str]) -> bool:
-    """Whether the digits stand one by one, and no word says that they are something else."""
+    """Whether the digits are written one by one, and no word announces another kind of number."""
     return not _PAIR.search(match[0]) and not context_words.has_other_context(text, match.start())
 
 
@@ -107,7 +107,7 @@ def _is_card_in_cells(text: str, match: re.Match[str]) -> bool:
     if _says_card(text, start):
         return True
     if (
-        _BESIDE_CELL.match(text, end)
+        _NEXT_CELL.match(text, end)
         or _is_cell(text[max(0, start - 2) : start], gap)
         or context_words.is_amount(text, end)
     ):
@@ -115,13 +115,13 @@ def _is_card_in_cells(text: str, match: re.Match[str]) -> bool:
     if "\n" not in gap and text.startswith(gap, end):
         return False
     line, close = text.rfind("\n", 0, start), text.find("\n", end)
-    above = text[max(0, text.rfind("\n", 0, max(0, line)) + 1, line - _LINE) : max(0, line)]
-    below = text[close + 1 : close + _LINE].partition("\n")[0] if close >= 0 else ""
+    above = text[max(0, text.rfind("\n", 0, max(0, line)) + 1, line - _MAX_LINE_CHARS) : max(0, line)]
+    below = text[close + 1 : close + _MAX_LINE_CHARS].partition("\n")[0] if close >= 0 else ""
     return not (context_words.has_other_context(text, start) or _TABLE.search(above) or _TABLE.search(below))
 
 
 def _is_cell(before: str, gap: str) -> bool:
-    """Whether what stands in front of the groups sets them off as cells of a row."""
+    """Whether the text before the groups marks them as cells of a row."""
     return before.rstrip(" ").endswith(("|", "\t")) or ("\n" not in gap and before.endswith(gap))
 
 
@@ -133,12 +133,12 @@ def _continues(text: str, start: int, end: int, gap: str) -> bool:
 
 
 def _cards_in(text: str, groups: list[tuple[int, int]], numbers: list[str], odd: bool) -> Iterator[Span]:
-    """Cards among groups of digits; `numbers` are their digits, `odd` says that a separator is one few cards have."""
+    """Cards among groups of digits; `numbers` are their digits, `odd` means that a separator is unusual for cards."""
     for first, (start, _) in enumerate(groups):
         if not _CARD_START.match(numbers[first]):
             continue
         size = even = odd_sum = 0
-        for last in range(first, min(first + _MOST_GROUPS, len(groups))):
+        for last in range(first, min(first + _MAX_GROUPS, len(groups))):
             number = numbers[last]
             size += len(number)
             if len(number) < 3 or size > 19:
@@ -177,5 +177,5 @@ def normalise(number: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 14)
 def _sums(group: str) -> tuple[int, int]:
-    """What a group of digits adds to the checksum where its last digit counts as it is, and where it counts double."""
+    """The Luhn sums of a group of digits with its last digit counted once, and doubled."""
     return luhn(group), luhn(f"{group}0")

@@ -1,7 +1,7 @@
-"""Numbers of companies and traders, Israeli and Czech, where words announce one and the checksum is right.
+"""Numbers of companies and traders, Israeli and Czech, with a valid checksum after words that announce them.
 
-They stand in public registers, and people look for their invoices by them; only a policy that names them has them
-replaced. A Czech tax number of a person, `CZ` before a birth number, is as private as that.
+They are listed in public registers, and people search for invoices by them; only a policy that names them replaces
+them. A person's Czech tax number, `CZ` before a birth number, is as private as the birth number.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _GAP = r"[- .\u00a0]?"
 _NINE = re.compile(rf"\d(?<!\d\d)(?:{_GAP}\d){{8}}(?!\d)")
 _EIGHT = re.compile(rf"\d(?<!\d\d)\d\d?(?:{_GAP}\d){{6}}(?!\d)")
 _TAX = re.compile(r"CZ[ \u00a0]?\d{8,10}(?![0-9A-Za-z])")
-_BEHIND = r"(?:[ \u00a0]?(?:number|no\.?|num|num\w*|מספר|מס['׳.]?))?[ \u00a0]{0,2}[:.#=-]{0,2}[ \u00a0]{0,2}$"
+_LABEL_END = r"(?:[ \u00a0]?(?:number|no\.?|num|num\w*|מספר|מס['׳.]?))?[ \u00a0]{0,2}[:.#=-]{0,2}[ \u00a0]{0,2}$"
 _announces_israeli = context_words.lookbehind(
     r"(?:(?<![א-ת])[הבלמשוכ]{0,2}(?:ח[\"״'.׳ ]{0,2}פ|ע[\"״'.׳ ]{0,2}מ|ע[\"״'.׳ ]{0,2}ר|עוסק מורשה|עוסק פטור|מספר חברה"
-    r"|חברה (?:מספר|מס['׳.]?)|תאגיד)\.?|(?<![a-z])(?:company|vat|business|registration|reg\.?|h\.?p\.?))" + _BEHIND
+    r"|חברה (?:מספר|מס['׳.]?)|תאגיד)\.?|(?<![a-z])(?:company|vat|business|registration|reg\.?|h\.?p\.?))" + _LABEL_END
 )
-_announces_ico = context_words.lookbehind(r"(?<!\w)(?:IČO?|ICO?|company id|identifikační číslo)" + _BEHIND)
+_announces_ico = context_words.lookbehind(r"(?<!\w)(?:IČO?|ICO?|company id|identifikační číslo)" + _LABEL_END)
 
 
 @normalize
@@ -61,7 +61,7 @@ def find_dic(text: str) -> list[Span]:
 
 
 def normalise(number: str) -> str:
-    """Its digits."""
+    """The digits."""
     return digits_of(number)
 
 

@@ -1,8 +1,8 @@
 """E-mail addresses.
 
-Presidio's recogniser asks a list of public suffixes whether an address is one; a list goes out of date, and the one it
-uses would be fetched from a network. Here every `local@domain` with a dotted domain that ends in a word counts, so
-addresses inside a company (`dana@mail.corp`) are found too.
+Presidio's recogniser checks the domain against a list of public suffixes, which it downloads and which goes out of
+date. Here every `local@domain` with a dotted domain that ends in a word counts, so internal addresses of a company
+(`dana@mail.corp`) are found too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from relrag_pipelines.pii.spans import Span
 
 SCORE = 0.95
 LONGEST_DOMAIN = 1024
-"""four times what names may have; without a limit each @ costs a look through the rest of the text"""
+"""four times the legal maximum; without a limit each @ may scan the rest of the text"""
 
 # Matched backwards from the @, so that a long run of letters without an @ costs nothing.
 _LOCAL = regex.compile(r"(?r)\w[!#$%&'*+\-/=?^_`{|}~.\w]*")
@@ -29,7 +29,7 @@ _HEBREW_PREFIX = regex.compile(r"[\u05d0-\u05ea]+[-\u05be]?(?=[A-Za-z0-9])")
 
 @normalize
 def find(text: str) -> list[Span]:
-    """Addresses in the text. Hebrew letters glued to the front (a preposition) do not belong to an address."""
+    """Addresses in the text. Hebrew letters prefixed to an address (a preposition) are not part of it."""
     spans: list[Span] = []
     done, at = 0, text.find("@")
     while at >= 0:
@@ -44,7 +44,7 @@ def find(text: str) -> list[Span]:
 
 
 def _is_file_or_repository(text: str, local: str, domain: regex.Match[str]) -> bool:
-    """Whether it is a picture for a dense screen, `logo@2x.png`, a version, or a repository, `git@host:project.git`."""
+    """Whether it is an image name (`logo@2x.png`), a version, or a repository (`git@host:project.git`)."""
     if _SCALE_OR_VERSION.match(domain[0]):
         return True
     return local.lower() in _REPOSITORY_USERS and text[domain.end() : domain.end() + 1] in (":", "/")

@@ -37,16 +37,16 @@ from relrag_pipelines.pii.patterns import BOOST, BOOSTED, PatternEntry
 from relrag_pipelines.pii.spans import Span
 
 LANGUAGE = "en"
-"""what Presidio calls the language of every pattern here; none depends on one"""
+"""language that Presidio is given for all patterns; they do not depend on it"""
 _WORDS_IN_FRONT = 5
 _TEXT = "text"
 
-# Some recognisers ask for the public suffix of a name; by default that list is fetched from the network.
+# Some recognisers look up the public suffix of a host name; by default tldextract downloads that list.
 tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
 
 
 def _strict(record: logging.LogRecord) -> bool:
-    """Keeps texts out of the log; a pattern that ran out of time, which Presidio only logs, is an error."""
+    """Keeps texts out of the log; raises TimeoutError for a pattern's timeout, which Presidio only logs."""
     if record.exc_info:
         raise TimeoutError(record.name)
     return False
@@ -57,7 +57,7 @@ logging.getLogger("presidio-anonymizer").addFilter(_strict)
 
 
 class Recognizer(EntityRecognizer):
-    """A function that finds one entity, as Presidio sees it."""
+    """Wraps a function that finds one entity as a recogniser of Presidio."""
 
     def __init__(self, entity: str, find: Callable[[str], Iterable[Span]], language: str = LANGUAGE) -> None:
         self._find = find
@@ -69,7 +69,7 @@ class Recognizer(EntityRecognizer):
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
     ) -> list[RecognizerResult]:
-        """What the function finds."""
+        """The spans that the function finds, as Presidio's results."""
         entity, who = self.supported_entities[0], f"relrag {self.supported_entities[0]}"
         return [
             RecognizerResult(entity, *span, AnalysisExplanation(who, span[2], textual_explanation=f"found by {who}"))
@@ -78,7 +78,7 @@ class Recognizer(EntityRecognizer):
 
 
 class _Text(NoOpNlpEngine):
-    """No model: the text itself is kept, for the words in front of a finding."""
+    """An engine without a model; it keeps the text, from which `_WordsInFront` reads the words before a finding."""
 
     def process_text(self, text: str, language: str) -> NlpArtifacts:
         artifacts = super().process_text(text, language)
@@ -87,7 +87,7 @@ class _Text(NoOpNlpEngine):
 
 
 class _WordsInFront(ContextAwareEnhancer):
-    """Raises the score of a finding that has a context word of its recogniser in front of it.
+    """Raises the score of a finding after a context word of its recogniser.
 
     Presidio's own enhancer copies every finding deeply and asks a model for the words.
     """
@@ -101,17 +101,21 @@ class _WordsInFront(ContextAwareEnhancer):
         context: list[str] | None = None,
     ) -> list[RecognizerResult]:
         """The findings, with their scores raised."""
-        # a model's tokens know their text
-        seen = getattr(nlp_artifacts, _TEXT, None) or nlp_artifacts.tokens.text
-        context_words = {one.id: [word.lower() for word in one.context] for one in recognizers if one.context}
+        # artifacts of a language model contain the text in their tokens
+        source_text = getattr(nlp_artifacts, _TEXT, None) or nlp_artifacts.tokens.text
+        context_words = {
+            recognizer.id: [word.lower() for word in recognizer.context]
+            for recognizer in recognizers
+            if recognizer.context
+        }
         for result in raw_results:
             words = context_words.get(result.recognition_metadata[RecognizerResult.RECOGNIZER_IDENTIFIER_KEY])
             if words:
-                self._raise_score(result, words, words_in_front(seen, result.start, self.context_prefix_count))
+                self._raise_score(result, words, words_in_front(source_text, result.start, self.context_prefix_count))
         return raw_results
 
-    def _raise_score(self, result: RecognizerResult, context_words: list[str], in_front: list[str]) -> None:
-        word = next((word for word in context_words if word in in_front), None)
+    def _raise_score(self, result: RecognizerResult, context_words: list[str], front_words: list[str]) -> None:
+        word = next((word for word in context_words if word in front_words), None)
         if word is None:
             return
         raised = max(result.score + self.context_similarity_factor, self.min_score_with_context_similarity)
@@ -132,58 +136,60 @@ class Engine:
         text: str,
         entities: Sequence[str],
         allowed: Sequence[str] = (),
-        further: Sequence[tuple[str, Callable[[str], Iterable[Span]]]] = (),
+        adhoc_finders: Sequence[tuple[str, Callable[[str], Iterable[Span]]]] = (),
         explain: bool = False,
     ) -> list[RecognizerResult]:
-        """What stands in the text, as Presidio decides; `further` are functions for this text alone."""
-        adhoc: list[EntityRecognizer] = [Recognizer(name, find, self.language) for name, find in further]
+        """Presidio's findings in the text; `further` are finders for this call only."""
+        adhoc: list[EntityRecognizer] = [Recognizer(name, find, self.language) for name, find in adhoc_finders]
         return self.analyzer.analyze(
             text,
             self.language,
-            entities=list(dict.fromkeys([*entities, *(name for name, _ in further)])),
+            entities=list(dict.fromkeys([*entities, *(name for name, _ in adhoc_finders)])),
             allow_list=list(allowed),
             ad_hoc_recognizers=adhoc,
             return_decision_process=explain,
         )
 
     def replace(self, values: Sequence[tuple[str, str]], configs: Mapping[str, OperatorConfig]) -> list[str]:
-        """What stands for each value, given with the name of its entity."""
+        """The replacement of each (entity, value) pair, in order."""
         operate = {name: operators.operation(config) for name, config in configs.items()}
         new = {(name, value): operate[name](value) for name, value in dict.fromkeys(values)}
-        return [new[one] for one in values]
+        return [new[pair] for pair in values]
 
     @functools.cached_property
     def known_entities(self) -> frozenset[str]:
-        """Names of all entities that are found."""
+        """Names of all entities that the recognisers find."""
         return frozenset(self.analyzer.get_supported_entities(self.language))
 
 
 def engine(entities: tuple[EntityType, ...], model: Path | None) -> Engine:
-    """Presidio with these entities' recognisers, with its own for all others, and with the language model of a file."""
+    """Presidio with these entities' recognisers, its own for all others, and the language model of a file."""
     return _engine(entities, model, model.read_bytes() if model and model.is_file() else b"")
 
 
 @functools.cache
-def _engine(entities: tuple[EntityType, ...], model: Path | None, described: bytes) -> Engine:
-    """Made once for what the file of a model says: a program that runs for long sees it change."""
+def _engine(entities: tuple[EntityType, ...], model: Path | None, content: bytes) -> Engine:
+    """Cached by `content`, the bytes of the model's file, so that a long-running program notices a change."""
     names = ner_models.load(model) if model else LanguageModel(LANGUAGE)
     language = names.language
     ours = {entity.name for entity in entities}
     recognisers = [
         *(Recognizer(entity.name, entity.find, language) for entity in entities if entity.find),
         *(_of_entry(entry, language) for entity in entities for entry in entity.patterns),
-        *(one for one in _presidio_recognizers() if not ours & set(one.supported_entities)),
+        *(recognizer for recognizer in _presidio_recognizers() if not ours & set(recognizer.supported_entities)),
         *([names.recognizer] if names.recognizer else []),
     ]
-    for one in recognisers:
-        one.supported_language = language
+    for recognizer in recognisers:
+        recognizer.supported_language = language
     return Engine(_analyzer(recognisers, names.nlp, language), language)
 
 
 def stock_recognizers(entities: Sequence[str]) -> AnalyzerEngine:
-    """Presidio as it comes, with its own recognisers of these entities: what ours are held against."""
+    """Presidio with only its own recognisers of these entities, for comparison with ours."""
     return _analyzer(
-        [one for one in _presidio_recognizers() if set(entities) & set(one.supported_entities)], None, LANGUAGE
+        [recognizer for recognizer in _presidio_recognizers() if set(entities) & set(recognizer.supported_entities)],
+        None,
+        LANGUAGE,
     )
 
 
@@ -206,7 +212,7 @@ def _analyzer(recognisers: Collection[EntityRecognizer], nlp: NlpEngine | None, 
     if nlp:
         registry.add_nlp_recognizer(nlp)
     with warnings.catch_warnings():
-        # it warns that without a model an enhancer has no words to look at; this one has
+        # Presidio warns that an enhancer has no words without a model; ours reads them from the text
         warnings.simplefilter("ignore", UserWarning)
         return AnalyzerEngine(
             registry=registry,

@@ -1,4 +1,4 @@
-"""The table of entities: what is looked for, and how values of it are made equal however they are written."""
+"""The table of entities: their finders, and the normalisation of their values."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from relrag_pipelines.pii.spans import Span
 
 
 class SpelledForm(NamedTuple):
-    """What tells texts that may hold a value in words."""
+    """A prefilter for texts that may contain a value in words."""
 
     pattern: Callable[[], str]
-    """for RE2; matches each of them"""
+    """pattern for RE2 that matches each such text"""
     may_hold: Callable[[str], bool]
 
 
@@ -39,32 +39,32 @@ class EntityType:
     """One kind of personal data."""
 
     name: str
-    """as policies and pseudonyms name it; Presidio's name where it has one"""
+    """name in policies and pseudonyms; Presidio's name if it has one"""
     find: Callable[[str], list[Span]] | None
-    """its occurrences in a text, in order, without overlap; None where only Presidio and its patterns know"""
+    """finds its occurrences in a text, in order, without overlap; None if only Presidio or patterns find it"""
     normalise: Callable[[str], str]
-    """the one way to write a value that was found"""
+    """normalises a value"""
     keyed_as: str
-    """the kind under which its values are hashed; identifiers of people use the same, so that both join"""
+    """the kind under which its values are hashed, shared with identifiers of people, so that both join"""
     hint: str
-    """characters of which each of its occurrences has one, as in a character class; empty where there are none"""
+    """character class of which each occurrence contains a character; empty if there is none"""
     words: tuple[str, ...] = ()
-    """or one of these, in lower case"""
+    """words, in lower case, of which an occurrence may contain one instead"""
     patterns: tuple[PatternEntry, ...] = ()
-    """recognisers that are written as data"""
+    """recognisers written as data"""
     spelled: SpelledForm | None = None
-    """what tells texts that hold a value in words, if it may be written so"""
+    """prefilter for values in words, if it may be written so"""
 
     def may_hold(self, text: str) -> bool:
-        """Whether Presidio could find it in the text; no, only where none of its recognisers can."""
+        """Whether Presidio could find it in the text; false only if none of its recognisers can."""
         if self.find is None and not self.patterns:
             return True
-        return bool(self.find and self.find(text)) or any(one.may_match(text) for one in self.patterns)
+        return bool(self.find and self.find(text)) or any(pattern.may_match(text) for pattern in self.patterns)
 
 
 _DIGIT = r"\p{Nd}"
-_AT = "@＠﹫(\\[{%&"
-"""what else may stand for an @: `(at)`, `%40`, `&#64;`"""
+_AT_SIGNS = "@＠﹫(\\[{%&"
+"""@ and the first characters of its substitutes: `(at)`, `%40`, `&#64;`"""
 
 
 def squeeze(value: str) -> str:
@@ -78,25 +78,25 @@ def letters_and_digits(value: str) -> str:
 
 
 def _memoize(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
-    """The function, which is asked twice for each text: whether the engine is needed, and by the engine."""
+    """Caches the finder, which runs twice for each text: in the prefilter and in the engine."""
     return functools.lru_cache(maxsize=4)(find)
 
 
 def _by_patterns(
     name: str, keyed_as: str, normalise: Callable[[str], str], hint: str = _DIGIT, words: tuple[str, ...] = ()
 ) -> EntityType:
-    entries = tuple(one for one in patterns.load(patterns.BUILT_IN) if one.entity == name)
+    entries = tuple(entry for entry in patterns.load(patterns.BUILT_IN) if entry.entity == name)
     return EntityType(name, None, normalise, keyed_as, hint, words, entries)
 
 
 _SPELLED = SpelledForm(spelled_digits.pattern, spelled_digits.may_hold)
 NATIONAL_ID = "NATIONAL_ID"
-"""ids of all countries but those that have an entity of their own"""
+"""ids of all countries except those with an entity of their own"""
 
 ENTITIES = {
     entity.name: entity if entity.find is None else replace(entity, find=_memoize(entity.find))
     for entity in (
-        EntityType("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT, spelled_addresses.WORDS),
+        EntityType("EMAIL_ADDRESS", emails.find, emails.normalise, "email", _AT_SIGNS, spelled_addresses.WORDS),
         EntityType("IBAN_CODE", ibans.find, ibans.normalise, "iban", _DIGIT),
         EntityType("CREDIT_CARD", cards.find, cards.normalise, "card", _DIGIT),
         EntityType("IL_ID_NUMBER", national_ids.find_israeli_ids, national_ids.normalise_id, "il_id", _DIGIT),
@@ -109,7 +109,7 @@ ENTITIES = {
         ),
     )
 }
-"""looked for in questions and ids too, whatever the policies"""
+"""entities searched for in questions and ids too, whatever the policies"""
 
 FURTHER = {
     entity.name: entity if entity.find is None else replace(entity, find=_memoize(entity.find))
@@ -127,46 +127,45 @@ FURTHER = {
         EntityType("BANK_ACCOUNT", bank_accounts.find, bank_accounts.normalise, "account", _DIGIT),
     )
 }
-"""looked for only where a policy names them"""
+"""entities searched for only if a policy names them"""
 
 
 def table(file: Path | None = None, regions: tuple[str, ...] = ()) -> Mapping[str, EntityType]:
-    """All entities that need nothing but relrag, and those of the owner's file; one of ours may get more patterns.
+    """relrag's entities and those of the owner's file, which may also add patterns to relrag's.
 
-    `regions` are countries whose national numbers count by their form alone.
-
-    Raises SettingsError where the file cannot be read.
+    `regions` are countries whose national numbers are found by their form alone. Raises SettingsError if the file
+    cannot be read.
     """
-    return _with(patterns.load(file) if file else (), regions)
+    return _extended_table(patterns.load(file) if file else (), regions)
 
 
 @functools.lru_cache(64)
-def _with(entries: tuple[patterns.PatternEntry, ...], regions: tuple[str, ...]) -> Mapping[str, EntityType]:
-    known = ENTITIES | FURTHER | _ids_by_presidio_name(regions)
-    known |= _phones_of(regions) | _ids_of(regions) if regions else {}
+def _extended_table(entries: tuple[patterns.PatternEntry, ...], regions: tuple[str, ...]) -> Mapping[str, EntityType]:
+    types_by_name = ENTITIES | FURTHER | _ids_by_presidio_name(regions)
+    types_by_name |= _phones_in(regions) | _ids_in(regions) if regions else {}
     for entry in entries:
-        base = known.get(entry.entity) or EntityType(entry.entity, None, squeeze, entry.entity, "")
-        known[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
-    return known
+        base = types_by_name.get(entry.entity) or EntityType(entry.entity, None, squeeze, entry.entity, "")
+        types_by_name[entry.entity] = replace(base, hint="", words=(), patterns=(*base.patterns, entry))
+    return types_by_name
 
 
-def _phones_of(regions: tuple[str, ...]) -> dict[str, EntityType]:
-    """Phone numbers as they are found and normalised where these regions are at home."""
+def _phones_in(regions: tuple[str, ...]) -> dict[str, EntityType]:
+    """The entity of phone numbers for an archive with these home regions."""
     phone = ENTITIES["PHONE_NUMBER"]
     find = _memoize(functools.partial(phones.find, regions=regions))
     return {phone.name: replace(phone, find=find, normalise=functools.partial(phones.normalise, regions=regions))}
 
 
-def _ids_of(regions: tuple[str, ...]) -> dict[str, EntityType]:
-    """National ids as they are found where these regions are at home."""
+def _ids_in(regions: tuple[str, ...]) -> dict[str, EntityType]:
+    """The entity of national ids for an archive with these home regions."""
     return {NATIONAL_ID: replace(ENTITIES[NATIONAL_ID], find=_memoize(national_id_forms.finder(regions)))}
 
 
 def _ids_by_presidio_name(regions: tuple[str, ...]) -> dict[str, EntityType]:
-    """Single kinds of national ids, as Presidio names them."""
+    """Entities of single kinds of national ids, by Presidio's names."""
     return {
         name: EntityType(
             name, _memoize(national_id_forms.finder(regions, name)), national_id_forms.normalise, "national_id", _DIGIT
         )
-        for name in dict.fromkeys(one.presidio for one in national_id_forms.load() if one.presidio)
+        for name in dict.fromkeys(form.presidio for form in national_id_forms.load() if form.presidio)
     }

@@ -1,7 +1,7 @@
-"""What looks like a phone number and is none: dates and times, addresses of machines, decimals, places on a map.
+"""Masks numbers that only look like phones: dates and times, IP addresses, decimals, coordinates.
 
-The phonenumbers library takes them for phones more often than not. Each pattern is one that a phone is hardly written
-in; with digits joined to it on either side it could be a piece of a number after all, and is left alone.
+The phonenumbers library takes most of them for phones. Phones are hardly ever written in these patterns; a match with
+adjacent digits may be a part of a phone, and is not masked.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ _CARD = r"\d{4}(?P<gap>[ -])\d{4}(?P=gap)\d{4}(?P=gap)\d{4}"
 _DAY_IN_DIGITS = rf"(?:19|20)\d\d{_MONTH_DAY}"
 _PAGES = r"(?P<volume>0\d)\d\d[-\u2013](?P=volume)\d\d"
 
-_COVERED = re.compile(
+_NOT_PHONES = re.compile(
     rf"(?<![\d+])(?<!\d[\-./()])(?:{_DATE}(?:[\-\u2013]{_DATE})*|{_ISO_DATE}|{_STAMP}|{_NUMBERED_DAY}|{_YEARS}|{_PLACE}"
     rf"|{_DOI}|(?P<other>{_SECONDS}|{_IPV4}|{_VERSION}|{_CLOCK}|{_CARD}|{_DECIMAL}|{_DAY_IN_DIGITS}|{_PAGES}))(?![\-./()]?\d)"
 )
 _ACCOUNT = re.compile(r"(?<![^\W_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,4})?(?![^\W_])")
-"""what is written as an IBAN, whatever its checksum"""
+"""the form of an IBAN, whatever its checksum"""
 
 
 _DIGITS = re.compile(r"\d+")
-_MOST_DIGITS = 28
-"""in a row, of a phone with the codes of its country and of a carrier; more, and it is a number of another kind"""
+_MAX_DIGITS = 28
+"""longest run of digits in a phone, with the codes of country and carrier; longer runs are masked"""
 
 
 def mask_false_positives(text: str) -> str:
-    """The text with all of these covered, every offset unchanged; but for dates not what words announce as a phone."""
+    """The text with these numbers masked, offsets unchanged; after words for a phone only dates and the like."""
     parts: list[str] = []
     done = 0
-    for digits in _DIGITS.finditer(text):  # quicker than a search by the pattern, which begins with what must not be
+    for digits in _DIGITS.finditer(text):  # faster than searching the pattern, which begins with a negative lookbehind
         start = digits.start()
         if start < done:
             continue
         end = digits.end()
-        if end - start <= _MOST_DIGITS:
+        if end - start <= _MAX_DIGITS:
             match = _match_at(text, start)
             if match is None:
                 continue
@@ -70,8 +70,8 @@ def mask_false_positives(text: str) -> str:
 
 
 def _match_at(text: str, start: int) -> re.Match[str] | None:
-    """What the digits at a place begin that is no phone; None where it may be one."""
-    match = _COVERED.match(text, start)
+    """The match of a number at `start` that is not a phone; None if it may be one."""
+    match = _NOT_PHONES.match(text, start)
     if match is not None and not (match["other"] and context_words.has_phone_context(text, start)):
         return match
     return _ACCOUNT.match(text, start - 2) if start >= 2 and text[start - 2 : start].isupper() else None

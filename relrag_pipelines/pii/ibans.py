@@ -16,19 +16,19 @@ from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 _CELL_END = r"[ \t]{0,4}\r?\n[> \t]{0,8}|\t| ?[,;|] ?"
 _GAP = rf"(?:{SEPARATOR}{{0,3}}|{_CELL_END})"
-"""what may stand between two characters"""
+"""separators allowed between two characters"""
 _OPENING = re.compile(
     rf"([A-Za-z])(?:(?<![A-Za-z0-9][A-Za-z])|(?<=IBAN[A-Za-z])){SEPARATOR}{{0,2}}([A-Za-z]){SEPARATOR}{{0,2}}[0-9]"
 )
-"""country and first digit"""
-_LONGEST = 192
-"""characters, its separators and the ends of lines in it included"""
-_LETTER_IN_FRONT = re.compile(rf"(?:^|[^\w'’])[A-Za-z0-9]{SEPARATOR}$")
-_LETTER_BEHIND = re.compile(rf"(?:{SEPARATOR}[A-Za-z0-9](?![A-Za-z0-9])){{2}}|[A-Za-z0-9]")
-"""beside an IBAN written letter by letter they make it a part of something longer"""
+"""country code and first digit"""
+_MAX_CHARS = 192
+"""longest IBAN in characters, with separators and line ends"""
+_PRECEDING_LETTER = re.compile(rf"(?:^|[^\w'’])[A-Za-z0-9]{SEPARATOR}$")
+_FOLLOWING_LETTER = re.compile(rf"(?:{SEPARATOR}[A-Za-z0-9](?![A-Za-z0-9])){{2}}|[A-Za-z0-9]")
+"""letters beside an IBAN written letter by letter that make it a part of something longer"""
 _PAIR = re.compile("[A-Za-z0-9]{2}")
-_DIGITS = 8
-"""the fewest that any has; words may pass the checksum too"""
+_MIN_DIGITS = 8
+"""smallest number of digits in any IBAN; words may pass the checksum too"""
 _FIELD = re.compile(r"(\d+)!([nac])")
 _CLASSES = {"n": "[0-9]", "a": "[A-Za-z]", "c": "[A-Za-z0-9]"}
 _NOT_ALNUM = re.compile(r"[^A-Za-z0-9]+")
@@ -41,7 +41,7 @@ _IBANS = numdb.get("iban")
 def find(text: str) -> list[Span]:
     """IBANs of any country in the register, with or without separators, that pass the ISO 7064 checksum.
 
-    Beside one, its account in the form of its country is found as well.
+    If there are any, their accounts in domestic form are found too.
     """
     spans = [Span(*match.span(), 1.0) for match in shapes(text) if _is_iban(match[0])]
     if spans:
@@ -50,24 +50,24 @@ def find(text: str) -> list[Span]:
 
 
 def shapes(text: str) -> Iterator[re.Match[str]]:
-    """What has the form of an IBAN of its country, whatever its checksum."""
+    """Matches of the form of a country's IBANs, whatever the checksum."""
     for opening in _OPENING.finditer(text):
-        written = _written((opening[1] + opening[2]).upper())
-        match = written.match(text, opening.start(), opening.start() + _LONGEST) if written else None
+        pattern = _country_pattern((opening[1] + opening[2]).upper())
+        match = pattern.match(text, opening.start(), opening.start() + _MAX_CHARS) if pattern else None
         if match and not _is_part(text, match):
             yield match
 
 
 def is_shaped(text: str, start: int, end: int) -> bool:
-    """Whether what stands there is a part of something with the form of an IBAN."""
-    first = max(0, start - _LONGEST // 2)
-    near = shapes(text[first : end + _LONGEST // 2])
+    """Whether the span is a proper part of a text in the form of an IBAN."""
+    first = max(0, start - _MAX_CHARS // 2)
+    near = shapes(text[first : end + _MAX_CHARS // 2])
     return any(first + match.start() < start and end <= first + match.end() for match in near)
 
 
 @functools.cache
-def _written(country: str) -> re.Pattern[str] | None:
-    """How the IBANs of a country are written; None where it has none."""
+def _country_pattern(country: str) -> re.Pattern[str] | None:
+    """The pattern of a country's IBANs; None if it has none."""
     structure = _IBANS.info(country)[0][1].get("bban")
     if not structure:
         return None
@@ -76,25 +76,25 @@ def _written(country: str) -> re.Pattern[str] | None:
 
 
 def _is_part(text: str, match: re.Match[str]) -> bool:
-    """Whether it is written letter by letter, and letters beside it belong to it as well."""
+    """Whether the match is written letter by letter, with more letters beside it."""
     if _PAIR.search(match[0]):
         return False
-    in_front = text[max(0, match.start() - 3) : match.start()]
-    return bool(_LETTER_IN_FRONT.search(in_front) or _LETTER_BEHIND.match(text, match.end()))
+    preceding = text[max(0, match.start() - 3) : match.start()]
+    return bool(_PRECEDING_LETTER.search(preceding) or _FOLLOWING_LETTER.match(text, match.end()))
 
 
-def _is_iban(written: str) -> bool:
-    number = _NOT_ALNUM.sub("", written).upper()
-    return len(_NOT_DIGIT.sub("", number)) >= _DIGITS and _passes_mod_97(number)
+def _is_iban(text: str) -> bool:
+    number = _NOT_ALNUM.sub("", text).upper()
+    return len(_NOT_DIGIT.sub("", number)) >= _MIN_DIGITS and _passes_mod_97(number)
 
 
 def normalise(number: str) -> str:
-    """Its letters and digits, in upper case; of a domestic account number the IBAN."""
+    """Letters and digits in upper case; for a domestic account number, its IBAN."""
     return domestic_accounts.iban_of(plain_digits(number)) or _compact(number)
 
 
 def _passes_mod_97(iban: str) -> bool:
-    """The checksum of ISO 7064 as IBANs have it; stdnum's takes four times as long."""
+    """The ISO 7064 checksum of IBANs; four times as fast as stdnum's."""
     return int((iban[4:] + iban[:4]).translate(_VALUES)) % 97 == 1
 
 

@@ -61,13 +61,13 @@ def singaporean_identity(number: str) -> bool:
 
 
 def any_number(number: str) -> bool:
-    """A number without a checksum."""
+    """Accepts any number except zeros, for ids without a checksum."""
     return number.strip("0") != ""
 
 
 _OWN: dict[str, Callable[[str], bool]] = {
-    one.__name__: one
-    for one in (
+    function.__name__: function
+    for function in (
         british_insurance,
         german_insurance,
         hungarian_insurance,
@@ -82,7 +82,10 @@ _OWN: dict[str, Callable[[str], bool]] = {
 
 @functools.cache
 def check(name: str) -> Callable[[str], bool]:
-    """The check of that name: one of these, or of a module of python-stdnum such as `es.dni`. Raises ImportError."""
+    """The check with this name: a function of this module, or a module of python-stdnum such as `es.dni`.
+
+    Raises ImportError if there is none.
+    """
     if own := _OWN.get(name):
         return own
     validate = importlib.import_module(f"stdnum.{name}").validate

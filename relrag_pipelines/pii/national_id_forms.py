@@ -1,7 +1,7 @@
 """National ids of many countries: tax numbers, social insurance, identity cards. national_id_forms.toml lists them.
 
-An id counts in every archive where a word announces it and its checksum is right. In an archive that is at home in its
-country it also counts without a word, where it is written as only such ids are.
+An id with a valid checksum is found after a word that announces it, in every archive. In an archive of its country it
+is also found without such a word, if its form is distinctive.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 ANNOUNCED, ALONE = 0.95, 0.8
 """scores, by how an id was recognised"""
-_FAR = 40
-"""characters between a label and its id"""
-_BEHIND = 6
-"""the same where the label stands behind"""
-_LONGEST = 48
-"""characters of an id with its separators"""
+_MAX_GAP_AFTER_LABEL = 40
+"""largest number of characters between a label and the id after it"""
+_MAX_GAP_BEFORE_LABEL = 6
+"""largest number of characters between an id and the label after it"""
+_MAX_CHARS = 48
+"""longest id in characters, with separators"""
 _CLASSES = {"n": "[0-9]", "a": "[A-Za-z]", "c": "[0-9A-Za-z]"}
 _FIELD = re.compile(r"(\d+)!([nac])")
 _DIGIT = re.compile(r"\d")
@@ -37,7 +37,7 @@ _SPACED_SCRIPT = re.compile(r"[a-zа-яіїєґα-ω]")
 
 
 class _Fold(dict[int, str]):
-    """Lower case without accents, letter by letter, so that every letter stays at its place."""
+    """Maps letters to lower case without accents, one to one, so that offsets stay the same."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
@@ -56,22 +56,22 @@ class NationalId:
     region: str
     labels: tuple[str, ...]
     pattern: re.Pattern[str]
-    """how it is written beside a label"""
+    """its form beside a label"""
     alone: re.Pattern[str] | None
-    """how it is written where it needs no label"""
+    """its distinctive form, which needs no label"""
     check: str
     keeps_signs: bool
-    """the signs between its characters are a part of it"""
+    """whether the signs between its characters are part of the checked value"""
     presidio: str
-    """the entity as Presidio names it; empty where it has none"""
+    """the name of Presidio's entity; empty if it has none"""
 
     def is_valid(self, written: str) -> bool:
-        """Whether its checksum is right."""
-        kept = "".join(written.split()) if self.keeps_signs else _NOT_ALNUM.sub("", written)
-        return national_id_checks.check(self.check)(kept.upper())
+        """Whether the checksum is valid."""
+        characters = "".join(written.split()) if self.keeps_signs else _NOT_ALNUM.sub("", written)
+        return national_id_checks.check(self.check)(characters.upper())
 
     def unannounced(self, text: str) -> Iterator[re.Match[str]]:
-        """Ids that no word announces, unless one says that the number is another."""
+        """Ids without a label, except after words that announce another kind of number."""
         for match in self.alone.finditer(text) if self.alone else ():
             if self.is_valid(match[0]) and not context_words.has_other_context(text, match.start()):
                 yield match
@@ -101,15 +101,15 @@ def _form(form: str) -> str:
 
 
 def _bounded(pattern: str) -> re.Pattern[str]:
-    """The pattern where it is no part of a longer number or word."""
+    """The pattern, not within a longer number or word."""
     return re.compile(rf"(?<![0-9A-Za-z])(?<!\d[.,/-])(?:{pattern})(?![0-9A-Za-z]|[.,/-]\d)")
 
 
 def finder(regions: tuple[str, ...] = (), entity: str = "") -> Callable[[str], list[Span]]:
-    """What finds ids in archives of these countries; of one of Presidio's entities alone where one is named."""
-    kinds = [one for one in load() if not entity or one.presidio == entity]
+    """A finder of ids for archives of these countries; `entity` limits it to one of Presidio's entities."""
+    kinds = [form for form in load() if not entity or form.presidio == entity]
     labels = _Labels(kinds)
-    alone = [one for one in kinds if one.region in regions and one.alone]
+    alone = [form for form in kinds if form.region in regions and form.alone]
 
     @normalize
     def find(text: str) -> list[Span]:
@@ -123,7 +123,7 @@ def finder(regions: tuple[str, ...] = (), entity: str = "") -> Callable[[str], l
 
 
 class _Labels:
-    """The labels of some kinds of ids, looked for at once."""
+    """Searches the labels of several kinds of ids in one pass."""
 
     def __init__(self, kinds: list[NationalId]) -> None:
         self._kinds: dict[str, list[NationalId]] = {}
@@ -134,40 +134,40 @@ class _Labels:
         self._search = ahocorasick_rs.AhoCorasick(self._labels, matchkind=ahocorasick_rs.MatchKind.LeftmostLongest)
 
     def announced(self, text: str) -> Iterator[re.Match[str]]:
-        """Ids beside a label."""
+        """Valid ids beside a label."""
         folded = text.lower() if text.isascii() else text.translate(_FOLD)
         for number, start, end in self._search.find_matches_as_indexes(folded):
             label = self._labels[number]
             if _is_word(folded, start, end):
                 for kind in self._kinds[label]:
-                    if match := _beside(text, start, end, kind):
+                    if match := _id_near_label(text, start, end, kind):
                         yield match
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
-    """Whether the label is a whole word; languages without blanks have none."""
+    """Whether the label is a whole word; in scripts without spaces every label counts."""
     if not _SPACED_SCRIPT.match(text, start):
         return True
     return not (text[start - 1 : start].isalnum() or text[end : end + 1].isalpha())
 
 
-def _beside(text: str, start: int, end: int, kind: NationalId) -> re.Match[str] | None:
-    """The id behind the label, else the one in front of it; no other number stands between."""
-    match = kind.pattern.search(text, end, end + _FAR + _LONGEST)
+def _id_near_label(text: str, start: int, end: int, kind: NationalId) -> re.Match[str] | None:
+    """The id after the label, with no other number between them, else the one before it."""
+    match = kind.pattern.search(text, end, end + _MAX_GAP_AFTER_LABEL + _MAX_CHARS)
     if (
         match
-        and match.start() <= end + _FAR
+        and match.start() <= end + _MAX_GAP_AFTER_LABEL
         and not _DIGIT.search(text, end, match.start())
         and kind.is_valid(match[0])
     ):
         return match
-    first = max(0, start - _BEHIND - _LONGEST)
+    first = max(0, start - _MAX_GAP_BEFORE_LABEL - _MAX_CHARS)
     for match in kind.pattern.finditer(text, first, start):
-        if match.end() >= start - _BEHIND and kind.is_valid(match[0]):
+        if match.end() >= start - _MAX_GAP_BEFORE_LABEL and kind.is_valid(match[0]):
             return match
     return None
 
 
 def normalise(number: str) -> str:
-    """Its letters and digits, in upper case."""
+    """Letters and digits, in upper case."""
     return _NOT_ALNUM.sub("", plain_digits(number)).upper()

@@ -1,4 +1,4 @@
-"""Israeli identity numbers and Czech birth numbers, and what all numbers with a checksum share."""
+"""Israeli identity numbers and Czech birth numbers, and helpers for numbers with a checksum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEPARATOR = f"[- ./_\u00a0\u2002-\u200a\u202f{WRAP}\u3000\u2010-\u2015\u2212\u00
 _DOUBLED = str.maketrans("0123456789", "0246813579")
 _NOT_DIGIT = re.compile(r"[^0-9]+")
 
-# the first digit leads, as a pattern that begins with a look behind is slow to search for
+# patterns begin with a digit: a pattern that begins with a lookbehind is slow to search
 _ID = re.compile(r"\d(?<!\d\d)(?<!\d[.,]\d)(?:\d{7}[-\u2010-\u2015\u05be]?\d|\d{6,7})(?![.,]?\d)")
 _SPACED_ID = re.compile(r"\d(?<!\d\d)(?<!\d[.,]\d)(?:[-\u2010-\u2015\u05be/ .\u00a0]?\d){8}(?![.,]?\d)")
 _BLANK = f"[ \u00a0{WRAP}]"
@@ -61,11 +61,11 @@ _SAYS_SOME_ID = re.compile(r"(?i:\bid\b)|זהות")
 
 @normalize
 def find_israeli_ids(text: str) -> list[Span]:
-    """Israeli identity numbers: nine digits (seven or eight where the words before say so) that pass the checksum.
+    """Israeli identity numbers: nine digits (seven or eight after words for an id) that pass the checksum.
 
-    One number in ten passes it, so the words around decide: those that speak of an identity raise the score, those
-    that announce an order, an invoice, an account or an amount drop the finding: `order 123456782`, but not `the order
-    of Dana Levi, 123456782`. Without either it stands, but lower.
+    One number in ten passes it, so the words around decide: words for an id raise the score; words that announce an
+    order, an invoice, an account or an amount drop the finding (`order 123456782`, but not `the order of Dana Levi,
+    123456782`). Without either, the finding has a low score.
     """
     spans = []
     for match in _ID.finditer(text):
@@ -73,7 +73,7 @@ def find_israeli_ids(text: str) -> list[Span]:
             score = _id_score(text, *match.span())
             if score >= (0.95 if len(match[0]) < 9 else 0.5):
                 spans.append(Span(*match.span(), score))
-    for match in _SPACED_ID.finditer(text):  # only what is announced may be written in any groups
+    for match in _SPACED_ID.finditer(text):  # other groupings only after words for an id
         if not match[0].isdigit() and _is_id(match[0]) and _id_score(text, *match.span()) >= 0.95:
             spans.append(Span(*match.span(), 0.95))
     return resolve_overlaps(spans, text)
@@ -81,7 +81,7 @@ def find_israeli_ids(text: str) -> list[Span]:
 
 @normalize
 def find_birth_numbers(text: str) -> list[Span]:
-    """Czech and Slovak birth numbers: with a slash and a right checksum, or any where words announce one."""
+    """Czech and Slovak birth numbers: with a slash and a valid checksum, or any after words for one."""
     spans = []
     for match in _BIRTH.finditer(text):
         if score := _birth_score(text, match):
@@ -98,16 +98,16 @@ def _birth_score(text: str, match: re.Match[str]) -> float:
     if _announces_birth(text, match.start()):
         return 0.95
     digits = digits_of(match[0])
-    # one number in ten passes the checksum alone, so most are not asked for their date
+    # the cheap checksum comes first: it rejects nine of ten numbers before their date is checked
     if len(digits) < 10 or int(digits[:-1]) % 11 % 10 != int(digits[-1]) or not _is_birth_number(digits):
         return 0.0
     if _mentions_birth(text, match.start()):
         return 0.8
-    return 0.7 if "/" in match[0] and not _bank(text, match) else 0.0
+    return 0.7 if "/" in match[0] and not _is_account(text, match) else 0.0
 
 
-def _bank(text: str, match: re.Match[str]) -> bool:
-    """Whether the words in front make it an account, which has the code of its bank behind a slash."""
+def _is_account(text: str, match: re.Match[str]) -> bool:
+    """Whether the words before it announce another number: a bank account has its bank's code after a slash."""
     return context_words.has_other_context(text, match.start())
 
 
@@ -119,14 +119,14 @@ def _is_id(number: str) -> bool:
 def _id_score(text: str, start: int, end: int) -> float:
     before = _OTHER_NUMBER.split(text[max(0, start - 40) : start])[-1].rpartition("\n")[2]
     after = text[end : end + 40].partition("\n")[0]
-    # words between two numbers speak of the second
+    # words between two numbers belong to the second
     after = "" if _OTHER_NUMBER.search(after) else after[:25]
-    return _id_score_of(before, after)
+    return _score_from_words(before, after)
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _id_score_of(before: str, after: str) -> float:
-    """How sure it is that a number is an identity number, from the words in front of it and behind."""
+def _score_from_words(before: str, after: str) -> float:
+    """The score of an identity number by the words before and after it."""
     if _SAYS_ID.search(before):
         return 0.95
     if _SAYS_ID.search(after) and not _announces_other(before, len(before)):
@@ -137,22 +137,22 @@ def _id_score_of(before: str, after: str) -> float:
 
 
 def normalise_id(number: str) -> str:
-    """Its nine digits, with the zeros in front that are often left out."""
+    """The nine digits, with leading zeros, which are often left out."""
     return digits_of(strip_html_references(number)).zfill(9)
 
 
 def normalise_birth_number(number: str) -> str:
-    """Its nine or ten digits."""
+    """The nine or ten digits."""
     return digits_of(strip_html_references(number))
 
 
 def passes_luhn(digits: str) -> bool:
-    """The checksum of cards and of Israeli identity numbers; stdnum has it too, and takes four times as long."""
+    """Whether the Luhn checksum of cards and Israeli ids is valid; four times as fast as stdnum's."""
     return luhn(digits) % 10 == 0
 
 
 def luhn(digits: str) -> int:
-    """The sum that the checksum of cards looks at."""
+    """The Luhn sum."""
     return sum(map(int, digits[::-2])) + sum(map(int, digits[-2::-2].translate(_DOUBLED)))
 
 
@@ -164,5 +164,5 @@ def digits_of(number: str) -> str:
 
 
 def strip_html_references(number: str) -> str:
-    """The number without the digits of HTML's references, such as `&#160;`."""
+    """The number with HTML references such as `&#160;` resolved, so that their digits don't count."""
     return plain_digits(number) if "&" in number else number

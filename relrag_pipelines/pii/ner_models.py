@@ -1,4 +1,4 @@
-"""Names of people and places, by a language model that lies on this machine: Presidio's own engines and recognisers.
+"""Names of people and places, found by a local language model through Presidio's engines and recognisers.
 
 Off unless the setting `pii_language_model` names a file, in the form of Presidio's configuration of NLP engines: spaCy,
 Stanza, transformers, or GLiNER, which Presidio has as a recogniser. What a model needs beside spaCy is an extra of
@@ -29,12 +29,12 @@ from presidio_analyzer.predefined_recognizers.ner import gliner_recognizer
 from relrag_pipelines.settings import SettingsError
 
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
-"""variables that keep the libraries of transformers and GLiNER from asking huggingface.co"""
+"""environment variables that keep transformers and GLiNER from contacting huggingface.co"""
 
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """What finds names: an engine whose entities a recogniser of Presidio reads, or a recogniser with a model."""
+    """An NLP engine whose entities Presidio's recogniser reads, or a recogniser with its own model."""
 
     language: str
     nlp: NlpEngine | None = None
@@ -42,28 +42,28 @@ class LanguageModel:
 
 
 def load(path: Path) -> LanguageModel:
-    """The model that the file describes, loaded. Raises SettingsError where it or its model cannot be read.
+    """Loads the model that a file describes. Raises SettingsError if the file or the model cannot be read.
 
-    Folders of models are relative to the file.
+    Model folders are relative to the file.
     """
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if (name := given["nlp_engine_name"]) not in ENGINES:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if (name := config["nlp_engine_name"]) not in ENGINES:
             raise SettingsError(f'{path}: nlp_engine_name is "{name}"; known: {", ".join(ENGINES)}')
         if not _AVAILABLE[name]():
             raise SettingsError(f'{path}: "{name}" is not installed; pip install "presidio-analyzer[{name}]"')
-        models = [{**one, "model_name": _local(path, one["model_name"], name)} for one in given["models"]]
+        models = [{**model, "model_name": _local(path, model["model_name"], name)} for model in config["models"]]
         os.environ.update(dict.fromkeys(_OFFLINE, "1"))
-        return ENGINES[name](models, given)
+        return ENGINES[name](models, config)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, TypeError, KeyError, ValueError, ImportError) as error:
         fault = type(error).__name__
     raise SettingsError(f"{path} describes no language model ({fault}); docs/privacy.md shows its form")
 
 
 def _engine(kind: Callable[..., NlpEngine], **options: Any) -> Callable[..., LanguageModel]:
-    def load_model(models: list[dict[str, Any]], given: Mapping[str, Any]) -> LanguageModel:
-        mapping = given.get("ner_model_configuration")
-        # Presidio says on its logger which entities it leaves out by default; a file names none to leave out
+    def load_model(models: list[dict[str, Any]], config: Mapping[str, Any]) -> LanguageModel:
+        mapping = config.get("ner_model_configuration")
+        # without a configuration Presidio's default applies, which ignores some entities and logs that
         configuration = NerModelConfiguration.from_dict(mapping) if mapping else None
         engine = kind(models=models, ner_model_configuration=configuration, **options)
         engine.load()
@@ -72,9 +72,9 @@ def _engine(kind: Callable[..., NlpEngine], **options: Any) -> Callable[..., Lan
     return load_model
 
 
-def _gliner(models: list[dict[str, Any]], given: Mapping[str, Any]) -> LanguageModel:
+def _gliner(models: list[dict[str, Any]], config: Mapping[str, Any]) -> LanguageModel:
     (model,) = models
-    mapping = given.get("ner_model_configuration", {}).get("model_to_presidio_entity_mapping")
+    mapping = config.get("ner_model_configuration", {}).get("model_to_presidio_entity_mapping")
     options = {name: value for name, value in model.items() if name not in ("lang_code", "model_name")}
     recognizer = GLiNERRecognizer(
         model_name=model["model_name"], supported_language=model["lang_code"], entity_mapping=mapping, **options
@@ -88,7 +88,7 @@ ENGINES: dict[str, Callable[[list[dict[str, Any]], Mapping[str, Any]], LanguageM
     "transformers": _engine(TransformersNlpEngine),
     "gliner": _gliner,
 }
-"""by the name that a file gives"""
+"""loaders by the engine's name in the file"""
 _AVAILABLE: dict[str, Callable[[], bool]] = {
     "spacy": lambda: True,
     "stanza": lambda: bool(StanzaNlpEngine.is_available),
@@ -98,7 +98,7 @@ _AVAILABLE: dict[str, Callable[[], bool]] = {
 
 
 def _local(path: Path, model: Any, engine: str) -> Any:
-    """The model on this machine: a folder, for spaCy also a package; of Stanza's own it is a language of its folder."""
+    """The local model: a folder, or for spaCy an installed package; for Stanza also the name of a language."""
     if isinstance(model, dict):
         return {part: _local(path, name, part) for part, name in model.items()}
     folder = path.parent / str(model)

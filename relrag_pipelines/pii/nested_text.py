@@ -1,4 +1,4 @@
-"""The text within whatever is stored: strings in lists and structs, bytes unpacked and decoded, JSON unescaped."""
+"""Extracts the strings in stored values: from lists, structs, compressed bytes and escaped JSON."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ import pyarrow as pa
 
 
 def texts(value: Any) -> Iterator[str]:
-    """The strings within a value; bytes are unpacked and decoded."""
+    """The strings within a value; bytes are decompressed and decoded."""
     if isinstance(value, str):
         yield value
         yield from _unescape(value)
     elif isinstance(value, bytes):
         yield from texts(_decode(value))
     elif isinstance(value, Mapping):
-        for key, one in value.items():
+        for key, element in value.items():
             yield from texts(key)
-            yield from texts(one)
+            yield from texts(element)
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from texts(one)
+        for element in value:
+            yield from texts(element)
 
 
 def _unescape(text: str) -> Iterator[str]:
-    """What JSON in the text stands for, where that differs."""
+    """The strings of JSON in the text, if it contains escapes."""
     if "\\u" in text:
         with suppress(ValueError):
             yield from texts(json.loads(text))
 
 
 def _decode(data: bytes) -> str:
-    """Bytes as text: Dagster packs what it keeps of runs; two bytes a character where every other one is empty."""
+    """Bytes as text: Dagster compresses data of runs; UTF-16 is assumed if most odd bytes are zero."""
     with suppress(zlib.error):
         data = zlib.decompress(data)
     if data[1::2].count(0) * 4 > len(data):
@@ -44,6 +44,6 @@ def _decode(data: bytes) -> str:
 
 
 def is_packed(kind: pa.DataType) -> bool:
-    """Whether an array of that type is read value by value: bytes and maps."""
+    """Whether an array of this type is read value by value: bytes and maps."""
     binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_map)
     return any(check(kind) for check in binary)

@@ -1,6 +1,6 @@
-"""A text as it is read by eye: without invisible marks, in plain digits, its wrapped lines joined, (at) as @.
+"""Normalises a text to what a reader sees: no invisible marks, plain digits, wrapped lines joined, (at) as @.
 
-What is looked for is looked for in the text and in what is seen of it; both findings count, at their place in the text.
+Finders search the text and its normalised form; findings in both count, at their offsets in the text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from relrag_pipelines.pii import spelled_addresses
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 WRAP = "\u205f"
-"""a space that stands for the end of a line within a number; nobody writes it"""
+"""a rare space that replaces a line end within a number"""
 
 _WIDE = {code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0xFF01, 0xFF5F), 0xFE6B)} | dict.fromkeys(
     (0x3002, 0xFF61), "."
@@ -34,7 +34,7 @@ _RAISED = {code: str(unicodedata.digit(chr(code))) for code in range(128, 0x2800
 _PLAIN = DIGITS | _WIDE | _RAISED
 _MARKS = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\u20e3\ufe00-\ufe0f\ufeff"
 _HIDDEN = re.compile(f"[{_MARKS}]+")
-# apart, as a class is quick to look for only within one plane
+# a separate pattern: a character class is fast only within one Unicode plane
 _STRANGE = re.compile(f"[{_MARKS}{''.join(chr(code) for code in _PLAIN if code < 0x10000)}]")
 _STYLED = re.compile("[\U0001d7ce-\U0001d7ff\U0001fbf0-\U0001fbf9]")
 _QUOTE = r"[ \t\xa0]*\r?\n[> \t\xa0]*"
@@ -46,24 +46,24 @@ _WRAPPED_ADDRESS = re.compile(
 _PERCENT_SIGN = re.compile(r"%40(?=\w)")
 _REFERENCE = re.compile(r"&#?\w{2,8};")
 _REFERRED = re.compile(rf"[@.\-+()/_\d]|[{_MARKS}]+")
-"""what addresses and numbers are made of, where HTML refers to it"""
+"""characters of addresses and numbers that HTML references may encode"""
 
 
 @dataclass(frozen=True)
 class NormalizedText:
-    """What is seen of a text, and where each of its characters stands there."""
+    """A normalised text, and the offsets of its characters in the original."""
 
     text: str
     _starts: list[int]
     _shifts: list[int]
 
     def place(self, offset: int) -> int:
-        """Where the character at that offset stands in the text itself."""
+        """The offset in the original of the character at this offset."""
         return offset + self._shifts[bisect.bisect_right(self._starts, offset) - 1]
 
 
 def normalize(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
-    """The finder, made to look at what is seen of a text as well."""
+    """Decorates a finder to search the normalised text as well."""
 
     @functools.wraps(find)
     def finder(text: str) -> list[Span]:
@@ -73,29 +73,29 @@ def normalize(find: Callable[[str], list[Span]]) -> Callable[[str], list[Span]]:
 
 
 def find_in_both(text: str, find: Callable[[str], list[Span]]) -> list[Span]:
-    """What the finder finds in the text and in what is seen of it, at its place in the text."""
+    """The finder's spans in the text and in its normalised form, at their offsets in the text."""
     spans = find(text)
     if (view := normalize_text(text)) is None:
         return spans
     more = [Span(view.place(start), view.place(end - 1) + 1, score) for start, end, score in find(view.text)]
-    return resolve_overlaps([*more, *(one for one in spans if not _is_part(one, more))], text)
+    return resolve_overlaps([*more, *(span for span in spans if not _is_part(span, more))], text)
 
 
-def _is_part(one: Span, spans: list[Span]) -> bool:
-    """Whether what was found in the text is a part of what is seen there: `777 123 456` behind the `+420` of a line."""
-    place = bisect.bisect_right(spans, one.start, key=lambda span: span.start) - 1
-    return place >= 0 and one.end <= spans[place].end
+def _is_part(span: Span, spans: list[Span]) -> bool:
+    """Whether a span lies within one found in the normalised text: `777 123 456` after a `+420` on the line before."""
+    index = bisect.bisect_right(spans, span.start, key=lambda other: other.start) - 1
+    return index >= 0 and span.end <= spans[index].end
 
 
 def plain_digits(value: str) -> str:
-    """What is seen of the text, or the text itself where that is the same."""
+    """The normalised text."""
     view = normalize_text(value)
     return view.text if view else value
 
 
 @functools.lru_cache(maxsize=8)
 def normalize_text(text: str) -> NormalizedText | None:
-    """What is seen of the text; None where that is what stands there."""
+    """The normalised text with its offsets; None if it equals the text."""
     plain = text
     changes: list[tuple[int, int, str]] = []
     if not text.isascii() and (_STRANGE.search(text) or _STYLED.search(text)):
@@ -110,11 +110,13 @@ def normalize_text(text: str) -> NormalizedText | None:
         changes += _references(plain)
     if spelled_addresses.may_hold(plain):
         changes += spelled_addresses.signs(plain)
-    return _build(plain, sorted(changes, key=lambda one: (one[0], -one[1]))) if changes or plain != text else None
+    return (
+        _build(plain, sorted(changes, key=lambda change: (change[0], -change[1]))) if changes or plain != text else None
+    )
 
 
 def _references(text: str) -> Iterator[tuple[int, int, str]]:
-    """What references of HTML such as `&nbsp;` and `&#64;` stand for."""
+    """Changes that resolve HTML references such as `&nbsp;` and `&#64;`."""
     for match in _REFERENCE.finditer(text):
         char = html.unescape(match[0])
         if char.isspace() and char not in "\r\n":
@@ -124,9 +126,9 @@ def _references(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _isolated_breaks(breaks: list[re.Match[str]], text: str) -> Iterator[re.Match[str]]:
-    """Those that have no other in the line before or behind: line after line with numbers is a table."""
+    """The line breaks without another in the line before or after: several lines with numbers are a table."""
     ends = [-1, *("\n" in text[a.end() : b.start()] for a, b in itertools.pairwise(breaks)), -1]
-    return (one for one, before, behind in zip(breaks, ends, ends[1:], strict=False) if before and behind)
+    return (line_break for line_break, before, behind in zip(breaks, ends, ends[1:], strict=False) if before and behind)
 
 
 def _build(text: str, changes: list[tuple[int, int, str]]) -> NormalizedText:

@@ -1,6 +1,6 @@
-"""What stands in for a value, as Presidio's operators: ours beside its `redact` and `replace`.
+"""Replacements of values as Presidio's operators, in addition to its `redact` and `replace`.
 
-Each is given the entity and the archive's keys as parameters. Equal values get equal replacements, so that two
+Each gets the entity and the archive's keys as parameters. Equal values get equal replacements, so that two
 syncs write the same bytes.
 """
 
@@ -19,21 +19,21 @@ from relrag_pipelines.privacy.keys import Keys
 
 
 class _Keyed(Operator):
-    """An operator of ours: what it needs, and what Presidio asks of it."""
+    """Base of relrag's operators, which need an entity and keys."""
 
     name = ""
 
     def validate(self, params: dict[str, Any] | None = None) -> None:
-        """Raises InvalidParamError where entity or keys are missing."""
+        """Raises InvalidParamError if entity or keys are missing."""
         if not params or not {"entity", "keys"} <= params.keys():
             raise InvalidParamError(f"{self.name} needs entity and keys")
 
     def operator_name(self) -> str:
-        """As policies name it."""
+        """The name of the action in policies."""
         return self.name
 
     def operator_type(self) -> OperatorType:
-        """It replaces."""
+        """The operator anonymises."""
         return OperatorType.Anonymize
 
 
@@ -50,7 +50,7 @@ class Pseudonymize(_Keyed):
 
 
 class Mask(_Keyed):
-    """`**** **** **** 1111`: all letters and digits as stars but the last four."""
+    """`**** **** **** 1111`: all letters and digits except the last four as stars."""
 
     name = "mask"
 
@@ -60,7 +60,7 @@ class Mask(_Keyed):
 
 
 class Encrypt(_Keyed):
-    """`<IBAN_CODE:k1:e4a1...>`: the value itself, which only the archive's keys read."""
+    """`<IBAN_CODE:k1:e4a1...>`: the encrypted value, which only the archive's keys decrypt."""
 
     name = "encrypt"
 
@@ -70,32 +70,32 @@ class Encrypt(_Keyed):
         return pseudonyms.encrypt(params["entity"].name, text, params["keys"])
 
 
-_SHOWN = 4
-_LONG = 8
-"""letters and digits from which on a value shows its last four"""
+_SHOWN_CHARS = 4
+_MIN_SHOWN_LENGTH = 8
+"""number of letters and digits from which a value shows its last four"""
 
 
 def mask(value: str) -> str:
-    """The value with its letters and digits as stars, but for the last four digits of a long number."""
-    telling = [place for place, char in enumerate(value) if char.isalnum()]
-    shown = set(telling[-_SHOWN:]) if len(telling) >= _LONG and "@" not in value else set()
-    return "".join("*" if char.isalnum() and place not in shown else char for place, char in enumerate(value))
+    """The value with letters and digits as stars; a long value without @ keeps its last four."""
+    positions = [position for position, char in enumerate(value) if char.isalnum()]
+    shown = set(positions[-_SHOWN_CHARS:]) if len(positions) >= _MIN_SHOWN_LENGTH and "@" not in value else set()
+    return "".join("*" if char.isalnum() and position not in shown else char for position, char in enumerate(value))
 
 
 def operation(config: OperatorConfig) -> Callable[[str], str]:
-    """What the operator makes of a value. Raises InvalidParamError where the configuration lacks something."""
+    """The operator of a configuration as a function. Raises InvalidParamError if a parameter is missing."""
     operator = _factory().create_operator_class(config.operator_name, OperatorType.Anonymize)
     operator.validate(config.params)
     return lambda value: str(operator.operate(value, config.params))
 
 
 OPERATORS = (Pseudonymize, Mask, Encrypt)
-"""ours"""
+"""relrag's operators"""
 
 
 @functools.cache
 def _factory() -> OperatorsFactory:
-    """Presidio's operators and ours."""
+    """Presidio's operators and relrag's."""
     factory = OperatorsFactory()  # type: ignore[no-untyped-call]
     for operator in OPERATORS:
         factory.add_anonymize_operator(operator)
@@ -103,7 +103,7 @@ def _factory() -> OperatorsFactory:
 
 
 def config(action: str, entity: EntityType, keys: Keys) -> OperatorConfig:
-    """The operator of an action of a policy."""
+    """The operator configuration of a policy's action."""
     if action in ("redact", "replace"):
         return OperatorConfig(action, {"new_value": f"<{entity.name}>"} if action == "replace" else {})
     return OperatorConfig(action, {"entity": entity, "keys": keys})

@@ -1,7 +1,7 @@
-"""Recognisers that are written as data: patterns, scores and context words, in the form in which Presidio reads them.
+"""Reads recognisers written as data: patterns, scores and context words, in Presidio's format.
 
-recognizers.yaml holds those that come with relrag; `pii_recognizers` names a file of the owner's. They run in
-Presidio's engine. What is here reads them and tells, without Presidio, texts in which none of them can find anything.
+recognizers.yaml contains relrag's; the setting `pii_recognizers` names a file of the owner's. They run in Presidio's
+engine. This module also decides, without Presidio, whether a recogniser can find anything in a text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BUILT_IN = Path(__file__).parent / "recognizers.yaml"
 FLAGS = regex.DOTALL | regex.MULTILINE | regex.IGNORECASE
 """as Presidio compiles patterns"""
 BOOST, BOOSTED = 0.35, 0.4
-"""what a context word adds to a score, and the least that it makes of it"""
+"""increase of a score by a context word, and the smallest score with one"""
 
 _KEYS = {
     "name", "supported_entity", "patterns", "deny_list", "deny_list_score", "context", "score_thresholds", "version",
@@ -37,24 +37,28 @@ class PatternEntry:
     name: str
     entity: str
     config: Mapping[str, Any]
-    """what Presidio makes the recogniser of; its context is one list"""
+    """Presidio's configuration of the recogniser, with its context as one list"""
 
     @functools.cached_property
-    def _looked_for(self) -> list[tuple[regex.Pattern[str], bool]]:
-        """Each pattern, and whether it counts only beside a context word."""
-        flags, least = self.config.get("global_regex_flags", FLAGS), self.config["score_thresholds"]
-        least = least.get(self.entity, least.get("default", 0.0))
-        scored = [(one["regex"], one["score"]) for one in self.config.get("patterns", ())]
+    def _compiled_patterns(self) -> list[tuple[regex.Pattern[str], bool]]:
+        """Each pattern, and whether it needs a context word to reach the threshold."""
+        flags, threshold = self.config.get("global_regex_flags", FLAGS), self.config["score_thresholds"]
+        threshold = threshold.get(self.entity, threshold.get("default", 0.0))
+        scored = [(pattern["regex"], pattern["score"]) for pattern in self.config.get("patterns", ())]
         if words := self.config.get("deny_list"):
             scored.append((f"(?:{'|'.join(map(regex.escape, words))})", self.config.get("deny_list_score", 1.0)))
-        reached = ((pattern, score >= least, max(score + BOOST, BOOSTED) >= least) for pattern, score in scored)
-        return [(regex.compile(one, flags), not alone) for one, alone, beside in reached if alone or beside]
+        judged = ((pattern, score >= threshold, max(score + BOOST, BOOSTED) >= threshold) for pattern, score in scored)
+        return [
+            (regex.compile(pattern, flags), not counts_alone)
+            for pattern, counts_alone, counts_with_context in judged
+            if counts_alone or counts_with_context
+        ]
 
     def may_match(self, text: str) -> bool:
-        """Whether the recogniser could find something in the text; no, only where it certainly finds nothing."""
+        """Whether the recogniser could find anything in the text; false only if it certainly finds nothing."""
         return any(
-            (not beside or self._has_context(text)) and pattern.search(text, timeout=60) is not None
-            for pattern, beside in self._looked_for
+            (not needs_context or self._has_context(text)) and pattern.search(text, timeout=60) is not None
+            for pattern, needs_context in self._compiled_patterns
         )
 
     def _has_context(self, text: str) -> bool:
@@ -63,7 +67,7 @@ class PatternEntry:
 
 
 def load(path: Path) -> tuple[PatternEntry, ...]:
-    """The recognisers of a file. Raises SettingsError, which names the entry and what is wrong with it."""
+    """The recognisers of a file. Raises SettingsError, which names the invalid entry and the fault."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -71,11 +75,11 @@ def load(path: Path) -> tuple[PatternEntry, ...]:
     return _parse(path, text)
 
 
-@functools.lru_cache(4)  # by its text: a program that runs for long sees it change
+@functools.lru_cache(4)  # keyed by the text, so that a long-running program notices a change
 def _parse(path: Path, text: str) -> tuple[PatternEntry, ...]:
     try:
-        given = yaml.load(text, yaml.CSafeLoader)
-        entries = given["recognizers"]
+        content = yaml.load(text, yaml.CSafeLoader)
+        entries = content["recognizers"]
     except (yaml.YAMLError, TypeError, KeyError) as error:
         raise SettingsError(
             f"{path} holds no recognisers ({type(error).__name__}); docs/privacy.md shows its form"
@@ -84,25 +88,25 @@ def _parse(path: Path, text: str) -> tuple[PatternEntry, ...]:
 
 
 def _entry(path: Path, number: int, entry: Any) -> PatternEntry:
-    place = f"{path}: recognizers[{number}]"
+    location = f"{path}: recognizers[{number}]"
     if not isinstance(entry, dict):
-        raise SettingsError(f"{place} is not a table; docs/privacy.md shows its form")
+        raise SettingsError(f"{location} is not a table; docs/privacy.md shows its form")
     if unknown := sorted(set(entry) - _KEYS):
-        raise SettingsError(f"{place}.{unknown[0]} is not known; known: {', '.join(sorted(_KEYS))}")
+        raise SettingsError(f"{location}.{unknown[0]} is not known; known: {', '.join(sorted(_KEYS))}")
     entity = entry.get("supported_entity")
     if not isinstance(entity, str) or not regex.fullmatch("[A-Z][A-Z0-9_]*", entity):
-        raise SettingsError(f'{place}.supported_entity is "{entity}"; write it as EMPLOYEE_NUMBER')
+        raise SettingsError(f'{location}.supported_entity is "{entity}"; write it as EMPLOYEE_NUMBER')
     if not entry.get("patterns") and not entry.get("deny_list"):
-        raise SettingsError(f"{place} has neither patterns nor deny_list")
+        raise SettingsError(f"{location} has neither patterns nor deny_list")
     context = entry.get("context") or []
     if isinstance(context, dict):
         context = [word for words in context.values() for word in words]
     config = {**entry, "context": list(dict.fromkeys(lower_letters(str(word)) for word in context))}
     config["score_thresholds"] = entry.get("score_thresholds") or {}
     name = config["name"] = str(entry.get("name") or entity.lower())
-    found = PatternEntry(name, entity, config)
+    pattern_entry = PatternEntry(name, entity, config)
     try:
-        found.may_match("")
+        pattern_entry.may_match("")
     except (regex.error, TypeError, KeyError, AttributeError) as error:
-        raise SettingsError(f"{place} ({name}) cannot be read: {error}") from None
-    return found
+        raise SettingsError(f"{location} ({name}) cannot be read: {error}") from None
+    return pattern_entry

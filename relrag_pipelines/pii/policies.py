@@ -1,4 +1,4 @@
-"""Policies, ready to be carried out: which entities are looked for, what becomes of each, and where none can be."""
+"""Compiled policies: entities, actions, and a prefilter for texts that contain none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEEP = "keep"
 
 
 class RedactionError(SafeError):
-    """Personal data could not be looked for or replaced; the message names the kind and holds no text."""
+    """Personal data could not be found or replaced; the message names the entity and contains no text."""
 
 
 class PolicyError(RedactionError, SettingsError):
@@ -31,90 +31,91 @@ class PolicyError(RedactionError, SettingsError):
 
 @dataclass(frozen=True)
 class CompiledPolicy:
-    """A policy, ready to be carried out."""
+    """A policy with its entities and prefilter."""
 
     entities: tuple[EntityType, ...]
     actions: Mapping[str, str]
-    """what becomes of each of the entities, by its name"""
+    """action by the name of the entity"""
     hint: regex.Pattern[str]
-    """matches every text in which any of the entities can be, but for those with one of the words"""
+    """matches every text that may contain one of the entities, except by `words` or `spelled`"""
     words: tuple[str, ...]
+    """in lower case; a text with one of them may contain an entity"""
     spelled: tuple[SpelledForm, ...]
-    """or that are written in words"""
+    """forms in words of the entities"""
     by_hint: tuple[tuple[regex.Pattern[str], tuple[EntityType, ...]], ...]
-    """the entities with one hint, and what matches the texts in which they can be"""
+    """patterns of texts that may contain entities, with these entities"""
 
     def may_change(self, text: str) -> bool:
-        """Whether any of the entities could be in the text, by its characters alone."""
+        """Whether the text could contain any of the entities, by its characters."""
         if self.hint.search(text) is not None or spelled_addresses.has_spelled_address(text, self.words):
             return True
-        return any(one.may_hold(text) for one in self.spelled)
+        return any(form.may_hold(text) for form in self.spelled)
 
     def candidates(self, text: str) -> Iterator[EntityType]:
-        """The entities that the text may hold, by its characters."""
+        """The entities that the text may contain, by its characters."""
         for hint, entities in self.by_hint:
             if hint.search(text):
                 yield from entities
             else:
-                yield from (one for one in entities if _may_be_spelled(one, text))
+                yield from (entity for entity in entities if _may_be_spelled(entity, text))
 
 
 @dataclass(frozen=True)
 class EntityCatalog:
-    """The entities that policies of an archive may name."""
+    """The entities that an archive's policies may name."""
 
     recognizers: Path | None = None
-    """the owner's own recognisers"""
+    """file with the owner's recognisers"""
     language_model: Path | None = None
     regions: tuple[str, ...] = ()
-    """countries whose national numbers count by their form alone, the likeliest first"""
+    """countries whose national numbers are found by their form alone, the likeliest first"""
 
     @property
     def ours(self) -> Mapping[str, EntityType]:
-        """Those that need nothing but relrag and the owner's file."""
+        """The entities of relrag and of the owner's file, by name."""
         return entity_table.table(self.recognizers, self.regions)
 
     @property
     def engine(self) -> Engine:
-        """Presidio with the recognisers of all these. Raises SettingsError where the language model cannot be read."""
-        # takes a second to import, so only where something is to be found
+        """Presidio with the recognisers of all these. Raises SettingsError if the language model cannot be read."""
+        # imported late, since it takes a second
         from relrag_pipelines.pii import engine
 
         return engine.engine(tuple(self.ours.values()), self.language_model)
 
-    def entity(self, place: str, name: str) -> EntityType:
-        """The entity; PolicyError names the known ones where there is none, `place` says where it is named."""
+    def entity(self, location: str, name: str) -> EntityType:
+        """The entity with this name. Raises PolicyError if there is none; `location` is the setting."""
         if own := self.ours.get(name):
             return own
-        known = self.engine.known_entities | self.ours.keys()
-        if name not in known:
-            raise PolicyError(f'{place} names "{name}", which is not known; known: {", ".join(sorted(known))}')
+        names = self.engine.known_entities | self.ours.keys()
+        if name not in names:
+            raise PolicyError(f'{location} names "{name}", which is not known; known: {", ".join(sorted(names))}')
         return EntityType(name, None, entity_table.squeeze, name, "")
 
     def compile(self, channel: str, policy: Policy) -> CompiledPolicy:
-        """The policy of a channel. Raises PolicyError where it names what does not exist."""
-        place = f"pii_policies.{channel}"
+        """Compiles the policy of a channel. Raises PolicyError for an unknown action or entity."""
+        location = f"pii_policies.{channel}"
         for name, action in {"action": policy.action, **{f"actions.{k}": v for k, v in policy.actions.items()}}.items():
             if action not in ACTIONS:
-                raise PolicyError(f'{place}.{name} is "{action}"; known: {", ".join(ACTIONS)}')
-        named = {name: self.entity(f"{place}.entities", name) for name in policy.entities}
-        named |= {name: self.entity(f"{place}.actions", name) for name in policy.actions if name not in named}
-        actions = {name: policy.actions.get(name, policy.action) for name in named}
-        return compile_policy((entity for name, entity in named.items() if actions[name] != KEEP), actions)
+                raise PolicyError(f'{location}.{name} is "{action}"; known: {", ".join(ACTIONS)}')
+        entities = {name: self.entity(f"{location}.entities", name) for name in policy.entities}
+        entities |= {name: self.entity(f"{location}.actions", name) for name in policy.actions if name not in entities}
+        actions = {name: policy.actions.get(name, policy.action) for name in entities}
+        return compile_policy((entity for name, entity in entities.items() if actions[name] != KEEP), actions)
 
 
 def compile_policy(entities: Iterable[EntityType], actions: Mapping[str, str]) -> CompiledPolicy:
-    """A policy for these entities."""
-    looked_for = tuple(entities)
-    words = dict.fromkeys(word for entity in looked_for for word in entity.words)
-    hints = dict.fromkeys(entity.hint for entity in looked_for)
-    by_hint = ((_class(hint), tuple(one for one in looked_for if one.hint == hint)) for hint in hints)
-    spelled = tuple(dict.fromkeys(one.spelled for one in looked_for if one.spelled))
-    return CompiledPolicy(looked_for, actions, _prefilter_pattern(looked_for), tuple(words), spelled, tuple(by_hint))
+    """Compiles a policy for these entities."""
+    selected = tuple(entities)
+    words = dict.fromkeys(word for entity in selected for word in entity.words)
+    hints = dict.fromkeys(entity.hint for entity in selected)
+    by_hint = ((_character_class(hint), tuple(entity for entity in selected if entity.hint == hint)) for hint in hints)
+    spelled = tuple(dict.fromkeys(entity.spelled for entity in selected if entity.spelled))
+    return CompiledPolicy(selected, actions, _prefilter_pattern(selected), tuple(words), spelled, tuple(by_hint))
 
 
 def _may_be_spelled(entity: EntityType, text: str) -> bool:
-    """Whether a value of the entity may stand in the text without any of the characters of its hint."""
+    """Whether the text may contain a value of the entity without a character of its hint."""
     if spelled_addresses.has_spelled_address(text, entity.words):
         return True
     return entity.spelled is not None and entity.spelled.may_hold(text)
@@ -122,9 +123,9 @@ def _may_be_spelled(entity: EntityType, text: str) -> bool:
 
 def _prefilter_pattern(entities: Iterable[EntityType]) -> regex.Pattern[str]:
     hints = {entity.hint for entity in entities}
-    return _class("" if "" in hints else "".join(sorted(hints))) if hints else regex.compile("[^\\s\\S]")
+    return _character_class("" if "" in hints else "".join(sorted(hints))) if hints else regex.compile("[^\\s\\S]")
 
 
-def _class(characters: str) -> regex.Pattern[str]:
-    """Matches texts that have one of the characters; all texts where there are none."""
+def _character_class(characters: str) -> regex.Pattern[str]:
+    """A pattern of texts with one of the characters; without characters, of all texts."""
     return regex.compile(f"[{characters}]" if characters else "")

@@ -1,9 +1,8 @@
 """Pseudonyms: `<PHONE_NUMBER:k1:ab12cd34ef56>` stands for one value, the same in every channel.
 
-The letters say what it was, `k1` names the key, the rest is the keyed hash of the normalised value. A policy may have
-values encrypted instead: `<IBAN_CODE:k1:e...>`, which the keys turn back. In a text that is
-redacted already they are left alone, so redacting twice changes nothing. A text that comes from outside and holds
-something that looks like one is disarmed before it is redacted, so that nobody can plant or imitate one.
+`PHONE_NUMBER` is the entity, `k1` the version of the key, the rest the keyed hash of the normalised value. A policy may
+encrypt values instead: `<IBAN_CODE:k1:e...>`, which the keys decrypt. Redaction skips pseudonyms, so redacting twice
+changes nothing. Lookalikes in a text from outside are escaped before it is redacted, so that nobody can forge one.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ import re
 from relrag_pipelines.privacy.keys import Keys
 
 PATTERN = r"<([A-Z][A-Z0-9_]*):k\d+:(?:[0-9a-f]{12}|e[0-9a-f]{56,})>"
-"""what a pseudonym looks like, for both Python and RE2"""
+"""pattern of a pseudonym, for both Python and RE2"""
 
 _PSEUDONYM = re.compile(PATTERN)
 TYPE = re.compile(r"<[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+>")
-"""what stands for a value that was replaced by its type, such as <PHONE_NUMBER>"""
+"""pattern of a value that was replaced by its type, such as <PHONE_NUMBER>"""
 _SEALED = re.compile(r"(<[A-Z][A-Z0-9_]*:k\d+:)e[0-9a-f]{56,}>")
-_ARMED = re.compile(PATTERN.replace("<", "<(?=").replace(">", ">)"))
+_LOOKALIKE_START = re.compile(PATTERN.replace("<", "<(?=").replace(">", ">)"))
 
 
 def pseudonym(entity: str, keyed_as: str, normalised: str, keys: Keys) -> str:
@@ -28,12 +27,12 @@ def pseudonym(entity: str, keyed_as: str, normalised: str, keys: Keys) -> str:
 
 
 def is_pseudonym(text: str) -> bool:
-    """Whether the text is one, and nothing else."""
+    """Whether the whole text is a pseudonym."""
     return _PSEUDONYM.fullmatch(text) is not None
 
 
 def entity_of(name: str) -> str:
-    """What kind of value a pseudonym stands for, `PHONE_NUMBER`."""
+    """The entity of a pseudonym, `PHONE_NUMBER`."""
     return name[1:].partition(":")[0]
 
 
@@ -43,12 +42,12 @@ def all_in(text: str) -> list[str]:
 
 
 def encrypt(entity: str, value: str, keys: Keys) -> str:
-    """What stands for a value that the keys can turn back; the same for the same value."""
+    """The encrypted form of a value, which the keys decrypt; equal for equal values."""
     return f"<{entity}:{keys.version}:e{keys.seal(value, entity).hex()}>"
 
 
 def for_log(name: str, keys: Keys) -> str:
-    """A pseudonym as a log may keep it: of an encrypted value its keyed hash alone, which nobody can turn back."""
+    """A pseudonym safe for a log: an encrypted value is replaced by its keyed hash, which cannot be decrypted."""
     match = _SEALED.fullmatch(name)
     return f"{match[1]}{keys.pseudonym('encrypted', name)}>" if match else name
 
@@ -59,10 +58,10 @@ def to_entity_type(text: str) -> str:
 
 
 def mask_pseudonyms(text: str) -> str:
-    """The text with each pseudonym covered, every offset unchanged."""
+    """The text with each pseudonym masked, offsets unchanged."""
     return _PSEUDONYM.sub(lambda match: "\ufffc" * len(match[0]), text) if ":k" in text else text
 
 
 def escape_lookalikes(text: str) -> str:
-    """The text with what only looks like a pseudonym made to look like none; its length does not change."""
-    return _ARMED.sub("‹", text) if ":k" in text else text
+    """The text with lookalikes of pseudonyms escaped; its length stays the same."""
+    return _LOOKALIKE_START.sub("‹", text) if ":k" in text else text

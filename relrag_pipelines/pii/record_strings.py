@@ -1,4 +1,4 @@
-"""The strings of records redacted one by one, and what was replaced in each."""
+"""Redacts the strings of records one by one, and records the replacements in each."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from relrag_pipelines.sources import COMMIT_REF
 
 OUR_REF = re.compile(r"[a-z_]+:h[0-9a-f]{16}(?::\d+)*|(?=\d*[a-f])[0-9a-f]{16}")
 COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=\d*[a-f])[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9A-Za-z])")
-"""the hash of a commit; nine digits in a row in it are no ID"""
+"""a commit hash; its digits are not searched for ids"""
 TextKey = tuple[str, int]
-"""a text and the number of the phones that its record knows of"""
+"""a text, and the index of its record's set of declared phones"""
 
 
 class RecordStrings:
-    """Redacts strings of one channel, and remembers what it replaced.
+    """Redacts strings of one channel, and records the replaced values.
 
-    Each string comes with the number of the phones that its record knows of, a place in `phones`. Raises
-    RedactionError for one that cannot be redacted.
+    Each string comes with the index in `phones` of its record's declared phones. Raises RedactionError for a string
+    that cannot be redacted.
     """
 
     def __init__(
@@ -43,21 +43,21 @@ class RecordStrings:
         originals: dict[str, str],
         values: KnownValues | None = None,
     ) -> None:
-        """`originals` is given each value that is replaced, by its pseudonym; `values` are found however they look."""
+        """Adds each replaced value to `originals`, by its pseudonym; `values` are found whatever their format."""
         self._redactor, self._channel, self._phones, self._originals = redactor, channel, phones, originals
         self._values = values
         self.passes: dict[TextKey, list[list[Replacement]]] = {}
-        """of each text what was replaced in it, pass by pass"""
+        """replacements in each text, pass by pass"""
         self.numbers: dict[TextKey, dict[str, str]] = {}
-        """of each text what was replaced in it, as a record's numbers write it, and what these show instead"""
+        """for each text, the replaced values in compact form, with their replacements among a record's numbers"""
 
     def change(self, column: str) -> Callable[[str, int], str]:
-        """How the strings of a column are redacted."""
+        """The function that redacts the strings of a column."""
         of_column = {"text": self.text, "subject": self.text, "extra": self.json, "locations": self.location}
         return of_column.get(column, self.string)
 
     def string(self, text: str, phones: int) -> str:
-        """Any string."""
+        """Redacts any string."""
         armless = pseudonyms.escape_lookalikes(text)
         for changes in self._passes(armless, phones):
             self._keep_originals(changes)
@@ -65,57 +65,62 @@ class RecordStrings:
         return armless
 
     def text(self, text: str, phones: int) -> str:
-        """A text or subject, whose replacements are remembered."""
+        """Redacts a text or subject, and records its replacements."""
         key, armless = (text, phones), pseudonyms.escape_lookalikes(text)
         self.passes[key] = list(self._passes(armless, phones))
         for changes in self.passes[key]:
             self._keep_originals(changes)
-            gone = {redacted_numbers.compact(armless[one.start : one.end]): one for one in changes}
-            listed = {found: redacted_numbers.listed_form(one, self._redactor) for found, one in gone.items()}
+            changes_by_number = {
+                redacted_numbers.compact(armless[change.start : change.end]): change for change in changes
+            }
+            listed = {
+                number: redacted_numbers.listed_form(change, self._redactor)
+                for number, change in changes_by_number.items()
+            }
             self.numbers.setdefault(key, {}).update(listed)
             armless = apply(armless, changes)
         return armless
 
     def location(self, text: str, phones: int) -> str:
-        """A path and an anchor, each by itself: `mail.jsonl#someone@example.org` is no address."""
+        """Redacts path and anchor separately: `mail.jsonl#someone@example.org` is no address."""
         return "#".join(part if COMMIT.fullmatch(part) else self.string(part, phones) for part in text.split("#"))
 
     def json(self, text: str, phones: int) -> str:
-        """JSON, in which long numbers are redacted too; all numbers where the record knows of phones."""
-        least = 0 if self._phones[phones] or self._values else json_values.LONG_NUMBER
-        redacted = redact_json(json_values.parse(text), lambda one: self.string(one, phones), least)
+        """Redacts JSON, long numbers too; all numbers if the record declares phones."""
+        min_number = 0 if self._phones[phones] or self._values else json_values.LONG_NUMBER
+        redacted = redact_json(json_values.parse(text), lambda string: self.string(string, phones), min_number)
         return orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS).decode()
 
     def _passes(self, text: str, phones: int) -> Iterator[list[Replacement]]:
         return self._redactor.passes(text, self._channel, self._phones[phones], self._values)
 
     def _keep_originals(self, changes: list[Replacement]) -> None:
-        for one in changes:
-            name = self._redactor.vault_name(one)
-            if name not in self._originals or not known_values.is_guess(one.entity, one.value):
-                self._originals[name] = one.value
+        for change in changes:
+            name = self._redactor.vault_name(change)
+            if name not in self._originals or not known_values.is_guess(change.entity, change.value):
+                self._originals[name] = change.value
 
 
-def redact_json(value: Any, redact: Callable[[str], str], least: int) -> Any:
-    """The JSON redacted; whole numbers from `least` on as well."""
+def redact_json(value: Any, redact: Callable[[str], str], min_number: int) -> Any:
+    """The JSON redacted, including whole numbers from `min_number`."""
     if isinstance(value, str):
         ours = OUR_REF.fullmatch(value) or COMMIT.fullmatch(value.removeprefix(COMMIT_REF))
         return value if ours else redact(value)
     if isinstance(value, list):
-        return [redact_json(one, redact, least) for one in value]
+        return [redact_json(element, redact, min_number) for element in value]
     if isinstance(value, dict):
-        found: dict[str, Any] = {}
-        for key, one in value.items():
-            found[_unique_key(redact(key), found)] = redact_json(one, redact, least)
-        return found
+        redacted_items: dict[str, Any] = {}
+        for key, element in value.items():
+            redacted_items[_unique_key(redact(key), redacted_items)] = redact_json(element, redact, min_number)
+        return redacted_items
     number = json_values.as_integer(value)
-    if number is not None and abs(number) >= least:
+    if number is not None and abs(number) >= min_number:
         redacted = redact(str(number))
         return value if redacted == str(number) else redacted
     return value
 
 
 def _unique_key(key: str, taken: Iterable[str]) -> str:
-    """The key, numbered where redaction made two alike."""
+    """The key, with a number if redaction made two keys equal."""
     numbered = (f"{key} ({count})" for count in itertools.count(2))
-    return next(one for one in itertools.chain([key], numbered) if one not in taken)
+    return next(candidate for candidate in itertools.chain([key], numbered) if candidate not in taken)

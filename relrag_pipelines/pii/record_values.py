@@ -1,6 +1,6 @@
-"""What is personal data anywhere in one record, to be found wherever that record or what is made of it shows it.
+"""Collects the personal data in a record, to find it in all strings of the record and in its passages.
 
-A passage lacks the words around a value that announce it, a file's name the IBAN that tells of an account.
+A passage may lack the words that announce a value, and a file name the IBAN that identifies an account.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class RecordValues:
     """The values found in a record, or in several."""
 
     by_entity: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """as they were found"""
+    """values as found, by entity"""
 
     def __bool__(self) -> bool:
         return bool(self.by_entity)
@@ -29,28 +29,30 @@ class RecordValues:
     def __or__(self, other: RecordValues) -> RecordValues:
         names = self.by_entity.keys() | other.by_entity.keys()
         empty = frozenset[str]()
-        return RecordValues({one: self.by_entity.get(one, empty) | other.by_entity.get(one, empty) for one in names})
+        return RecordValues(
+            {name: self.by_entity.get(name, empty) | other.by_entity.get(name, empty) for name in names}
+        )
 
     def finders(self, entities: Set[str]) -> list[Finder]:
-        """What finds the values of each of these entities, however they are grouped."""
-        there = sorted(self.by_entity.keys() & entities)
-        return [(name, functools.partial(value_search.find, values=sorted(self.by_entity[name]))) for name in there]
+        """A finder for the values of each of these entities, in any grouping."""
+        names = sorted(self.by_entity.keys() & entities)
+        return [(name, functools.partial(value_search.find, values=sorted(self.by_entity[name]))) for name in names]
 
 
 def find_values(
     record: Mapping[str, Any], columns: Collection[str], redactor: PIIRedactor, channel: str
 ) -> RecordValues:
-    """What the channel's policy replaces in these columns of a Record row, whose `extra` is JSON.
+    """The values that the channel's policy replaces in these columns of a Record row, whose `extra` is JSON.
 
-    Raises RedactionError where one of them cannot be redacted.
+    Raises RedactionError if a column cannot be redacted.
     """
     phones = record_phones.phones_of_record(record, redactor, channel, columns)
-    found: dict[str, set[str]] = {}
+    values_by_entity: dict[str, set[str]] = {}
 
     def note(text: str) -> str:
         for changes in redactor.passes(text, channel, phones):
-            for one in changes:
-                found.setdefault(one.entity, set()).add(one.value)
+            for change in changes:
+                values_by_entity.setdefault(change.entity, set()).add(change.value)
         return text
 
     alone = redacted_numbers.stand_alone(record["numbers"], record["text"], record["subject"])
@@ -58,4 +60,4 @@ def find_values(
     for text in [*json_values.iter_strings(list(listed.values())), *sorted(alone)]:
         note(text)
     redact_json(json_values.parse(record["extra"]), note, json_values.LONG_NUMBER)
-    return RecordValues({entity: frozenset(values) for entity, values in found.items()})
+    return RecordValues({entity: frozenset(values) for entity, values in values_by_entity.items()})

@@ -1,7 +1,7 @@
-"""Finding and replacing personal data by the policy of a channel.
+"""Finds and replaces personal data by the policy of a channel.
 
-Presidio decides what is found and replaces it (engine.py). What stands in front of it here changes no finding: texts
-in which no recogniser can find anything do not get there, and equal texts get there once.
+Presidio finds and replaces it (engine.py). This module only saves calls, without changing a finding: it skips texts in
+which no recogniser can find anything, and analyses equal texts once.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ Result = TypeVar("Result")
 DEFAULT_CHANNEL = "default"
 PHONE = "PHONE_NUMBER"
 ACCOUNTS = frozenset({"IBAN_CODE", "BANK_ACCOUNT"})
-"""what an account of a bank may be found as"""
+"""entities of bank accounts"""
 MAX_PASSES = 20
-_SOUGHT = "looked for"
-_MOST_REMEMBERED, _LONGEST_REMEMBERED = 1 << 12, 512
-"""texts, and characters of one"""
+_SEARCHED = "looked for"
+_MAX_CACHED_TEXTS, _MAX_CACHED_CHARS = 1 << 12, 512
+"""largest number of cached texts, and of characters of one"""
 
 
 @dataclass(frozen=True)
@@ -49,29 +49,29 @@ class PIIEntity:
     start: int
     """offset of its first character, code points"""
     end: int
-    """offset behind its last character, code points"""
+    """offset after its last character, code points"""
     score: float
     """how sure the finding is, 0 to 1"""
 
 
 @dataclass(frozen=True)
 class Replacement:
-    """One replacement: what stands from `start` to `end` becomes `new`."""
+    """One replacement: the text from `start` to `end` becomes `new`."""
 
     start: int
     end: int
     new: str
     value: str = field(default="", repr=False, compare=False)
-    """what was found; it may go on behind `end`, where another finding begins"""
+    """the value; it may extend beyond `end`, where another finding begins"""
     entity: str = field(default="", compare=False)
-    """what kind of value that is"""
+    """the entity of the value"""
 
 
 class PIIRedactor:
     """Redacts texts by the policy of their channel; a channel without one uses the policy `default`.
 
-    Raises PolicyError where a policy cannot be carried out. The methods raise RedactionError where a text cannot be
-    looked at or the channel has no policy; they never return it as it was instead.
+    Raises PolicyError for an invalid policy. The methods raise RedactionError if a text cannot be analysed or the
+    channel has no policy; they never return the unredacted text instead.
     """
 
     def __init__(
@@ -88,45 +88,45 @@ class PIIRedactor:
         self._catalog = catalog or EntityCatalog()
         self._rules = {channel: self._catalog.compile(channel, policy) for channel, policy in policies.items()}
         self._ids, self._any = self._rules_of_all()
-        self._remembered: dict[tuple[int, str], list[PIIEntity]] = {}
+        self._cache: dict[tuple[int, str], list[PIIEntity]] = {}
 
     @classmethod
-    def of(cls, settings: Settings, keys: Keys, regions: Sequence[str] = ()) -> PIIRedactor:
-        """The redactor that an archive's settings describe; `regions` are the countries that it is at home in."""
+    def from_settings(cls, settings: Settings, keys: Keys, regions: Sequence[str] = ()) -> PIIRedactor:
+        """The redactor of an archive's settings; `regions` are the archive's home countries."""
         catalog = EntityCatalog(settings.pii_recognizers_path, settings.pii_language_model_path, tuple(regions))
         return cls(settings.pii_policies, keys, settings.pii_redaction_enabled, settings.pii_allow_list, catalog)
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """Countries whose national numbers count by their form alone, the likeliest first."""
+        """Countries whose national numbers are found by their form alone, the likeliest first."""
         return self._catalog.regions
 
     def detect(self, text: str, channel: str) -> list[PIIEntity]:
-        """What the channel's policy looks for and the text holds, by position.
+        """The personal data in the text by the channel's policy, in order of position.
 
-        A finding within another is left out; of two at one place the surer stands. Pseudonyms are not looked into.
+        A finding within another is left out; of two with the same span the higher score wins. Pseudonyms are skipped.
         """
         return self._detect(text, self._rule_of(channel))
 
     def redact(self, text: str, channel: str, phones: Collection[str] = (), values: Values | None = None) -> str:
-        """The text after the channel's policy. A second time changes nothing, and nothing is detected in it.
+        """The text redacted by the channel's policy. Redacting it again changes nothing, and nothing is detected in it.
 
-        `phones` are known to be phone numbers, however they look, and are found wherever the text holds them, as those
-        of the `values` are that the channel hides.
+        `phones` are redacted as phone numbers, whatever their format; so are those of the `values` whose entities the
+        channel hides.
         """
         if not phones and not values and not self._rule_of(channel).may_change(text):
-            return text  # most texts, so without the detour
+            return text  # the fast path for most texts
         for changes in self.passes(text, channel, phones, values):
             text = apply(text, changes)
         return text
 
     def redact_many(self, texts: Sequence[str], channel: str) -> list[str]:
-        """`redact` of each text; equal texts are looked at once."""
+        """`redact` of each text; equal texts are redacted once."""
         redacted = {text: self.redact(text, channel) for text in dict.fromkeys(texts)}
         return [redacted[text] for text in texts]
 
     def redact_for_embedding(self, text: str, channel: str) -> str:
-        """The redacted text as it is embedded, so that a new pseudonym key changes nothing in it."""
+        """The redacted text for embedding, which does not depend on the pseudonym key."""
         return self.to_embedding(self.redact(text, channel))
 
     def to_embedding(self, text: str) -> str:
@@ -134,29 +134,30 @@ class PIIRedactor:
         return pseudonyms.to_entity_type(text)
 
     def redact_query(self, text: str) -> str:
-        """A question with all personal data of any kind as pseudonyms, as they stand in the index."""
+        """A question with personal data of any entity replaced by pseudonyms, as in the index."""
         for changes in self._passes(text, self._any):
             text = apply(text, changes)
         return text
 
     def safe_id(self, native_id: str) -> str:
-        """The id, or its keyed hash where it shows personal data of a usual kind, whatever the policies.
+        """The id, or its keyed hash if it contains personal data of a usual entity, whatever the policies.
 
-        What looks like a number within a longer word, such as a hash, is none.
+        A finding within a longer word, such as a hash, does not count.
         """
         shown = any(
-            not _WORD.match(native_id[one.start - 1 : one.start]) and not _WORD.match(native_id[one.end : one.end + 1])
-            for one in self._detect(native_id, self._ids)
+            not _WORD.match(native_id[entity.start - 1 : entity.start])
+            and not _WORD.match(native_id[entity.end : entity.end + 1])
+            for entity in self._detect(native_id, self._ids)
         )
         return f"h{self._keys.id_hash(native_id)}" if shown else native_id
 
     def hint(self, channel: str) -> str:
-        """A pattern, for RE2 as well, that matches every text which the channel's policy could change."""
+        """A pattern, valid for RE2 too, that matches every text that the channel's policy could change."""
         rule = self._rule_of(channel)
         if not rule.hint.pattern:
             return ""
         words = "|".join(map(regex.escape, rule.words))
-        spelled = [one.pattern() for one in rule.spelled]
+        spelled = [form.pattern() for form in rule.spelled]
         return "|".join([rule.hint.pattern, *([f"(?i:{words})"] if words else []), *spelled])
 
     def looks_for_phones(self, channel: str) -> bool:
@@ -164,39 +165,39 @@ class PIIRedactor:
         return self.enabled and PHONE in [entity.name for entity in self._rule_of(channel).entities]
 
     def explain(self, text: str, channel: str) -> list[RecognizerResult]:
-        """What Presidio finds in the text under the channel's policy, with its reasons; nothing is left out before."""
+        """Presidio's findings in the text under the channel's policy, with reasons, without a prefilter."""
         rule = self._rule_of(channel)
         names = [entity.name for entity in rule.entities]
         masked = pseudonyms.mask_pseudonyms(text)
         return self._engine.analyze(masked, names, self.allowed, explain=True) if names else []
 
     def hidden_entities(self, channel: str) -> frozenset[str]:
-        """The entities that the channel's policy lets through nowhere."""
+        """The entities that the channel's policy replaces."""
         return frozenset(entity.name for entity in self._rule_of(channel).entities) if self.enabled else frozenset()
 
     def action(self, entity: str, channel: str) -> str:
-        """What becomes of an entity under the channel's policy."""
+        """The action for an entity under the channel's policy."""
         return self._rule_of(channel).actions[entity]
 
     def vault_name(self, change: Replacement) -> str:
-        """The pseudonym under which the vault keeps what was replaced, also where the policy shows none."""
+        """The pseudonym under which the vault stores a replaced value, even if the policy shows none."""
         if pseudonyms.is_pseudonym(change.new):
             return change.new
         entity = self._catalog.entity("vault", change.entity)
         return pseudonyms.pseudonym(entity.name, entity.keyed_as, entity.normalise(change.value), self._keys)
 
     def account_pseudonym(self, number: str) -> str | None:
-        """The pseudonym of the IBAN of an account in its domestic form; None for what is none."""
+        """The pseudonym of the IBAN of an account in domestic form; None if the text is no account."""
         iban = domestic_accounts.iban_of(number) if bank_accounts.is_whole(number) else None
         return iban and pseudonyms.pseudonym("IBAN_CODE", "iban", iban, self._keys)
 
     def passes(
         self, text: str, channel: str, phones: Collection[str] = (), values: Values | None = None
     ) -> Iterator[list[Replacement]]:
-        """The replacements that redact the text, pass by pass; each pass applies to the text that the last one left.
+        """The replacements that redact the text, pass by pass; each applies to the result of the previous pass.
 
-        Replacing one finding can bare another that it hid, so passes go on until nothing is found. Those of the
-        `values` that the channel hides are found wherever the text holds them, as `phones` are.
+        A replacement can uncover another finding, so passes repeat until nothing is found. `phones` and those of the
+        `values` whose entities the channel hides are found whatever their format.
         """
         rule = self._rule_of(channel)
         further = values.finders(self.hidden_entities(channel)) if values else []
@@ -208,13 +209,13 @@ class PIIRedactor:
         if not self.enabled:
             return
         for _ in range(MAX_PASSES):
-            found = self._detect(text, rule, further)
-            if not found:
+            findings = self._detect(text, rule, further)
+            if not findings:
                 return
-            changes = self._changes(text, found, rule)
+            changes = self._changes(text, findings, rule)
             yield changes
             text = apply(text, changes)
-        raise RedactionError(f"what stands in for personal data is found again ({found[0].type})")
+        raise RedactionError(f"what stands in for personal data is found again ({findings[0].type})")
 
     def _rule_of(self, channel: str) -> CompiledPolicy:
         rule = self._rules.get(channel) or self._rules.get(DEFAULT_CHANNEL)
@@ -223,11 +224,14 @@ class PIIRedactor:
         return rule
 
     def _rules_of_all(self) -> tuple[CompiledPolicy, CompiledPolicy]:
-        """The usual entities, for ids, and those with all that any policy names, for questions."""
-        usual = {name: entity for name, entity in self._catalog.ours.items() if name in ENTITIES}
-        every = usual | {entity.name: entity for rule in self._rules.values() for entity in rule.entities}
+        """Policies of the usual entities, for ids, and of these and all that any policy names, for questions."""
+        usual_entities = {name: entity for name, entity in self._catalog.ours.items() if name in ENTITIES}
+        all_entities = usual_entities | {
+            entity.name: entity for rule in self._rules.values() for entity in rule.entities
+        }
         ids, any_ = (
-            policies.compile_policy(some.values(), dict.fromkeys(some, "pseudonymize")) for some in (usual, every)
+            policies.compile_policy(table.values(), dict.fromkeys(table, "pseudonymize"))
+            for table in (usual_entities, all_entities)
         )
         return ids, any_
 
@@ -240,66 +244,70 @@ class PIIRedactor:
             return []
         masked = pseudonyms.mask_pseudonyms(text)
         key = (id(rule), masked)
-        if not further and (known := self._remembered.get(key)) is not None:
-            return known
-        found = self._analyze(masked, rule, further)
-        if not further and len(masked) <= _LONGEST_REMEMBERED:
-            if len(self._remembered) >= _MOST_REMEMBERED:
-                self._remembered.clear()
-            self._remembered[key] = found
-        return found
+        if not further and (cached := self._cache.get(key)) is not None:
+            return cached
+        findings = self._analyze(masked, rule, further)
+        if not further and len(masked) <= _MAX_CACHED_CHARS:
+            if len(self._cache) >= _MAX_CACHED_TEXTS:
+                self._cache.clear()
+            self._cache[key] = findings
+        return findings
 
     def _analyze(self, text: str, rule: CompiledPolicy, further: Sequence[Finder]) -> list[PIIEntity]:
-        """What Presidio finds of the entities that the text may hold, without what lies within another finding."""
+        """Presidio's findings of the entities that the text may contain, without those within another finding."""
         cancellation.check()
         names = [entity.name for entity in rule.candidates(text) if _may_hold(entity, text)]
         further = [(name, find) for name, find in further if find(text)]
         kinds = dict.fromkeys([*names, *(name for name, _ in further)])
         if not kinds:
             return []
-        found = _guard(", ".join(kinds), _SOUGHT, self._engine.analyze, text, names, self.allowed, further)
+        results = _guard(", ".join(kinds), _SEARCHED, self._engine.analyze, text, names, self.allowed, further)
         outermost: list[PIIEntity] = []
-        for one in sorted(found, key=lambda one: (one.start, -one.end, -one.score, one.entity_type)):
-            if not outermost or one.end > outermost[-1].end:
-                outermost.append(PIIEntity(one.entity_type, one.start, one.end, one.score))
+        for result in sorted(
+            results, key=lambda result: (result.start, -result.end, -result.score, result.entity_type)
+        ):
+            if not outermost or result.end > outermost[-1].end:
+                outermost.append(PIIEntity(result.entity_type, result.start, result.end, result.score))
         return outermost
 
-    def _changes(self, text: str, found: list[PIIEntity], rule: CompiledPolicy) -> list[Replacement]:
-        """One change a finding; of two that overlap the first ends where the second begins, but stands for itself."""
+    def _changes(self, text: str, findings: list[PIIEntity], rule: CompiledPolicy) -> list[Replacement]:
+        """One replacement per finding; of two that overlap the first ends where the second begins."""
         from relrag_pipelines.pii import operators
 
         entities = {entity.name: entity for entity in rule.entities}
         configs = {
             name: operators.config(rule.actions[name], entities[name], self._keys)
-            for name in {one.type for one in found}
+            for name in {finding.type for finding in findings}
         }
-        values = [(one.type, text[one.start : one.end]) for one in found]
+        values = [(finding.type, text[finding.start : finding.end]) for finding in findings]
         new = _guard(", ".join(sorted(configs)), "replaced", self._engine.replace, values, configs)
-        ends = [*(one.start for one in found[1:]), len(text)]
+        ends = [*(finding.start for finding in findings[1:]), len(text)]
         return [
-            Replacement(one.start, min(one.end, end), said, text[one.start : one.end], one.type)
-            for one, end, said in zip(found, ends, new, strict=True)
+            Replacement(
+                finding.start, min(finding.end, end), replacement, text[finding.start : finding.end], finding.type
+            )
+            for finding, end, replacement in zip(findings, ends, new, strict=True)
         ]
 
 
 def apply(text: str, changes: Iterable[Replacement]) -> str:
     """The text with the changes made; they are in order and do not overlap."""
-    parts, done = [], 0
+    parts, position = [], 0
     for change in changes:
-        parts += [text[done : change.start], change.new]
-        done = change.end
-    return "".join([*parts, text[done:]])
+        parts += [text[position : change.start], change.new]
+        position = change.end
+    return "".join([*parts, text[position:]])
 
 
 def _may_hold(entity: EntityType, text: str) -> bool:
-    return _guard(entity.name, _SOUGHT, entity.may_hold, text)
+    return _guard(entity.name, _SEARCHED, entity.may_hold, text)
 
 
-def _guard(kind: str, what: str, function: Callable[..., Result], *given: Any) -> Result:
-    """What the function returns; RedactionError, which names the kind and holds no text, where it fails."""
+def _guard(kind: str, action: str, function: Callable[..., Result], *arguments: Any) -> Result:
+    """The function's result. If it fails, raises RedactionError, which names the kind and contains no text."""
     try:
-        return function(*given)
+        return function(*arguments)
     except Exception as error:  # noqa: BLE001  whatever went wrong, its message may quote the text
         fault = type(error).__name__
     # raised outside the except block, so that the error with the text is not kept as context
-    raise RedactionError(f"{kind} could not be {what} ({fault})")
+    raise RedactionError(f"{kind} could not be {action} ({fault})")

@@ -16,26 +16,26 @@ from relrag_pipelines.stores import vault
 
 
 def originals(home: Path, keys: Keys, names: Collection[str]) -> Mapping[str, str]:
-    """What these pseudonyms stand for, by pseudonym; what is not in the vault, or of other keys, is left out."""
-    # encrypted ones too, though the keys alone would open them: what was forgotten stays closed
+    """The values of these pseudonyms; those missing from the vault, or of other keys, are left out."""
+    # encrypted pseudonyms too need the vault's entry, so that forgotten values stay hidden
     opened = ((name, keys.unseal(value, name)) for name, value in vault.read(home, names).items())
     return {name: value for name, value in opened if value is not None}
 
 
 def known_values(home: Path, keys: Keys, allowed: Iterable[str], names: Collection[str] | None = None) -> KnownValues:
-    """Everything in the vault that these keys read, to be looked for, or what these pseudonyms stand for.
+    """The values in the vault that these keys decrypt, or only those of `names`, for a search.
 
-    `allowed` are nobody's secret. Raises VaultError where the vault cannot be read.
+    `allowed` values are left out. Raises VaultError if the vault cannot be read.
     """
-    # of one value the vault may hold several spellings, each of another month
+    # the vault may contain several spellings of one value, from different months
     sealed_values = set(vault.read_all(home)) if names is None else vault.read(home, names).items()
     opened = ((name, keys.unseal(sealed, name)) for name, sealed in sealed_values)
     values = ((pseudonyms.entity_of(name), value) for name, value in opened if value is not None)
-    return KnownValues.of(values, allowed)
+    return KnownValues.from_pairs(values, allowed)
 
 
-def in_text(text: str, meant: Mapping[str, str]) -> str:
-    """The text with each pseudonym followed by what it stands for."""
-    for name, value in meant.items():
+def in_text(text: str, values_by_name: Mapping[str, str]) -> str:
+    """The text with the value before each pseudonym."""
+    for name, value in values_by_name.items():
         text = text.replace(name, f"{value} {name}")
     return text

@@ -1,4 +1,4 @@
-"""Where personal data stands in a text, and what is done where findings overlap."""
+"""Spans of personal data in a text, and the resolution of overlaps."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """A stretch of text that holds personal data of one kind."""
+    """A span of text with personal data of one entity."""
 
     start: int
     """offset of its first character, code points"""
     end: int
-    """offset behind its last character, code points"""
+    """offset after its last character, code points"""
     score: float
-    """how sure the finding is, 0 to 1"""
+    """confidence, 0 to 1"""
 
 
 def resolve_overlaps(spans: Iterable[Span], text: str) -> list[Span]:
-    """Findings of one kind without overlap, in order: the surest stays whole, of the others what it leaves over.
+    """Spans of one entity without overlap, in order: the highest score stays whole, others are cut around it.
 
-    A leftover stays when it holds a letter or a digit, so every such character that was found stays found.
+    A remainder is kept if it contains a letter or a digit, so that every such character stays covered.
     """
-    kept: list[Span] = []
+    resolved: list[Span] = []
     for cluster in _clusters(spans):
         if len(cluster) == 1:
-            kept += cluster
+            resolved += cluster
             continue
         chosen: list[Span] = []
-        for span in sorted(cluster, key=lambda one: (-one.score, one.start - one.end, one.start)):
-            # only its neighbours: thousands overlap in a table of digits
+        for span in sorted(cluster, key=lambda other: (-other.score, other.start - other.end, other.start)):
+            # compares neighbours only: in a table of digits thousands overlap
             first = max(0, bisect.bisect_left(chosen, (span.start,)) - 1)
             last = bisect.bisect_left(chosen, (span.end,))
             if not any(near.start <= span.start and span.end <= near.end for near in chosen[first:last]):
                 chosen[first:last] = sorted([*chosen[first:last], *_outside(span, chosen[first:last], text)])
-        kept += chosen
-    return kept
+        resolved += chosen
+    return resolved
 
 
 def _clusters(spans: Iterable[Span]) -> Iterator[list[Span]]:

@@ -32,7 +32,7 @@ WORDS = (" at ", "-at-", "_at_", "<at", "*at*", "|at|", '"at"', "'at'", *_words(
 APART = ("@ ", " @", "@&", ";@", "@\t", "\t@", "@\xa0", "\xa0@", "@@", "<@")
 """or one of these"""
 _BLANK = r"(?:[ \t\xa0]|&nbsp;)"
-_LONGEST = 160
+_MAX_DOMAIN_CHARS = 160
 """characters of a domain; without a limit each sign costs a look through the rest of the text"""
 _AT, _WEAK_AT, _DOT_WORD = _alternatives(_words("at")), _alternatives(_words("weak_at")), _alternatives(_words("dot"))
 _BRACKETED = regex.compile(
@@ -63,7 +63,7 @@ _GERESH = regex.compile("['׳]")
 _SPELT_DOT = regex.compile(_DOT)
 # Matched backwards from the sign, as in emails.py.
 _LOCAL = regex.compile(rf"(?r)(?<![\w.+-])\w[\w.+-]{{0,62}}(?:{_DOT}[\w.+-]{{1,63}}){{0,3}}")
-_TELLING = regex.compile(r"[._+\d]")
+_ADDRESS_SIGN = regex.compile(r"[._+\d]")
 """what words have not, and the local parts of addresses have"""
 _TIME = regex.compile(r"\d+(?:[.:]\d\d)?(?:am|pm|h|hod|uhr)?", regex.IGNORECASE)
 """of a day, or an amount"""
@@ -84,7 +84,7 @@ _WORDS_IN_FRONT = (  # noqa: SIM905
     "joined speak spoke talk talked speaking present event events conference download downloads published publish "
     "listed based new follow following laugh laughed aim aimed run running stand standing"
 ).split()
-_EVERYDAY = frozenset(_WORDS_IN_FRONT)
+_EVERYDAY_WORDS = frozenset(_WORDS_IN_FRONT)
 """what people write in front of a mere at, or behind it"""
 _HOSTS = frozenset({"email", "post", "web"})
 _MAILBOXES = frozenset(
@@ -113,7 +113,7 @@ def signs(text: str) -> Iterator[tuple[int, int, str]]:
     """Where a sign is spelt or stands apart, with the blanks around it, and the sign."""
     done = 0
     for sign in _SIGN.finditer(text):
-        domain = (_ANY_DOMAIN if _is_certain(sign) else _DOMAIN).match(text, sign.end(), sign.end() + _LONGEST)
+        domain = (_ANY_DOMAIN if _is_certain(sign) else _DOMAIN).match(text, sign.end(), sign.end() + _MAX_DOMAIN_CHARS)
         local = _LOCAL.match(text, done, sign.start()) if domain else None
         if not domain or not local or not _is_address(text, local, sign, domain):
             continue
@@ -136,20 +136,20 @@ def _is_address(text: str, local: regex.Match[str], sign: regex.Match[str], doma
         return True
     if sign["joint"]:
         in_path = context_words.in_address(text, sign.start()) or text.startswith("/", domain.end())
-        telling = _TELLING.search(local[0]) is not None
-        return not in_path and (telling or not _is_sentence(local[0], domain[0], _MAILBOXES))
+        has_address_sign = _ADDRESS_SIGN.search(local[0]) is not None
+        return not in_path and (has_address_sign or not _is_sentence(local[0], domain[0], _MAILBOXES))
     if _is_sentence(local[0], domain[0]):
         return False
     if sign["at"]:
         spelt = _SPELT_DOT.search(domain[0]) is not None
         stressed = sign["at"].isupper() and not local[0].isupper()
-        return spelt or stressed or bool(_TELLING.search(local[0]) or _PROVIDERS.match(domain[0]))
+        return spelt or stressed or bool(_ADDRESS_SIGN.search(local[0]) or _PROVIDERS.match(domain[0]))
     return len(local[0]) > 1 and not _TIME.fullmatch(local[0])
 
 
 def _is_sentence(local: str, domain: str, mailboxes: frozenset[str] = frozenset()) -> bool:
     """Whether what stands around the sign is how sentences go on."""
     first = regex.match(r"\w+", domain)
-    if first and first[0].lower() in _EVERYDAY - _HOSTS:
+    if first and first[0].lower() in _EVERYDAY_WORDS - _HOSTS:
         return True
-    return local.lower() in _EVERYDAY - mailboxes
+    return local.lower() in _EVERYDAY_WORDS - mailboxes

@@ -1,4 +1,4 @@
-"""How values are written, to be looked for in bytes, all of them in one pass."""
+"""Searches the spellings of many values in bytes, in one pass."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 Places = npt.NDArray[np.int64]
-"""places in bytes, or numbers of rows, in order"""
+"""sorted byte offsets, or row numbers"""
 
 
 class HeldValue(NamedTuple):
-    """A value that a text holds."""
+    """A value in a text."""
 
     entity: str
     canonical: str
-    """the one way to write it: never to be shown"""
+    """normalised form; must never be shown"""
 
 
 class Match(NamedTuple):
-    """A spelling in bytes, and the values that it may stand for."""
+    """A spelling in bytes, and the values that it may mean."""
 
     spelling: str
     values: frozenset[HeldValue]
@@ -32,9 +32,9 @@ class Match(NamedTuple):
 
 
 class Spellings:
-    """The spellings of values, and the values that each stands for.
+    """The spellings of values, and the values of each.
 
-    The automaton that finds them is built once, however many searches ask for values of some entities only.
+    The automaton is built once; searches may be limited to some entities.
     """
 
     def __init__(self, values: Mapping[str, frozenset[HeldValue]]) -> None:
@@ -51,7 +51,7 @@ class Spellings:
         return ahocorasick_rs.BytesAhoCorasick([text.encode("utf-8", "surrogatepass") for text in self._texts])
 
     def matches(self, data: bytes, entities: Set[str]) -> Iterator[Match]:
-        """Every spelling of a value of one of the entities, those within others as well."""
+        """Every spelling of a value of these entities, including those within others."""
         if not self.entities & entities:
             return
         for number, start, end in self._automaton.find_matches_as_indexes(data, overlapping=True):
@@ -60,16 +60,16 @@ class Spellings:
                 yield Match(self._texts[number], values, start, end)
 
     def starts(self, data: bytes, entities: Set[str]) -> Places:
-        """Where the spellings that `matches` gives begin, in order of their ends."""
-        found = self._automaton.find_matches_as_indexes(data, overlapping=True) if self.entities & entities else []
-        if not found:
+        """Start offsets of the spellings that `matches` yields, in order of their ends."""
+        matches = self._automaton.find_matches_as_indexes(data, overlapping=True) if self.entities & entities else []
+        if not matches:
             return np.empty(0, np.int64)
-        numbers, starts, _ = np.array(found, np.int64).T
+        numbers, starts, _ = np.array(matches, np.int64).T
         places: Places = starts[self._mask(entities)[numbers]]
         return places
 
     def _mask(self, entities: Set[str]) -> npt.NDArray[np.bool_]:
-        """Which of the spellings stand for a value of one of the entities."""
+        """Mask of the spellings with a value of one of these entities."""
         names = self.entities & entities
         if names not in self._masks:
             marks = (any(value.entity in names for value in values) for values in self._values)

@@ -1,1 +1,1 @@
-"""The keys of an archive, and the output of libraries that could hold private text."""
+"""The keys of an archive, and protection against private text in errors and in the output of libraries."""

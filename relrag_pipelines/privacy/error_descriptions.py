@@ -1,4 +1,4 @@
-"""What may be told of an error: its message may quote what was being read."""
+"""Describes errors without private text: an error's own message may quote the text that was being read."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _PROCESS_ENDED = (
 
 
 class ErrorDescription(NamedTuple):
-    """What is told of an error, without any text of the archive."""
+    """A description of an error, without any text of the archive."""
 
     message: str
     report: str = ""
-    """for the developers; only of an error that nobody foresaw"""
+    """for the developers; empty for expected errors"""
 
 
 def describe_error(error: BaseException) -> ErrorDescription:
-    """Of our own errors the message; of any other its type, and where it was raised."""
+    """The message of a relrag error; the type and code location of any other error."""
     if isinstance(error, RelragError):
         return ErrorDescription(error.safe_message)
     if isinstance(error, BrokenExecutor):
         return ErrorDescription(_PROCESS_ENDED)
     if disk_full.is_disk_full_error(error):
         return ErrorDescription(f"{disk_full.FULL}; `relrag doctor` says how much a sync needs")
-    what = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+    fault = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
     context = fault_report.context(error)
-    message = f"{what} in {fault_report.place(error)}"
+    message = f"{fault} in {fault_report.code_location(error)}"
     return ErrorDescription(f"{message}, during {context}" if context else message, fault_report.describe(error))

@@ -1,6 +1,6 @@
-"""Where the keys of an archive are kept, always outside of it: a file, the environment, or the system's keyring.
+"""Stores for the keys of an archive, always outside of it: a file, the environment, or the system's keyring.
 
-A copy of RELRAG_HOME alone reverses nothing.
+A copy of RELRAG_HOME alone does not reveal any pseudonym.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ _SERVICE = "relrag"
 
 
 class KeyStore(Protocol):
-    """A place that holds the keys of one archive."""
+    """A store for the keys of one archive."""
 
     def exists(self) -> bool:
-        """Whether there are keys, sound or not."""
+        """Whether there are keys, valid or not."""
 
     def load(self) -> Keys:
-        """The keys; KeysError where they are missing, open to others, or no keys."""
+        """The keys; KeysError if they are missing, readable by others, or invalid."""
 
     def create(self) -> Keys:
-        """New keys, whole or absent; where another process made them first, its keys."""
+        """Stores new keys atomically and returns them; if another process stored keys first, returns those."""
 
     def replace(self, keys: Keys) -> None:
-        """Puts these in place of the keys, at once or not at all. KeysError where this process cannot."""
+        """Replaces the keys atomically. KeysError if this process cannot."""
 
 
 @dataclass(frozen=True)
 class KeyFile:
-    """One owner-only file."""
+    """An owner-only file."""
 
     path: Path
 
     def exists(self) -> bool:
-        """Whether the file is there."""
+        """Whether the file exists."""
         return self.path.exists()
 
     def load(self) -> Keys:
-        """The keys in the file; KeysError where it is missing, open to others, or no key file."""
+        """The keys in the file; KeysError if it is missing, readable by others, or no key file."""
         try:
             mode = self.path.stat().st_mode
             keys = key_texts.parse(self.path.read_text(), str(self.path))
@@ -63,8 +63,8 @@ class KeyFile:
         return keys
 
     def create(self) -> Keys:
-        """New keys in a new file, whole or absent; where another process made it first, its keys."""
-        keys, path = key_texts.new(), self.path
+        """Writes new keys to a new file atomically; if another process wrote it first, returns its keys."""
+        keys, path = key_texts.new_keys(), self.path
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         failpoint("keys.write", path)
         with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.") as file:
@@ -74,28 +74,28 @@ class KeyFile:
             os.fsync(file.fileno())
             failpoint("keys.link", path)
             try:
-                os.link(file.name, path)  # unlike a rename it never takes the place of a file
+                os.link(file.name, path)  # unlike a rename, it never replaces a file
             except FileExistsError:
                 return self.load()
         sync_folder(path.parent)
         return keys
 
     def replace(self, keys: Keys) -> None:
-        """Puts these in place of the file's keys by one rename."""
-        with replace_file(self.path) as beside:
-            beside.write_text(key_texts.to_text(keys) + "\n")
+        """Replaces the file's keys by one rename."""
+        with replace_file(self.path) as temporary:
+            temporary.write_text(key_texts.to_text(keys) + "\n")
 
 
 @dataclass(frozen=True)
 class KeyVariable:
-    """The environment: RELRAG_KEYS, which whoever starts relrag sets, such as a manager of secrets."""
+    """The environment variable RELRAG_KEYS, which is set outside relrag, for example by a secrets manager."""
 
     def exists(self) -> bool:
         """Whether the variable is set."""
         return bool(os.environ.get(VARIABLE))
 
     def load(self) -> Keys:
-        """The keys in the variable; KeysError where it is not set, or holds none."""
+        """The keys in the variable; KeysError if it is not set or holds no keys."""
         if not self.exists():
             raise KeysError(
                 f"the archive's keys are missing: {VARIABLE} is not set; for a new archive make some by "
@@ -104,62 +104,62 @@ class KeyVariable:
         return key_texts.parse(os.environ[VARIABLE], VARIABLE)
 
     def create(self) -> Keys:
-        """Raises KeysError: nobody can set a variable for the process that comes next."""
+        """Returns the keys in the variable; KeysError if there are none, because relrag cannot set the variable."""
         return self.load()
 
     def replace(self, keys: Keys) -> None:
-        """Raises KeysError, as `create`."""
+        """Raises KeysError: relrag cannot set the variable."""
         raise KeysError(f"{VARIABLE} is set outside of relrag; set it to what `relrag pii rotate-key` printed")
 
 
 @dataclass(frozen=True)
 class Keyring:
-    """The keyring of the system, by the library of that name, which is an extra: relrag[keyring]."""
+    """The system's keyring, through the library keyring, which is an extra: relrag[keyring]."""
 
     archive: str
-    """the name under which it lies there"""
+    """name of the keys in the keyring"""
     lock: Path
-    """a file that whoever makes keys locks: a keyring cannot take a value only where it has none"""
+    """file to lock while keys are created, because a keyring has no atomic create"""
 
     def exists(self) -> bool:
         """Whether the keyring has keys of the archive."""
         return self._stored() is not None
 
     def load(self) -> Keys:
-        """The keys in the keyring; KeysError where there are none, or it cannot be asked."""
+        """The keys in the keyring; KeysError if there are none, or the keyring cannot be used."""
         stored = self._stored()
         if stored is None:
             raise KeysError(f"the archive's keys are missing: {self}; restore them from your backup")
         return key_texts.parse(stored, str(self))
 
     def create(self) -> Keys:
-        """New keys in the keyring; where it has some, or another process makes some meanwhile, these."""
+        """Stores new keys in the keyring and returns them; if it already has keys, returns those."""
         self.lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with self.lock.open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if not self.exists():
-                self.replace(key_texts.new())
+                self.replace(key_texts.new_keys())
             return self.load()
 
     def replace(self, keys: Keys) -> None:
-        """Puts these in place of what the keyring has."""
+        """Replaces the keys in the keyring."""
         self._ask("set_password", key_texts.to_text(keys))
 
     def __str__(self) -> str:
         return f'"{self.archive}" of {_SERVICE} in the keyring'
 
     def _stored(self) -> str | None:
-        found = self._ask("get_password")
-        return None if found is None else str(found)
+        password = self._ask("get_password")
+        return None if password is None else str(password)
 
-    def _ask(self, method: str, *more: str) -> Any:
+    def _ask(self, method: str, *arguments: str) -> Any:
         try:
             import keyring
         except ImportError:
-            said = 'keys_store is "keyring", which needs the library of that name'
-            raise KeysError(f"{said}; install relrag[keyring]") from None
+            problem = 'keys_store is "keyring", which needs the library of that name'
+            raise KeysError(f"{problem}; install relrag[keyring]") from None
         try:
-            return getattr(keyring, method)(_SERVICE, self.archive, *more)
-        except Exception as error:  # noqa: BLE001  each backend has errors of its own, which may quote what was stored
+            return getattr(keyring, method)(_SERVICE, self.archive, *arguments)
+        except Exception as error:  # noqa: BLE001  each backend has its own errors, which may quote the keys
             fault = type(error).__name__
         raise KeysError(f"the keyring cannot be used ({fault}); see that it is unlocked, or set keys_store to file")

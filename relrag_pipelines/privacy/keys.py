@@ -1,7 +1,7 @@
 """The secret keys of an archive: one for ids, which never changes, and one for pseudonyms, which has a version.
 
-They live in one owner-only file outside RELRAG_HOME, so that a copy of the home alone reverses nothing. A hash of a
-short secret (a phone number, a name) can be found by trying all of them; under a key it cannot.
+They are stored outside RELRAG_HOME, so that a copy of the home alone does not reveal any pseudonym. The plain hash of a
+short secret (a phone number, a name) can be reversed by trying all values; a keyed hash cannot.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class KeysError(SafeError):
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys themselves; never printed."""
+    """The keys of an archive; `repr` does not show them."""
 
     ids: bytes
     pseudonyms: bytes
     version: str
-    """name of the pseudonym key, which stands in every pseudonym: k1, k2, ..."""
+    """name of the pseudonym key, part of every pseudonym: k1, k2, ..."""
 
     _keyed: Callable[[], hashlib.blake2b] = field(init=False, repr=False, compare=False)
-    """a copy of the hash with the key already in it: it costs less than a new one, and ids are hashed by the million"""
+    """copies a hash that already includes the key: faster than a new one, and ids are hashed by the million"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_keyed", hashlib.blake2b(digest_size=8, key=self.ids).copy)
@@ -59,10 +59,10 @@ class Keys:
         return hashlib.blake2b(text, digest_size=6, key=self.pseudonyms).hexdigest()
 
     def seal(self, value: str, kind: str) -> bytes:
-        """The value encrypted (AES-GCM-SIV, RFC 8452), with the kind as further data; equal values give equal bytes.
+        """The value encrypted (AES-GCM-SIV, RFC 8452), with the kind as associated data; equal values give equal bytes.
 
-        12 bytes of nonce, the text, and 16 bytes of tag. The nonce is a keyed hash of the value, so it repeats only
-        where the value does, and the cipher bears even that.
+        12 bytes of nonce, the ciphertext, and 16 bytes of tag. The nonce is a keyed hash of the value, so it repeats
+        only if the value does, and the cipher resists nonce reuse.
         """
         plain = value.encode("utf-8", "surrogatepass")
         nonce = hashlib.blake2b(kind.encode() + b"\0" + plain, digest_size=12, key=self._vault).digest()
@@ -70,7 +70,7 @@ class Keys:
         return nonce + sealed
 
     def unseal(self, sealed: bytes, kind: str) -> str | None:
-        """The value again; None where other keys sealed it, or somebody changed it."""
+        """The decrypted value; None if other keys sealed it or the bytes were changed."""
         from cryptography.exceptions import InvalidTag
 
         try:
@@ -81,45 +81,45 @@ class Keys:
 
     @property
     def _vault(self) -> bytes:
-        """The key of what can be revealed, derived from that of the pseudonyms: a new one of those makes both anew."""
+        """The key of the vault, derived from the pseudonym key: rotating that one changes both."""
         return hashlib.blake2b(digest_size=32, key=self.pseudonyms, person=b"relrag-vault").digest()
 
     @property
     def fingerprint(self) -> str:
-        """Tells these keys from others without revealing them: 16 hex digits."""
+        """Identifies these keys without revealing them: 16 hex digits."""
         return hashlib.blake2b(self.ids + self.pseudonyms, digest_size=8, person=b"relrag-keys").hexdigest()
 
     @property
     def id_fingerprint(self) -> str:
-        """Tells the id key from others without revealing it: 16 hex digits."""
+        """Identifies the id key without revealing it: 16 hex digits."""
         return hashlib.blake2b(self.ids, digest_size=8, person=b"relrag-keys").hexdigest()
 
 
 @functools.lru_cache(maxsize=2)
 def _cipher(key: bytes) -> Any:
-    # imported only where something is sealed or revealed
+    # imported only when a value is sealed or revealed
     from cryptography.hazmat.primitives.ciphers.aead import AESGCMSIV
 
     return AESGCMSIV(key)
 
 
-def new() -> Keys:
-    """Keys that nobody has."""
+def new_keys() -> Keys:
+    """New random keys."""
     return Keys(secrets.token_bytes(32), secrets.token_bytes(32), "k1")
 
 
 def next_keys(keys: Keys) -> Keys:
-    """The same id key with a new one for pseudonyms, of the next version."""
+    """The same id key with a new pseudonym key of the next version."""
     return Keys(keys.ids, secrets.token_bytes(32), f"k{int(keys.version[1:]) + 1}")
 
 
 def to_text(keys: Keys) -> str:
-    """The keys as they are kept: a secret."""
+    """The keys as JSON, as stores hold them: a secret."""
     return json.dumps({"version": keys.version, "ids": keys.ids.hex(), "pseudonyms": keys.pseudonyms.hex()})
 
 
-def parse(text: str, place: str) -> Keys:
-    """Keys as `to_text` wrote them; KeysError where they are not, `place` says where they stand."""
+def parse(text: str, origin: str) -> Keys:
+    """Keys as `to_text` wrote them; KeysError where they are not, `origin` says where they stand."""
     try:
         values = json.loads(text)
         keys = Keys(bytes.fromhex(values["ids"]), bytes.fromhex(values["pseudonyms"]), values["version"])
@@ -127,7 +127,7 @@ def parse(text: str, place: str) -> Keys:
             return keys
     except (ValueError, KeyError, TypeError):
         pass
-    raise KeysError(f"{place} holds no keys of relrag, or cannot be read")
+    raise KeysError(f"{origin} holds no keys of relrag, or cannot be read")
 
 
 _VERSION = re.compile(r"k\d+")
@@ -137,32 +137,32 @@ _KEY = (
     r"(?<![0-9A-Za-z])(?:A(?:KI|SI)A|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|AIza|ya29\.|sk-|[rs]k_(?:live|test)_"
     r"|whsec_|npm_|pypi-|SG\.|hf_|dop_v1_|eyJ)[\w.-]{16,}"
 )
-"""how keys of well-known services begin"""
+"""prefixes of keys of well-known services"""
 _REVEALING = re.compile(rf"[@＠﹫]|%40|(?:\d[^\w\n]{{0,3}}){{7}}|(?<!\d)\d{{3,4}}_\d{{3}}_\d{{3,4}}(?!\d)|{_KEY}")
 _MAC = re.compile(r"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}(?![0-9A-Za-z])")
-"""the address of a network card, whose colons would part it"""
+"""the address of a network card, whose colons would separate it into parts"""
 _DATE = re.compile(r"(?<!\d)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
-"""a day, as names of files hold it: `meeting-2025-01-08.txt`"""
-_OUR_OWN = re.compile(r"(?=\d*[a-f])[0-9a-f]{16,}|\d{8}T\d{6}")
-"""hashes and local times, which connectors put into ids"""
-_PART = rf"(?:[a-z_]*\d{{0,6}}|{_OUR_OWN.pattern})"
+"""a date in a file name: `meeting-2025-01-08.txt`"""
+_HASH_OR_TIME = re.compile(r"(?=\d*[a-f])[0-9a-f]{16,}|\d{8}T\d{6}")
+"""hashes and local times, which sources put into ids"""
+_PART = rf"(?:[a-z_]*\d{{0,6}}|{_HASH_OR_TIME.pattern})"
 _HARMLESS = re.compile(rf"{_PART}(?::{_PART})*")
-"""an id of nothing that could be replaced: those of a million messages are not worth a look at each part"""
+"""an id without any part that could be replaced; a fast path for the ids of a million messages"""
 
 
 def safe_native_id(native_id: str, keys: Keys) -> str:
     """The id with every part that could hold an address or a phone number replaced by its keyed hash.
 
-    Parts are separated by colons; one that holds `@` or seven digits, or `777_123_456`, or a key of a well-known
-    service, is replaced, unless it is a hash or a time; the digits of a day do not count. Ids stand in every table and
-    must mean one record under any policy, so they are never redacted, only replaced by part. The rule is wider than a
-    phone number on purpose. Of a part that ends with `~` and a hash, what stands before counts as a part of its own.
+    Parts are separated by colons. A part with `@` or seven digits, or `777_123_456`, or a key of a well-known service,
+    is replaced, unless it is a hash or a time; the digits of a date do not count. Ids occur in every table and must
+    identify a record under any policy, so they are never redacted, only replaced in part. The rule covers more than
+    phone numbers on purpose. If a part ends with `~` and a hash, the text before counts as a part of its own.
     """
     return safe_id(native_id, keys.id_hash)
 
 
 def safe_id(native_id: str, id_hash: Callable[[str], str]) -> str:
-    """As `safe_native_id`, by the keyed hash of the ids itself."""
+    """As `safe_native_id`, with `id_hash` as the keyed hash."""
     if _HARMLESS.fullmatch(native_id):
         return native_id
     native_id = _MAC.sub(lambda match: f"h{id_hash(match[0])}", native_id)
@@ -172,8 +172,8 @@ def safe_id(native_id: str, id_hash: Callable[[str], str]) -> str:
 
 
 def _safe_part(part: str, id_hash: Callable[[str], str]) -> str:
-    before, mark, own = part.rpartition("~")
-    if not mark or not _OUR_OWN.fullmatch(own):
-        before, mark, own = part, "", ""
-    revealing = _REVEALING.search(_DATE.sub("-", before)) and not _OUR_OWN.fullmatch(before)
-    return f"h{id_hash(before)}{mark}{own}" if revealing else part
+    value, mark, suffix = part.rpartition("~")
+    if not mark or not _HASH_OR_TIME.fullmatch(suffix):
+        value, mark, suffix = part, "", ""
+    revealing = _REVEALING.search(_DATE.sub("-", value)) and not _HASH_OR_TIME.fullmatch(value)
+    return f"h{id_hash(value)}{mark}{suffix}" if revealing else part

@@ -1,6 +1,6 @@
-"""Suppresses what libraries print, warn and log: it may quote the text that was being read.
+"""Suppresses warnings and log messages of libraries: they may quote the text that was being read.
 
-Where something was said is still told, and by whom.
+The source file and line of each message is still shown.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-_OURS = ("dagster", "relrag")
-"""loggers whose messages are about runs, not about what is read"""
+_OWN_LOGGERS = ("dagster", "relrag")
+"""loggers whose messages are about runs, not about private text"""
 
 
 @contextmanager
 def suppress_library_output() -> Iterator[None]:
-    """Within it no warning and no log record of a library carries its text."""
+    """While active, warnings and log records of libraries lose their text."""
     factory = logging.getLogRecordFactory()
 
     def make_record(*args: Any, **options: Any) -> logging.LogRecord:
         record = factory(*args, **options)
-        if record.name and not record.name.startswith(_OURS):  # one without a name is a copy, to be filled
+        if record.name and not record.name.startswith(_OWN_LOGGERS):  # a record without a name is a copy, to be filled
             record.msg, record.args = (
                 f"a message of {record.name} ({record.filename}:{record.lineno}) is withheld",
                 None,
@@ -43,9 +43,9 @@ def suppress_library_output() -> Iterator[None]:
 
 
 def install_exception_hooks() -> None:
-    """For the rest of this process, errors that nobody catches, in a thread or as it ends, are told by type."""
-    sys.unraisablehook = lambda caught: _tell(caught.exc_type)
-    threading.excepthook = lambda caught: _tell(caught.exc_type)
+    """From now on, uncaught errors in threads and at exit are printed by type only."""
+    sys.unraisablehook = lambda caught: _report(caught.exc_type)
+    threading.excepthook = lambda caught: _report(caught.exc_type)
 
 
 def _show(
@@ -59,5 +59,5 @@ def _show(
     print(f"{Path(filename).name}:{lineno}: {category.__name__}, its text is withheld", file=sys.stderr)
 
 
-def _tell(kind: type[BaseException]) -> None:
+def _report(kind: type[BaseException]) -> None:
     print(f"relrag: {kind.__name__} was ignored", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What a generation was built from, as a file in its folder: hashes of months and tables, what was scanned, counts."""
+"""The file in a generation's folder that records its inputs: hashes of months and tables, scan marks, counts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from relrag_pipelines.stores import generations
 NAME = "months.json"
 
 
-def write(folder: Path, about: Mapping[str, Any]) -> None:
-    """Writes it into the folder of a generation."""
+def write(folder: Path, info: Mapping[str, Any]) -> None:
+    """Writes the information into a generation's folder."""
     failpoint("publish.about", folder / NAME)
-    (folder / NAME).write_bytes(orjson.dumps(about, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2))
+    (folder / NAME).write_bytes(orjson.dumps(info, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2))
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def read(folder: Path) -> dict[str, Any]:
     return info
 
 
-def of_current(home: Path) -> dict[str, Any]:
-    """That of the current generation; empty where there is none."""
+def read_current(home: Path) -> dict[str, Any]:
+    """The information of the current generation; empty if there is none."""
     number = generations.current_number(home)
     return {} if number is None else read(home / "published" / str(number))

@@ -1,4 +1,4 @@
-"""The vectors of the lake as they are compared: without what all passages of a language have in common."""
+"""Centres the vectors of the lake: subtracts the mean vector of each language."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relrag_pipelines.workspace import Workspace
 
 
 def language_means(workspace: Workspace, model: ModelInfo) -> centring.Means:
-    """What the vectors of each language have in common, from the first passages of each source; {} where they stay."""
+    """The mean vector of each language, over the first passages of each source; {} if the model needs no centring."""
     if model.means is None:
         return {}
     texts: list[str] = []
@@ -32,7 +32,7 @@ def language_means(workspace: Workspace, model: ModelInfo) -> centring.Means:
 
 
 def _embedded_texts(home: Path, source: str) -> Iterator[tuple[str, Sequence[float]]]:
-    """The text and the vector of each passage of a source that has one, month by month."""
+    """Yields the text and vector of each embedded passage of a source, month by month."""
     for month in lake.month_files(home, "embeddings", source):
         chunks = lake.read(home, "chunks", source, month, ["chunk_id", "text"])
         embedded = lake.read(home, "embeddings", source, month, ["chunk_id", "vector"])
@@ -44,7 +44,7 @@ def _embedded_texts(home: Path, source: str) -> Iterator[tuple[str, Sequence[flo
 def centre_batches(
     batches: Iterator[pa.RecordBatch], means: centring.Means, dimension: int
 ) -> Iterator[pa.RecordBatch]:
-    """The batches with their columns of vectors, each of this length, as they are compared."""
+    """Yields the batches with their vector columns centred; each vector has `dimension` numbers."""
     for batch in batches:
         for name in ("vector", "span_vectors") if means else ():
             index = batch.schema.get_field_index(name)
@@ -54,7 +54,7 @@ def centre_batches(
 
 
 def _centre(lists: pa.ListArray, means: centring.Means, dimension: int) -> pa.ListArray:
-    """A column of lists, of as many vectors each as there are, or null."""
+    """Centres a column of lists; each list holds any number of vectors end to end, or is null."""
     rows = np.asarray(lists.flatten(), np.float32).reshape(-1, dimension)
     flat = pa.array(centring.centre(rows, means).ravel() if len(rows) else rows.ravel(), pa.float32())
     ends = np.cumsum([0, *(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())]).astype(np.int32)

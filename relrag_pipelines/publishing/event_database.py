@@ -1,4 +1,4 @@
-"""Dagster's runs and events on a PostgreSQL server, as the search for replaced values reads them."""
+"""Reads Dagster's runs and events from a PostgreSQL server, for the search for replaced values."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     import sqlalchemy
 
 NAME = "dagster/PostgreSQL"
-"""by which a find names it: there is no such file"""
+"""stands for a file name in a leak: the database is not a file"""
 _URL = "DAGSTER_POSTGRES_URL"
-_AT_ONCE = 1_000
+_BATCH_ROWS = 1_000
 
 
 def tables(since: Mapping[str, int]) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
-    """Each table of the database with its rows; only those whose `id` is above a number where `since` has one for it.
+    """Yields each table with its rows; `since` gives, by table, the `id` above which rows are read.
 
-    Raises ConnectionError where it cannot be read.
+    Raises ConnectionError if the database cannot be read.
     """
     import sqlalchemy
 
@@ -29,12 +29,12 @@ def tables(since: Mapping[str, int]) -> Iterator[tuple[str, Iterator[dict[str, A
             query = sqlalchemy.select(table)
             if name in since:
                 query = query.where(table.c.id > since[name])
-            rows_ = connection.execution_options(yield_per=_AT_ONCE).execute(query).mappings()
-            yield name, ({column: _plain(value) for column, value in row.items()} for row in rows_)
+            mappings = connection.execution_options(yield_per=_BATCH_ROWS).execute(query).mappings()
+            yield name, ({column: _plain(value) for column, value in row.items()} for row in mappings)
 
 
 def last_row(table: str) -> int:
-    """The highest `id` in a table, 0 where it has no row; ConnectionError where it cannot be read."""
+    """The highest `id` in a table, 0 if it is empty; ConnectionError if it cannot be read."""
     import sqlalchemy
 
     highest: sqlalchemy.Select[tuple[int | None]] = sqlalchemy.select(
@@ -52,7 +52,11 @@ def _connect() -> Iterator[sqlalchemy.Connection]:
         engine = sqlalchemy.create_engine(os.environ.get(_URL, ""), poolclass=sqlalchemy.pool.NullPool)
         with engine.connect() as connection:
             yield connection
-    except (sqlalchemy.exc.SQLAlchemyError, ImportError, ValueError) as error:  # it may quote the password, or a row
+    except (
+        sqlalchemy.exc.SQLAlchemyError,
+        ImportError,
+        ValueError,
+    ) as error:  # the message may quote the password or a row
         fault = type(error).__name__
     else:
         return

@@ -24,9 +24,9 @@ from relrag_pipelines.workspace import Workspace
 def month_files(
     workspace: Workspace, folder: Path, months: Set[str], embedded: bool, known_values: KnownValues
 ) -> dict[str, list[tuple[str, list[Path]]]]:
-    """The files of these months (<source>/<YYYY-MM>), and all failures; dense vectors only where all are there.
+    """The files of these months (<source>/<YYYY-MM>) and all failures, by table; embeddings only if `embedded`.
 
-    `known_values` are values that were replaced, which no failure names.
+    `known_values` are replaced values; they are removed from the failures.
     """
     parts: dict[str, list[tuple[str, list[Path]]]] = {table: [] for table in plans.PUBLISHED_TABLES}
     for source in workspace.settings.sources:
@@ -46,7 +46,7 @@ def month_files(
 
 
 def _redacted_failures(workspace: Workspace, source: Source, known_values: KnownValues) -> list[Failure]:
-    """What could not be read in a source, its paths redacted."""
+    """The failures of a source, with paths and messages redacted."""
     channel, redactor = workspace.channel(source), workspace.redactor
     hidden = known_values.restrict(redactor.hidden_entities(channel))
 
@@ -60,23 +60,25 @@ def _redacted_failures(workspace: Workspace, source: Source, known_values: Known
     ]
 
 
-def beside_months(workspace: Workspace) -> dict[str, Any]:
-    """What the catalog takes beside the months; the owner's own words redacted as those of any document."""
-    links_ = [replace(word, provenance=_provenance(workspace, word)) for word in manual_links.load(workspace.home)]
+def other_inputs(workspace: Workspace) -> dict[str, Any]:
+    """The catalog's inputs that have no month; the owner's statements are redacted like any document."""
+    redacted_links = [
+        replace(link, provenance=_provenance(workspace, link)) for link in manual_links.load(workspace.home)
+    ]
     whole = {table: archive_tables.path(workspace.home, table) for table in (*catalog.WHOLE, *catalog_build.PEOPLE)}
     existing = {table: path for table, path in whole.items() if path.exists()}
-    return {"manual_links": links_, "link_max_records": workspace.settings.link_max_records, "whole": existing}
+    return {"manual_links": redacted_links, "link_max_records": workspace.settings.link_max_records, "whole": existing}
 
 
-def _provenance(workspace: Workspace, word: ManualLink) -> str:
+def _provenance(workspace: Workspace, link: ManualLink) -> str:
     try:
-        return workspace.redactor.redact(word.provenance, "default")
-    except RedactionError:  # it is left out rather than let through
+        return workspace.redactor.redact(link.provenance, "default")
+    except RedactionError:  # rather no provenance than unredacted text
         return ""
 
 
 def record_count(workspace: Workspace, months: Iterable[str]) -> int:
-    """Records of these months."""
-    manifests = {name: lake.manifest(workspace.home, "records", name) for name in {one.split("/")[0] for one in months}}
-    entries = [manifests[name].get(month) for name, month in (one.split("/") for one in months)]
-    return sum(entry.rows for entry in entries if entry)
+    """Number of records in these months (<source>/<YYYY-MM>)."""
+    manifests = {name: lake.manifest(workspace.home, "records", name) for name in {key.split("/")[0] for key in months}}
+    outputs = [manifests[name].get(month) for name, month in (key.split("/") for key in months)]
+    return sum(output.rows for output in outputs if output)

@@ -1,7 +1,7 @@
-"""Makes what is stale in the lake and publishes it, in this process and without Dagster.
+"""Rebuilds the stale tables of the lake and publishes them, in this process and without Dagster.
 
-`relrag forget` needs it: forgotten records leave months far apart stale, and a run of Dagster for each range of months
-took more time than all the work. No decision rests on Dagster's events; the next sync writes new ones.
+`relrag forget` uses it: forgotten records make scattered months stale, and a Dagster run for each range of months
+took longer than the work itself. No decision depends on Dagster's events; the next sync writes new ones.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from relrag_pipelines.workspace import Workspace
 
 
 def rebuild(workspace: Workspace) -> list[str]:
-    """Makes the stale months, the tables of the whole archive, a generation and its GraphRAG indexes.
+    """Rebuilds the stale months, the tables of the whole archive, a generation and its GraphRAG indexes.
 
-    It reads no source; whoever calls it holds the writer's lock. Returns what went wrong, without any text of the
-    archive: nothing is published then.
+    It reads no source; the caller holds the writer's lock. Returns the errors, without text of the archive; if there
+    are any, nothing is published.
     """
     workspace = replace(workspace, listings=workspace.listings or {})
     errors: list[str] = []
@@ -32,15 +32,17 @@ def rebuild(workspace: Workspace) -> list[str]:
         try:
             with suppress_library_output():
                 work()
-        except Exception as error:  # noqa: BLE001  its message may quote what was being read
+        except Exception as error:  # noqa: BLE001  its message may quote private text
             errors.append(f"{step}: {describe_error(error).message}")
             return False
         return True
 
     for name, months in _stale_months(workspace).items():
         steps = _month_steps(workspace, name, months)
-        all(attempt(step, work) for step, work in steps)  # a stage reads what the one before it has made
-    for stage in [] if errors else [one.stage for one in plans.build_plan(workspace).archive]:
+        all(
+            attempt(step, work) for step, work in steps
+        )  # stop at the first failure: each stage reads the output of the previous one
+    for stage in [] if errors else [outdated.stage for outdated in plans.build_plan(workspace).archive]:
         archive_stage = whole_archive.stage_named(stage, workspace.settings)
         attempt(stage, partial(whole_archive.run, workspace, archive_stage))
     if not errors and plans.required_for_publish(workspace, plans.build_plan(workspace)).outdated:
@@ -55,18 +57,18 @@ def rebuild(workspace: Workspace) -> list[str]:
 
 def _stale_months(workspace: Workspace) -> dict[str, dict[str, list[str]]]:
     """Source -> stage -> months."""
-    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for month in plans.build_plan(workspace).stale:
-        found[month.source][month.stage].append(month.month)
-    return found
+    months_by_stage: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for stale in plans.build_plan(workspace).stale:
+        months_by_stage[stale.source][stale.stage].append(stale.month)
+    return months_by_stage
 
 
 def _month_steps(
     workspace: Workspace, name: str, months: dict[str, list[str]]
 ) -> Iterator[tuple[str, Callable[[], object]]]:
-    """The stages of a source's stale months, in order, by their names in Dagster.
+    """Yields the stages of a source's stale months, in order, with their names in Dagster.
 
-    After redaction the check raises RedactionIncomplete where personal data is left: nothing is made of it.
+    After redaction, the check raises RedactionIncomplete if personal data is left; later stages do not run then.
     """
     source = workspace.settings.source(name)
     for stage in month_stages.STAGES:

@@ -1,4 +1,4 @@
-"""Removes rows that hold a replaced value from the lake, and makes again what depends on them."""
+"""Removes rows that hold a replaced value from the lake, and rebuilds the tables that depend on them."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from relrag_pipelines.workspace import Workspace
 
 
 def remove_rows(workspace: Workspace, leaks: Collection[Leak]) -> list[Leak]:
-    """Removes rows from the lake and makes again what depends on their tables; returns the leaks that are gone.
+    """Removes rows from the lake and rebuilds the tables that depend on them; returns the removed leaks.
 
-    Of a month, rows of one table are removed: the tables that are made from it may then hold no leak any more.
+    A table that is rebuilt loses no rows here: after the rebuild it may hold no leak.
     """
     months: dict[tuple[str, str], dict[str, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
     tables: dict[str, set[int]] = defaultdict(set)
     for leak in leaks:
-        _, table, *place = leak.path.split("/")
+        _, table, *parts = leak.path.split("/")
         if table in archive_tables.NAMES:
             tables[table].add(leak.row)
         else:
-            months[place[0], place[1].removesuffix(".parquet")][table][leak.row] = leak.record
+            months[parts[0], parts[1].removesuffix(".parquet")][table][leak.row] = leak.record
     changed = {f"lake/{table}/{archive_tables.FILE}" for table in tables}
-    for (source, month), found in sorted(months.items()):
-        taken = _remove_from_month(workspace, source, month, found)
-        changed |= {f"lake/{table}/{source}/{month}.parquet" for table in taken}
+    for (source, month), records in sorted(months.items()):
+        cut_tables = _remove_from_month(workspace, source, month, records)
+        changed |= {f"lake/{table}/{source}/{month}.parquet" for table in cut_tables}
     for table, rows in tables.items():
         _remove_from_table(workspace, table, rows)
     surveys = [plans.inspect_source(workspace, source) for source in workspace.settings.sources]
@@ -45,65 +45,66 @@ def remove_rows(workspace: Workspace, leaks: Collection[Leak]) -> list[Leak]:
 
 
 def _remove_from_month(
-    workspace: Workspace, source: str, month: str, found: Mapping[str, Mapping[int, str]]
+    workspace: Workspace, source: str, month: str, records: Mapping[str, Mapping[int, str]]
 ) -> list[str]:
-    """Removes rows of a month and makes again what depends on them; returns the tables whose rows were removed."""
-    home, changed, taken = workspace.home, set[str](), []
-    if rows := found.get("failures"):
-        kept = _drop_rows(lake.read(home, "failures", source, month), rows)
+    """Removes rows of a month and rebuilds dependent tables; returns the tables from which rows were removed."""
+    home, changed, cut_tables = workspace.home, set[str](), []
+    if rows := records.get("failures"):
+        remaining = _drop_rows(lake.read(home, "failures", source, month), rows)
         stamp = lake.manifest(home, "failures", source)[month].stamp
-        lake.write(home, "failures", source, [month], [(kept, stamp)])
-        taken.append("failures")
+        lake.write(home, "failures", source, [month], [(remaining, stamp)])
+        cut_tables.append("failures")
     for stage in month_stages.STAGES:
         if changed & {*stage.inputs}:
             month_stages.run(workspace, workspace.settings.source(source), stage, [month])
             changed.add(stage.table)
-        elif rows := found.get(stage.table):
-            kept = _drop_rows(lake.read(home, stage.table, source, month), rows)
+        elif rows := records.get(stage.table):
+            remaining = _drop_rows(lake.read(home, stage.table, source, month), rows)
             stamp = lake.manifest(home, stage.table, source)[month].stamp
-            # first, so that no kill between the two makes a record vanish without a word
-            _keep_failures(workspace, source, month, rows.values(), stamp)
+            # failures first: a kill between the two writes must not lose a record silently
+            _add_failures(workspace, source, month, rows.values(), stamp)
             failpoint("withheld.failures", lake.month_path(home, stage.table, source, month))
-            lake.write(home, stage.table, source, [month], [(kept, stamp)])
+            lake.write(home, stage.table, source, [month], [(remaining, stamp)])
             changed.add(stage.table)
-            taken.append(stage.table)
-    return taken
+            cut_tables.append(stage.table)
+    return cut_tables
 
 
-def _keep_failures(
+def _add_failures(
     workspace: Workspace, source: str, month: str, records: Iterable[str], stamp: lake.InputFingerprint
 ) -> None:
-    """Adds a failure for each of these records to those of the month.
+    """Adds a failure for each of these records to the month's failures.
 
-    Meanwhile the month's records are not listed: after a kill they are redacted again, which tells all failures anew.
+    Meanwhile the manifest does not list the month's records: after a kill they are redacted again, and all failures are
+    written again.
     """
-    before = lake.read(workspace.home, "failures", source, month)
-    told = {row["location"] for row in before.to_pylist() if row["fault"] == leaked_records.FAULT}
+    stored = lake.read(workspace.home, "failures", source, month)
+    reported = {row["location"] for row in stored.to_pylist() if row["fault"] == leaked_records.FAULT}
     rows = [
-        Failure(one, leaked_records.FAULT, leaked_records.MEANING, source)
-        for one in dict.fromkeys(records)
-        if one not in told
+        Failure(record, leaked_records.FAULT, leaked_records.MEANING, source)
+        for record in dict.fromkeys(records)
+        if record not in reported
     ]
     if not rows:
         return
-    listed = lake.manifest(workspace.home, "records", source)
-    unlisted = {name: entry for name, entry in listed.items() if name != month}
+    manifest = lake.manifest(workspace.home, "records", source)
+    unlisted = {name: output for name, output in manifest.items() if name != month}
     lake.write_manifest(workspace.home, "records", source, unlisted)
-    after = pa.concat_tables([before, to_table(rows, Failure)])
-    lake.write(workspace.home, "failures", source, [month], [(after, stamp)])
-    lake.write_manifest(workspace.home, "records", source, listed)
+    extended = pa.concat_tables([stored, to_table(rows, Failure)])
+    lake.write(workspace.home, "failures", source, [month], [(extended, stamp)])
+    lake.write_manifest(workspace.home, "records", source, manifest)
 
 
 def _remove_from_table(workspace: Workspace, table: str, rows: Collection[int]) -> None:
-    """A person stays, without a name: other tables know the person by number."""
-    held, entry = archive_tables.read(workspace.home, table), archive_tables.entry(workspace.home, table)
-    assert entry
+    """Removes rows of a table; a person keeps the row but loses the name, because other tables refer to its number."""
+    current, manifest = archive_tables.read(workspace.home, table), archive_tables.entry(workspace.home, table)
+    assert manifest
     if table == "persons":
-        names = pc.if_else(pa.array(_mask(held, rows)), held["name"], "")
-        kept = held.set_column(held.schema.get_field_index("name"), held.schema.field("name"), names)
+        names = pc.if_else(pa.array(_mask(current, rows)), current["name"], "")
+        remaining = current.set_column(current.schema.get_field_index("name"), current.schema.field("name"), names)
     else:
-        kept = _drop_rows(held, rows)
-    archive_tables.write(workspace.home, {table: kept}, entry.stamp)
+        remaining = _drop_rows(current, rows)
+    archive_tables.write(workspace.home, {table: remaining}, manifest.stamp)
 
 
 def _drop_rows(table: pa.Table, rows: Collection[int]) -> pa.Table:

@@ -15,39 +15,41 @@ class WithholdingReport:
 
     files: int = 0
     removals: Counter[str] = field(default_factory=Counter)
-    """rows that were removed, by table and entity"""
+    """removed rows, by table and entity"""
     remainder: Counter[str] = field(default_factory=Counter)
-    """finds that stay, by table and entity: in files that hold no records, or in rows that could not be removed"""
+    """remaining leaks, by table and entity: in files without records, or in rows that could not be removed"""
     unreadable_files: int = 0
     seconds: float = 0.0
-    """that the search took, by the clock"""
+    """elapsed time of the search"""
 
     def counts(self) -> dict[str, int]:
-        """Figures alone, by table and entity: what keeps them may outlive the records."""
-        found = {f"{name}/{what}": count for name, of in self._by_kind() for what, count in sorted(of.items())}
-        totals = {name: sum(of.values()) for name, of in self._by_kind()}
-        return {"files": self.files, "unread": self.unreadable_files, **totals, **found}
+        """Figures by table and entity, without record ids: they may be stored longer than the records."""
+        kinds = {
+            f"{name}/{kind}": count for name, counter in self._by_kind() for kind, count in sorted(counter.items())
+        }
+        totals = {name: sum(counter.values()) for name, counter in self._by_kind()}
+        return {"files": self.files, "unread": self.unreadable_files, **totals, **kinds}
 
     def _by_kind(self) -> list[tuple[str, Counter[str]]]:
         return [("withheld", self.removals), ("left", self.remainder)]
 
     def count_scan(self, scan: LeakScan, removals: Collection[Leak] = ()) -> None:
-        """Counts what a scan read, and of its finds those whose rows were removed."""
+        """Counts the files that a scan read, and the leaks whose rows were removed."""
         self.files += scan.files
         self.unreadable_files += len(scan.unread)
-        self.removals.update(f"{one.table}/{one.entity}" for one in removals)
+        self.removals.update(f"{leak.table}/{leak.entity}" for leak in removals)
 
     def count_remainder(self, leaks: Iterable[Leak]) -> None:
-        """Counts finds that stay."""
-        self.remainder.update(f"{one.table}/{one.entity}" for one in leaks)
+        """Counts leaks that remain."""
+        self.remainder.update(f"{leak.table}/{leak.entity}" for leak in leaks)
 
     def __str__(self) -> str:
-        """A sentence for whoever syncs; empty where all is well."""
+        """A sentence for the output of a sync; empty if there is nothing to report."""
         sentences = []
         if rows := sum(self.removals.values()):
-            held = "1 row still held a value that was replaced elsewhere and was" if rows == 1 else ""
-            held = held or f"{rows} rows still held values that were replaced elsewhere and were"
-            sentences.append(f"{held} left out; `relrag status --failures` names the records")
+            sentence = "1 row still held a value that was replaced elsewhere and was" if rows == 1 else ""
+            sentence = sentence or f"{rows} rows still held values that were replaced elsewhere and were"
+            sentences.append(f"{sentence} left out; `relrag status --failures` names the records")
         if self.remainder or self.unreadable_files:
             sentences.append("`relrag verify --pii` names files that hold such a value, or could not be read")
         return "; ".join(sentences)

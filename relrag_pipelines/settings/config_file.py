@@ -1,4 +1,4 @@
-"""Reads relrag.toml and the environment into settings, and says what is wrong with them."""
+"""Reads relrag.toml and the environment into settings, and reports errors in them."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ ENVIRONMENT_ONLY = {
     "QDRANT_URL": "a Qdrant server that some tests and measurements use; they do without where it is not set",
     "RELRAG_SHARED_DATA": "folder of real exports that some tests read; they are skipped without it",
 }
-"""Variables that are no settings of an archive."""
+"""variables that are not settings of an archive"""
 
 
 def now(environ: Mapping[str, str] = os.environ) -> datetime:
-    """The current time in UTC, or what RELRAG_NOW says."""
+    """The current time in UTC, or that of RELRAG_NOW."""
     if fixed := environ.get("RELRAG_NOW"):
         try:
             moment = datetime.fromisoformat(fixed)
@@ -55,23 +55,23 @@ def now(environ: Mapping[str, str] = os.environ) -> datetime:
 
 
 def find_config(start: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
-    """The relrag.toml in charge: RELRAG_CONFIG, else the nearest at or above `start`."""
-    if named := environ.get("RELRAG_CONFIG"):
-        path = Path(named).expanduser().resolve()
+    """The path of relrag.toml: RELRAG_CONFIG, else the nearest file at or above `start`."""
+    if variable := environ.get("RELRAG_CONFIG"):
+        path = Path(variable).expanduser().resolve()
         if not path.is_file():
             raise SettingsError(f"RELRAG_CONFIG names {path}, which is not a file")
         return path
-    here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents):
+    directory = (start or Path.cwd()).resolve()
+    for folder in (directory, *directory.parents):
         if (folder / CONFIG_NAME).is_file():
             return folder / CONFIG_NAME
-    raise SettingsError(f"no {CONFIG_NAME} in {here} or above it; `relrag init FOLDER` writes one")
+    raise SettingsError(f"no {CONFIG_NAME} in {directory} or above it; `relrag init FOLDER` writes one")
 
 
 def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
-    """Settings of the archive whose relrag.toml is `config` (looked for when None).
+    """Settings of the archive whose relrag.toml is `config`; None searches for the file.
 
-    Raises SettingsError with the key, what was found and what to write.
+    Raises SettingsError with the key, its value and what to write.
     """
     path = (config or find_config(environ=environ)).resolve()
     try:
@@ -82,23 +82,27 @@ def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) ->
         raise SettingsError(f"{path} cannot be read: {error}") from None
     if "folder" in values:
         raise SettingsError(f"{CONFIG_NAME}: folder is not known; known: {', '.join(_known_keys(Settings))}")
-    given = _from_environment(environ)
+    environment = _from_environment(environ)
     try:
-        found = Settings.model_validate({**values, **given, "folder": path.parent})
+        settings = Settings.model_validate({**values, **environment, "folder": path.parent})
     except ValidationError as error:
-        # told outside of this block: as an exception's context pydantic's error could never be freed
-        wrong = [_explain(problem, given) for problem in error.errors(include_context=False)]
+        # raised outside this block: as an exception's context, pydantic's error could never be freed
+        wrong = [_explain(problem, environment) for problem in error.errors(include_context=False)]
     else:
-        named = "embedder" in found.model_fields_set
-        return found if named else found.model_copy(update={"embedder": default_embedder(found.home_path)})
+        names_embedder = "embedder" in settings.model_fields_set
+        return (
+            settings
+            if names_embedder
+            else settings.model_copy(update={"embedder": default_embedder(settings.home_path)})
+        )
     raise SettingsError("\n".join(wrong))
 
 
 def default_embedder(home: Path) -> str:
-    """The embedder of an archive whose relrag.toml names none: the one that was usual when it was first published.
+    """The embedder of an archive whose relrag.toml names none: the default when it was first published.
 
-    A version with another default must not embed a whole archive again, which its owner did not ask for. Archives of
-    before that was recorded had minilm.
+    A version with another default must not embed a whole archive again without being asked. Archives from before this
+    was recorded used minilm.
     """
     # imported only here: it needs the engine of vectors, and no settings
     from relrag_pipelines.stores import generations
@@ -106,7 +110,7 @@ def default_embedder(home: Path) -> str:
     usual: str = Settings.model_fields["embedder"].default
     try:
         published = generations.current_manifest(home)
-    except (generations.GenerationError, OSError):  # said by whoever reads more of it than this
+    except (generations.GenerationError, OSError):  # reported by code that reads more of the manifest
         return usual
     recorded: str = published.get("default_embedder", "minilm") if published else usual
     return recorded if recorded in BUILT_IN else usual
@@ -114,47 +118,47 @@ def default_embedder(home: Path) -> str:
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
     settable = {f"RELRAG_{name.upper()}": name for name in Settings.model_fields if name not in STRUCTURED}
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for variable in sorted(name for name in environ if name.startswith("RELRAG_")):
         if variable in settable:
             if environ[variable]:
-                found[settable[variable]] = environ[variable]
+                values[settable[variable]] = environ[variable]
         elif variable not in ENVIRONMENT_ONLY:
-            known = sorted([*settable, *ENVIRONMENT_ONLY])
-            raise SettingsError(f"{variable} is not known{_nearest(variable, known)}; known: {', '.join(known)}")
-    return found
+            names = sorted([*settable, *ENVIRONMENT_ONLY])
+            raise SettingsError(f"{variable} is not known{_nearest(variable, names)}; known: {', '.join(names)}")
+    return values
 
 
 def _explain(problem: Any, environment: Mapping[str, str]) -> str:
-    """One problem in words; `environment` are the settings that were read from it."""
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
-    origin = f"{CONFIG_NAME}: {place} "
-    if place in environment:
-        origin = f"RELRAG_{place.upper()} "
+    """A validation problem as a message; `environment` has the settings from environment variables."""
+    location = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
+    origin = f"{CONFIG_NAME}: {location} "
+    if location in environment:
+        origin = f"RELRAG_{location.upper()} "
     if problem["type"] == "extra_forbidden":
         model = _model(problem["loc"])
-        known = _known_keys(model)
-        return f"{origin}is not known{_nearest(str(problem['loc'][-1]), known)}; known: {', '.join(known)}"
+        keys = _known_keys(model)
+        return f"{origin}is not known{_nearest(str(problem['loc'][-1]), keys)}; known: {', '.join(keys)}"
     if problem["type"] == "missing":
         return f"{origin}is missing"
     if problem["type"] == "value_error":
-        return f"{origin if place else f'{CONFIG_NAME}: '}{problem['msg'].removeprefix('Value error, ')}"
+        return f"{origin if location else f'{CONFIG_NAME}: '}{problem['msg'].removeprefix('Value error, ')}"
     return f'{origin}is "{problem["input"]}": {problem["msg"]}'
 
 
-def _model(place: Sequence[str | int]) -> type[BaseModel]:
-    """Whose key it is that stands at a place of relrag.toml."""
-    if place[0] == "graphrag" and len(place) > 1:
-        return Collection if place[1] == "collections" else GraphRAG
-    if place[0] == "people" and len(place) > 1:
+def _model(location: Sequence[str | int]) -> type[BaseModel]:
+    """The model that declares the key at a location in relrag.toml."""
+    if location[0] == "graphrag" and len(location) > 1:
+        return Collection if location[1] == "collections" else GraphRAG
+    if location[0] == "people" and len(location) > 1:
         return People
-    return Source if place[0] == "sources" else Policy if len(place) > 1 else Settings
+    return Source if location[0] == "sources" else Policy if len(location) > 1 else Settings
 
 
 def _known_keys(model: type[BaseModel]) -> list[str]:
     return sorted(name for name in model.model_fields if name != "folder")
 
 
-def _nearest(word: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(word, known, 1)
+def _nearest(word: str, candidates: list[str]) -> str:
+    close = difflib.get_close_matches(word, candidates, 1)
     return f" (did you mean {close[0]}?)" if close else ""

@@ -81,8 +81,8 @@ class Source(BaseModel):
         if not self.exclude:
             return False
         parts = path.split("/")
-        within = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
-        return any(fnmatch.fnmatch(one, pattern) for pattern in self.exclude for one in within)
+        prefixes = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+        return any(fnmatch.fnmatch(prefix, pattern) for pattern in self.exclude for prefix in prefixes)
 
     @field_validator("name")
     @classmethod
@@ -490,10 +490,10 @@ class Settings(BaseModel):
 
     @field_validator("sources", mode="before")
     @classmethod
-    def _list_of_tables(cls, given: Any) -> Any:
-        if isinstance(given, dict):
+    def _list_of_tables(cls, sources: Any) -> Any:
+        if isinstance(sources, dict):
             raise ValueError("is one table; write [[sources]] with two brackets on either side")
-        return given
+        return sources
 
     @field_validator("nightly")
     @classmethod
@@ -505,14 +505,14 @@ class Settings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _without_former(cls, values: Any) -> Any:
-        """Passes over settings of earlier versions: `golden_margin` allowed a fall that is judged by chance now."""
+        """Ignores settings of earlier versions: `golden_significance` has replaced `golden_margin`."""
         return {name: value for name, value in values.items() if name != "golden_margin"}
 
     @model_validator(mode="before")
     @classmethod
     def _with_preset(cls, values: Any) -> Any:
-        preset, given = PRESETS.get(values.get("pii_preset", "balanced"), POLICIES), values.get("pii_policies", {})
-        return {**values, "pii_policies": {**preset, **given}} if isinstance(given, dict) else values
+        preset, policies = PRESETS.get(values.get("pii_preset", "balanced"), POLICIES), values.get("pii_policies", {})
+        return {**values, "pii_policies": {**preset, **policies}} if isinstance(policies, dict) else values
 
     @model_validator(mode="after")
     def _a_model_to_ask(self) -> Settings:
@@ -527,12 +527,12 @@ class Settings(BaseModel):
             raise ValueError(f'two sources are named "{twice[0]}"; give each a name of its own')
         for source in self.sources:
             if source.channel and source.channel not in self.pii_policies:
-                known = ", ".join(sorted(self.pii_policies))
-                raise ValueError(f'source "{source.name}" has channel "{source.channel}"; known channels: {known}')
+                channels = ", ".join(sorted(self.pii_policies))
+                raise ValueError(f'source "{source.name}" has channel "{source.channel}"; known channels: {channels}')
         for name, collection in self.graphrag.collections.items():
-            if unknown := [one for one in collection.sources if one not in names]:
-                said = f'graphrag.collections.{name} names source "{unknown[0]}"'
-                raise ValueError(f"{said}; sources: {', '.join(names) or 'none'}")
+            if unknown := [source_name for source_name in collection.sources if source_name not in names]:
+                problem = f'graphrag.collections.{name} names source "{unknown[0]}"'
+                raise ValueError(f"{problem}; sources: {', '.join(names) or 'none'}")
         return self
 
     def source(self, name: str) -> Source:
@@ -540,8 +540,8 @@ class Settings(BaseModel):
         for source in self.sources:
             if source.name == name:
                 return source
-        known = ", ".join(source.name for source in self.sources) or "none"
-        raise SettingsError(f'no source is named "{name}"; sources in {CONFIG_NAME}: {known}')
+        names = ", ".join(source.name for source in self.sources) or "none"
+        raise SettingsError(f'no source is named "{name}"; sources in {CONFIG_NAME}: {names}')
 
     @property
     def home_path(self) -> Path:
@@ -579,8 +579,8 @@ class Settings(BaseModel):
     @property
     def pii_language_model_path(self) -> Path | None:
         """`pii_language_model`, absolute."""
-        named = self.pii_language_model
-        return (self.folder / Path(named).expanduser()).resolve() if named else None
+        name = self.pii_language_model
+        return (self.folder / Path(name).expanduser()).resolve() if name else None
 
     @property
     def golden_set_path(self) -> Path | None:
@@ -592,17 +592,17 @@ class Settings(BaseModel):
         return (self.folder / source.path.expanduser()).resolve()
 
 
-def days(said: str) -> tuple[date, date]:
-    """The first day of `2024`, `2024-03` or `2024-03-15`, and the one behind the last; ValueError for anything else."""
+def days(text: str) -> tuple[date, date]:
+    """The first day of `2024`, `2024-03` or `2024-03-15`, and the day after its last; ValueError for other texts."""
     try:
-        if re.fullmatch(r"\d{4}", said):
-            return date(int(said), 1, 1), date(int(said) + 1, 1, 1)
-        if re.fullmatch(r"\d{4}-\d\d", said):
-            first = date.fromisoformat(f"{said}-01")
+        if re.fullmatch(r"\d{4}", text):
+            return date(int(text), 1, 1), date(int(text) + 1, 1, 1)
+        if re.fullmatch(r"\d{4}-\d\d", text):
+            first = date.fromisoformat(f"{text}-01")
             return first, (first + timedelta(days=31)).replace(day=1)
-        day = date.fromisoformat(said)
+        day = date.fromisoformat(text)
     except (ValueError, OverflowError):
-        raise ValueError(f'is "{said}"; write 2024, 2024-03 or 2024-03-15') from None
+        raise ValueError(f'is "{text}"; write 2024, 2024-03 or 2024-03-15') from None
     return day, day + timedelta(days=1)
 
 
@@ -610,7 +610,7 @@ def _plain_address(url: str, variable: str) -> str:
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and parts.hostname and not ("@" in parts.netloc or parts.query)
-    except ValueError:  # of brackets that hold no address
+    except ValueError:  # brackets without an address
         usable = False
     if url and not usable:  # not repeated: it may hold a password
         raise ValueError(f"is not a plain address; write it as http://host:6333, and the key into {variable}")
@@ -630,6 +630,6 @@ def _zone(zone: str) -> str:
     try:
         ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
-        said = f'is "{zone}", which is not a time zone; write one as Europe/Prague or Asia/Jerusalem'
-        raise ValueError(said) from None
+        problem = f'is "{zone}", which is not a time zone; write one as Europe/Prague or Asia/Jerusalem'
+        raise ValueError(problem) from None
     return zone

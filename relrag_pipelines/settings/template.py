@@ -1,4 +1,4 @@
-"""Settings in words: the template of a relrag.toml, and docs/settings.md."""
+"""Generates the template of a relrag.toml, and docs/settings.md."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from relrag_pipelines.sources import KINDS
 def template(
     archive: str, sources: list[dict[str, Any]], chosen: Mapping[str, Any], remarks: Mapping[str, str] | None = None
 ) -> str:
-    """A relrag.toml: `chosen` settings and `sources` written out, every other one as a comment with its default.
+    """A relrag.toml with the `chosen` settings and `sources`; every other setting is a comment with its default.
 
-    `remarks` are said of settings by their names.
-
-    Raises ValueError where a value has no form in TOML, such as a path that is not Unicode.
+    `remarks` are comments by setting name. Raises ValueError if a value cannot be written in TOML, such as a path that
+    is not Unicode.
     """
     lines = ["# Settings of this archive. Commented lines show the defaults; docs/settings.md explains them all.", ""]
     for name, declared in Settings.model_fields.items():
@@ -28,15 +27,15 @@ def template(
             continue
         value = {"archive": archive, **chosen}.get(name, declared.default)
         mark = "" if name == "archive" or name in chosen else "# "
-        said = [f"# {remark}"] if (remark := (remarks or {}).get(name)) else []
-        lines += [f"# {declared.description}", *said, f"{mark}{name} = {_toml(value)}", ""]
+        comments = [f"# {remark}"] if (remark := (remarks or {}).get(name)) else []
+        lines += [f"# {declared.description}", *comments, f"{mark}{name} = {_toml(value)}", ""]
     channel, policy = next(iter(POLICIES.items()))
     lines += ["# Redaction of a channel can be changed, by a table such as this:", f"#   [pii_policies.{channel}]"]
     lines += [*(f"#   {name} = {_toml(value)}" for name, value in policy.items()), ""]
     lines += ["# GraphRAG indexes are made where this table is given:", "#   [graphrag]", *_graphrag_template(), ""]
     lines += ["# A language model reads texts for facts about people where this table is given:", "#   [people]"]
     lines += [*_example(People, {"method": "llm"}), ""]
-    options = [_option(name, one) for name, one in Source.model_fields.items() if not one.is_required()]
+    options = [_option(name, field) for name, field in Source.model_fields.items() if not field.is_required()]
     for number, source in enumerate(sources):
         lines += ["[[sources]]", *(f"{key} = {_toml(value)}" for key, value in source.items())]
         lines += ["", *([] if number else ["# any source may also have:", *options, ""])]
@@ -65,7 +64,9 @@ def markdown() -> str:
     lines += [f"| `{kind.name}` | {kind.meaning} |" for kind in KINDS.values()]
     for title, model in (("[graphrag]", GraphRAG), ("[graphrag.collections.<name>]", Collection), ("[people]", People)):
         lines += ["", f"## `{title}`", "", "| key | default | meaning |", "|---|---|---|"]
-        lines += [f"| `{name}` | {_default(one)} | {one.description} |" for name, one in model.model_fields.items()]
+        lines += [
+            f"| `{name}` | {_default(field)} | {field.description} |" for name, field in model.model_fields.items()
+        ]
     lines += ["", "## `[pii_policies.<channel>]`", "", "| channel | entities | action |", "|---|---|---|"]
     lines += [
         f"| `{name}` | {', '.join(policy['entities'])} | {policy['action']} |" for name, policy in POLICIES.items()
@@ -86,10 +87,10 @@ def _graphrag_template() -> list[str]:
 
 
 def _example(table: type[BaseModel], example: Mapping[str, Any]) -> list[str]:
-    """The single values of a table, each with its default or as in an example."""
+    """The simple values of a table as commented lines, each with its default or from `example`."""
     return [
-        f"#   {name} = {_toml(example.get(name, one.default))}  # {one.description}"
-        for name, one in table.model_fields.items()
+        f"#   {name} = {_toml(example.get(name, field.default))}  # {field.description}"
+        for name, field in table.model_fields.items()
         if name != "collections"
     ]
 
@@ -100,7 +101,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, list):
-        return f"[{', '.join(_toml(item) for item in value)}]"
+        return f"[{', '.join(_toml(element) for element in value)}]"
     return f'"{"".join(_toml_character(character) for character in str(value))}"'
 
 
@@ -109,7 +110,7 @@ def _toml_character(character: str) -> str:
         return "\\" + character
     if 0xD800 <= ord(character) <= 0xDFFF:
         raise ValueError("a path or name is not Unicode; rename it")
-    # line ends, tabs and other control characters stand in no basic string of TOML 1.0
+    # TOML 1.0 allows no line ends, tabs or other control characters in basic strings
     return f"\\u{ord(character):04x}" if ord(character) < 0x20 or ord(character) == 0x7F else character
 
 

@@ -1,9 +1,9 @@
-"""Stands before every endpoint of a web server: which requests are let through, and what no answer goes without.
+"""ASGI middleware in front of every endpoint: decides which requests pass, and adds security headers to answers.
 
-A browser sends requests in the name of any page that is open in it, and the cookie along with those of pages on other
-ports of this machine, which count as the same site. So a request has to name us (Host, against DNS rebinding), come
-from a page of ours (Origin and Sec-Fetch-Site), and carry a session; a query is a POST of JSON, which no form can send.
-A program shows the archive's token in place of a session, where the server takes one.
+A browser sends requests for any open page, with the cookie if the page is on another port of this machine, because
+that counts as the same site. So a request has to name this server (Host, against DNS rebinding), come from one of its
+pages (Origin and Sec-Fetch-Site), and have a session; a query is a POST of JSON, which no form can send.
+A program sends the archive's token instead of a session, if the server accepts tokens.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from starlette.websockets import WebSocketClose
 from relrag_pipelines.ui.login import Login
 
 HEALTH = "/server_info"
-"""names versions, and is answered without a session: health checks have none"""
+"""lists versions; answered without a session, because health checks have none"""
 USUAL_PORT = 3000
-_UNSPECIFIED = ("0.0.0.0", "::", "")  # noqa: S104  browsers take them for this machine: never a name of ours
+_UNSPECIFIED = ("0.0.0.0", "::", "")  # noqa: S104  browsers resolve them to this machine; never valid as a Host
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _STYLE = """:root { color-scheme: light dark }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 40em; margin: 4em auto; padding: 0 1em }"""
@@ -39,33 +39,33 @@ _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <p>Logged in already? <a href="/">Continue to {name}</a></p>
 """
 STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-"""of the one inline style, as a Content-Security-Policy names it"""
+"""hash of the only inline style, for a Content-Security-Policy"""
 _HOW = """Open the link that <code>{command}</code> has printed; it works once, and for an hour.<br>
 For another one, type in the archive's folder: <code>{command} --login{port}</code>"""
 
 
 @dataclass(frozen=True)
 class GuardedServer:
-    """What a server is called, and what differs between those that a guard stands before."""
+    """Names and policies of a guarded server."""
 
     name: str
-    """of its cookie and its key file"""
+    """names its cookie and its key file"""
     title: str
-    """as the page of a stranger calls it"""
+    """its name on the page for users without a session"""
     command: str
     usual_port: int
     public: frozenset[str]
     """paths that are answered without a session: health checks have none"""
-    kept: str
-    """how paths begin whose answers a cache may keep: files named by their hash"""
+    cacheable_prefix: str
+    """prefix of paths that may be cached: files named by their hash"""
     policy: str
-    """what a page may load, beside that nothing frames it and it sends nothing elsewhere; {socket} is its WebSocket"""
+    """additional Content-Security-Policy of its pages; {socket} is its WebSocket"""
     setting: str = "ui_public_url"
-    """says under what other name it is reached"""
+    """setting with its public name"""
     takes_token: tuple[str, ...] = ()
-    """how paths begin that programs ask for with the archive's token; they get problems (RFC 9457), not pages"""
+    """prefixes of paths that accept the archive's token; they answer with problems (RFC 9457), not pages"""
     checks_media_type: str = ""
-    """how paths begin that refuse a body other than JSON themselves, after they have looked at the method"""
+    """prefix of paths that check the media type of bodies themselves, after the method"""
 
 
 DAGSTER = GuardedServer(
@@ -75,34 +75,34 @@ DAGSTER = GuardedServer(
     USUAL_PORT,
     frozenset({HEALTH}),
     "/_next/",
-    # beside that of the UI, which says what scripts may be run: both hold
+    # added to the UI's own policy, which restricts scripts: both apply
     "connect-src 'self' {socket}; img-src 'self' data: blob:; font-src 'self' data:",
 )
 
 
 def sites(host: str, port: int, public_url: str = "") -> dict[str, str]:
-    """Every Host that the server answers to, with the origin of its pages.
+    """Host -> origin of every name that the server answers to.
 
-    These are the names of this machine and the address bound to, all with the port, and what a proxy is reached under.
+    These are the names of this machine and the bound address, with the port, and the public name of a proxy.
     """
     addresses = [address(name, port) for name in ("127.0.0.1", "localhost", "::1", host)]
-    return dict(spelled for one in [*addresses, public_url] if one for spelled in _spellings(one))
+    return dict(spelled for url in [*addresses, public_url] if url for spelled in _spellings(url))
 
 
 def public_sites(public_url: str) -> dict[str, str]:
-    """What a server answers to that only a proxy can reach: the name of that proxy."""
+    """Host -> origin for a server behind a proxy: only the proxy's public name."""
     return dict(_spellings(public_url))
 
 
 def address(host: str, port: int) -> str:
-    """Where this machine reaches a server that is bound to that host."""
+    """The URL by which this machine reaches a server bound to that host."""
     if host in _UNSPECIFIED:
         host = "127.0.0.1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _spellings(address: str) -> Iterator[tuple[str, str]]:
-    """(Host, origin) as browsers write them: without the port where it is the usual one of the scheme."""
+    """Yields (Host, origin) as browsers write them: without the scheme's default port."""
     parts = urlsplit(address)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else f"{parts.hostname}"
     usual = _DEFAULT_PORTS[parts.scheme]
@@ -113,7 +113,7 @@ def _spellings(address: str) -> Iterator[tuple[str, str]]:
 
 
 class Guard:
-    """ASGI middleware: answers what is refused, and logins, by itself."""
+    """ASGI middleware that answers refused requests and logins itself."""
 
     def __init__(
         self,
@@ -125,10 +125,10 @@ class Guard:
         token: Callable[[], str] = str,
         identity: Callable[[HTTPConnection], bool | None] | None = None,
     ) -> None:
-        """`token` returns what programs show, asked each time; an empty one lets none in.
+        """`token` returns the current token of programs; an empty one refuses them all.
 
-        Where the proxy before us says who asks, `identity` decides in place of logins and tokens: whether that one may,
-        or None where nobody is named.
+        If a proxy authenticates users, `identity` replaces logins and tokens: True allows the user, False refuses, and
+        None means that the request names no user.
         """
         self._app = app
         self._sites = sites
@@ -138,11 +138,11 @@ class Guard:
         self._identity = identity
         option = "" if port == server.usual_port else f" --port {port}"
         self._how = _HOW.format(command=server.command, port=option)
-        # cookies know no ports: two servers on this machine would log each other out
+        # cookies ignore ports: without the port in its name, two servers would overwrite each other's cookie
         self._cookie = f"relrag-{server.name}-{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, or answers it."""
+        """Forwards a request or answers it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -162,36 +162,36 @@ class Guard:
         await (answer or self._app)(scope, receive, send_sealed)
 
     def _answer(self, request: HTTPConnection, site: str | None) -> Response | None:
-        """What is answered in place of the UI; None for a request that it may have."""
+        """The answer to a refused request or a login; None if the request may pass."""
         path, method = request.scope["path"], request.scope.get("method", "GET")
-        looks = method in ("GET", "HEAD")
+        is_read = method in ("GET", "HEAD")
         if site is None:
             text = f"This server is not known under that name; see {self._server.setting} in docs/settings.md"
             return self._refused(path, text, 403)
         if not _comes_from(request, site):
             return self._refused(path, "Not for pages of other sites", 403)
-        if any(where not in ("same-origin", "none") for where in request.headers.getlist("sec-fetch-site")):
-            if looks and request.headers.get("sec-fetch-mode") == "navigate":
+        if any(fetch_site not in ("same-origin", "none") for fetch_site in request.headers.getlist("sec-fetch-site")):
+            if is_read and request.headers.get("sec-fetch-mode") == "navigate":
                 return self._begin_session(request, site) if path == "/login" else self._redirect()
             return self._refused(path, "Not for pages of other sites", 403)
-        if path in self._server.public and looks:
+        if path in self._server.public and is_read:
             return None
         if path == "/login" and not self._identity:
             return self._begin_session(request, site)
         if refused := self._refusal(request, path):
             return refused
         checked = self._server.checks_media_type
-        if looks or (checked and path.startswith(checked)) or _media_type(request) == "application/json":
+        if is_read or (checked and path.startswith(checked)) or _media_type(request) == "application/json":
             return None
         return self._refused(path, "Send JSON", 415)
 
     def _refusal(self, request: HTTPConnection, path: str) -> Response | None:
-        """What is answered to one whom we do not know; None to one who may ask."""
+        """The answer to an unauthenticated user; None if the user may ask."""
         if self._identity:
-            known = self._identity(request)
-            if known:
+            allowed = self._identity(request)
+            if allowed:
                 return None
-            if known is False:
+            if allowed is False:
                 return self._refused(path, "Not for you", 403)
             return self._refused(path, "The proxy does not say who you are", 401)
         if self._login.knows(request.cookies.get(self._cookie, "")) or self._shows_token(request):
@@ -199,7 +199,7 @@ class Guard:
         return self._stranger(path=path)
 
     def _begin_session(self, request: HTTPConnection, site: str) -> Response:
-        """Begins a session for the token of a link, and goes on to where no token stands in the address."""
+        """Begins a session for a link's token, and redirects to an address without the token."""
         if request.scope.get("method") != "GET":
             return _plain("Open the link in a browser", 405)
         session = self._login.enter(request.query_params.get("token", ""))
@@ -208,12 +208,12 @@ class Guard:
         answer = RedirectResponse("/", 303)
         if session:
             secure = site.startswith("https:")
-            lasts = self._login.sessions.seconds  # else it would end with the browser
+            lasts = self._login.sessions.seconds  # otherwise it would end with the browser
             answer.set_cookie(self._cookie, session, max_age=lasts, httponly=True, secure=secure, samesite="strict")
         return answer
 
     def _shows_token(self, request: HTTPConnection) -> bool:
-        """Whether a program shows the token, for what programs may ask for."""
+        """Whether the request has the valid token, for a path that accepts it."""
         if not self._is_for_programs(request.scope["path"]) or not (token := self._token()):
             return False
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
@@ -238,7 +238,7 @@ class Guard:
 
 
 def _comes_from(request: HTTPConnection, site: str) -> bool:
-    """Whether a request names no origin but ours; that of a WebSocket always names one."""
+    """Whether the request's origin is the site; a WebSocket must name its origin."""
     origins = request.headers.getlist("origin")
     return all(origin == site for origin in origins) and bool(origins or request.scope["type"] == "http")
 
@@ -259,8 +259,8 @@ def _plain(text: str, status: int) -> Response:
 
 
 def _seal(headers: MutableHeaders, path: str, site: str | None, server: GuardedServer) -> None:
-    """Answers are framed by nobody, read by no other site, kept by no cache, and load and send nothing elsewhere."""
-    socket = (site or "").replace("http", "ws", 1)  # some browsers do not count it as 'self'
+    """Sets security headers: no framing, no cross-origin reads, no caching, and a Content-Security-Policy."""
+    socket = (site or "").replace("http", "ws", 1)  # some browsers do not include it in 'self'
     headers["X-Frame-Options"] = "DENY"
     headers["X-Content-Type-Options"] = "nosniff"
     headers["Referrer-Policy"] = "same-origin"
@@ -271,5 +271,5 @@ def _seal(headers: MutableHeaders, path: str, site: str | None, server: GuardedS
         "frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'; "
         + server.policy.format(socket=socket),
     )
-    if not path.startswith(server.kept):
+    if not path.startswith(server.cacheable_prefix):
         headers["Cache-Control"] = "no-store"

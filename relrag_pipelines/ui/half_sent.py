@@ -1,7 +1,7 @@
-"""Closes connections whose request does not come to its end.
+"""Closes connections with an incomplete request.
 
-uvicorn has a limit for connections between requests, and none for a request that begins and never ends: each such
-connection would be held for ever.
+uvicorn limits the idle time between requests, but not the time of a request that never ends: such a connection would
+stay open for ever.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 SECONDS = 10.0
-"""from the first byte of a request to the last of its body; and to its first, of a connection"""
+"""limit from a connection's start to the first byte, and from the first byte of a request to the last of its body"""
 _TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 class WholeRequests(H11Protocol):
-    """HTTP as uvicorn speaks it, with a limit of time for each request to come."""
+    """uvicorn's HTTP protocol with a time limit for receiving each request."""
 
     seconds = SECONDS
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self._limit: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -52,7 +52,7 @@ class WholeRequests(H11Protocol):
             self._limit = None
 
     def _is_whole(self) -> bool:
-        """Whether a request has come to its end and is being answered."""
+        """Whether a request was received completely and is being answered."""
         return self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
 
     def _close(self) -> None:

@@ -1,9 +1,9 @@
-"""Who may use a web server of ours: links that log in once, and the sessions that they begin.
+"""Logins of the web servers: links that log in once, and the sessions that they begin.
 
-Links are signed with a key that every start of the web server makes anew: a link holds for an hour, and for the server
-that runs. Sessions are signed with a key of the archive, which lies beside its other keys, so they outlast a restart of
-the server and of the browser; with another key they all end. Both files are for the owner only: whoever can read the
-archive can have another link, and nobody else can.
+Links are signed with a key that each start of the web server creates: a link is valid for an hour, for that server.
+Sessions are signed with a key beside the archive's other keys, so they survive a restart of the server and of the
+browser; a new key ends them all. Only the owner can read both files: who can read the archive can get another link,
+and nobody else can.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ class Sessions:
     """The sessions of one web server."""
 
     key: Callable[[], bytes]
-    """what they are signed with now; empty: none is valid"""
+    """the current signing key; if empty, no session is valid"""
     seconds: int = SESSION_SECONDS
-    """how long one lasts"""
+    """lifetime of a session"""
     server: str = ""
-    """a session of the pages is none of the UI, which may launch runs"""
+    """the server; a session of the pages is not valid for the UI, which may launch runs"""
 
     def begin(self) -> str:
-        """A new one."""
+        """A new session."""
         return ticket(self.key(), self._purpose, self.seconds)
 
     def knows(self, session: str) -> bool:
-        """Whether that was begun with the key of now and has not run out."""
+        """Whether the session was signed with the current key and has not expired."""
         key = self.key()
         return bool(key) and is_valid(key, self._purpose, session)
 
@@ -55,30 +55,30 @@ class Sessions:
 
 
 def sessions_path(settings: Settings) -> Path:
-    """Where the key of the archive's sessions lies."""
+    """The file of the archive's session key."""
     return settings.keys_path.with_suffix(".logins")
 
 
 def stored_sessions(settings: Settings, server: str) -> Sessions:
-    """The sessions of that web server of an archive."""
+    """The sessions of one of an archive's web servers."""
     secret = StoredSecret(sessions_path(settings))
     return Sessions(lambda: secret().encode(), settings.login_days * _DAY_SECONDS, server)
 
 
 def end_sessions(settings: Settings) -> None:
-    """Ends all sessions of all web servers of the archive, also of those that run."""
+    """Ends all sessions of all web servers of the archive, also of running ones."""
     load_secret(sessions_path(settings), new=True)
 
 
 def ticket(key: bytes, purpose: str, seconds: float) -> str:
-    """A signed ticket that holds for so many seconds: `<end>.<random>.<signature>`, as it may stand in a URL."""
+    """A signed ticket that expires after `seconds`: `<end>.<random>.<signature>`, safe in a URL."""
     content = f"{int(time.time() + seconds)}.{secrets.token_urlsafe(16)}"
     return f"{content}.{_signature(key, purpose, content)}"
 
 
-def is_valid(key: bytes, purpose: str, given: str) -> bool:
-    """Whether that ticket was signed for this purpose and has not run out."""
-    content, _, signature = given.rpartition(".")
+def is_valid(key: bytes, purpose: str, signed: str) -> bool:
+    """Whether the ticket was signed for this purpose and has not expired."""
+    content, _, signature = signed.rpartition(".")
     if not hmac.compare_digest(_signature(key, purpose, content).encode(), signature.encode()):
         return False
     return time.time() < int(content.partition(".")[0])  # a number, or it would not have been signed
@@ -102,13 +102,13 @@ class Login:
         self._used: set[str] = set()
 
     def enter(self, token: str) -> str | None:
-        """Takes the token of a link, which is void from then on, and gives a session; None where it does not hold."""
+        """Exchanges a link's token, which is valid once, for a session; None if it is invalid."""
         if not is_valid(self._key, LINK, token) or not self._spend(token):
             return None
         return self.sessions.begin()
 
     def _spend(self, token: str) -> bool:
-        """Whether it could be spent: only the first who tries may."""
+        """Whether this is the token's first use."""
         if self._folder is None:
             fresh = token not in self._used
             self._used.add(token)
@@ -120,12 +120,12 @@ class Login:
         return True
 
     def knows(self, session: str) -> bool:
-        """Whether that session was begun by a link of ours, has not run out, and was not ended."""
+        """Whether the session is valid: begun by a link, not expired and not ended."""
         return self.sessions.knows(session)
 
 
 def key_file(folder: Path, port: int, name: str = "ui") -> Path:
-    """Where the web server of that port leaves what is needed to make links.
+    """The file in which the web server of that port stores its address and link key.
 
     `folder` is the archive's DAGSTER_HOME for `ui`, its home for `serve`.
     """
@@ -136,11 +136,11 @@ def key_file(folder: Path, port: int, name: str = "ui") -> Path:
 def open_session(
     folder: Path, port: int, address: str, name: str = "ui", sessions: Sessions | None = None
 ) -> Iterator[Login]:
-    """Makes a key of links, which `link` finds within this context."""
+    """Creates a link key, which `link` reads while this context is open."""
     key, path = secrets.token_bytes(32), key_file(folder, port, name)
-    with replace_file(path) as beside:
-        beside.touch(mode=0o600)
-        beside.write_text(json.dumps({"address": address, "key": key.hex()}))
+    with replace_file(path) as temporary:
+        temporary.touch(mode=0o600)
+        temporary.write_text(json.dumps({"address": address, "key": key.hex()}))
     used = path.with_suffix(".used")
     shutil.rmtree(used, ignore_errors=True)
     used.mkdir(mode=0o700)
@@ -158,9 +158,9 @@ def open_login(folder: Path, port: int, name: str = "ui", sessions: Sessions | N
 
 
 def link(folder: Path, port: int, name: str = "ui") -> str | None:
-    """A new link that logs in once; None where no web server of that port is running."""
+    """A new link that logs in once; None if no web server of that port is running."""
     try:
-        found = json.loads(key_file(folder, port, name).read_text())
+        stored = json.loads(key_file(folder, port, name).read_text())
     except FileNotFoundError:
         return None
-    return f"{found['address']}/login?token={ticket(bytes.fromhex(found['key']), LINK, LINK_SECONDS)}"
+    return f"{stored['address']}/login?token={ticket(bytes.fromhex(stored['key']), LINK, LINK_SECONDS)}"

@@ -1,6 +1,6 @@
 """Dagster's web server behind the guard, as `relrag ui` starts it: `python -m relrag_pipelines.ui.server`.
 
-It does what dagster_webserver.cli does, except for telemetry, and finds its instance by DAGSTER_HOME.
+It works as dagster_webserver.cli, without telemetry, and finds its instance by DAGSTER_HOME.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _POLL_MILLISECONDS = 2000
 _SHUTDOWN_SECONDS = 5
 
 SERVED = {HEALTH, "/download_debug/{run_id:str}", "/{path:path}", "/"}
-"""Endpoints that are served as they are, beside /graphql and the files of the UI. The others are not: those that
-report_asset_* are for programs that have no session, /logs has nothing as compute logs are off, /notebook renders
-any notebook of this machine, and /dagit_info is an old name."""
+"""Endpoints that are served unchanged, besides /graphql and the files of the UI. Others are not served: report_asset_*
+is for programs, which have no session, /logs is empty because compute logs are off, /notebook renders any notebook of
+this machine, and /dagit_info is an old name."""
 
 _FILES = {"root_static", "_next_static", "vendor_static"}
 _NOT_SERVED = PlainTextResponse("relrag does not serve this.\n", 404)
@@ -44,20 +44,20 @@ _POST_ONLY = PlainTextResponse("Queries are sent by POST.\n", 405, headers={"All
 
 
 class Webserver(DagsterWebserver[WorkspaceProcessContext, WorkspaceRequestContext]):
-    """Dagster's web server with a guard before it, and only those endpoints that the UI needs."""
+    """Dagster's web server behind a guard, with only the endpoints that the UI needs."""
 
     def __init__(self, context: WorkspaceProcessContext, guard: Middleware) -> None:
         self._guard = guard
         super().__init__(context, live_data_poll_rate=_POLL_MILLISECONDS)
 
     def build_middleware(self) -> list[Middleware]:
-        """The guard comes first."""
+        """The guard, followed by Dagster's middleware."""
         return [self._guard, *super().build_middleware()]
 
     def build_routes(self) -> list[BaseRoute]:
-        """Dagster's routes as was decided for each; one that nobody has decided on is not served."""
-        found: list[BaseRoute] = super().build_routes()  # type: ignore[no-untyped-call]
-        return [decided for route in found for decided in _guarded_routes(route)]
+        """The allowed routes of Dagster; unknown ones are not served."""
+        routes: list[BaseRoute] = super().build_routes()  # type: ignore[no-untyped-call]
+        return [decided for route in routes for decided in _guarded_routes(route)]
 
 
 def _guarded_routes(route: BaseRoute) -> list[BaseRoute]:
@@ -84,13 +84,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def server_config(host: str, port: int) -> uvicorn.Config:
-    """How the UI is served, whatever the application."""
+    """The server configuration, without an application."""
     return uvicorn.Config(
         "",
         host=host,
         port=port,
         log_level="warning",
-        access_log=False,  # addresses of links would stand in it
+        access_log=False,  # it would contain the links' tokens
         proxy_headers=False,  # the setting says how it is reached, not a header
         server_header=False,
         http=WholeRequests,
@@ -99,11 +99,11 @@ def server_config(host: str, port: int) -> uvicorn.Config:
 
 
 def serve(host: str, port: int, public_url: str, read_only: bool) -> None:
-    """Serves the UI of the definitions; whoever can read DAGSTER_HOME can log in, once it is ready."""
+    """Serves the UI of the definitions; a user who can read DAGSTER_HOME can log in when it is ready."""
     configure_loggers(formatter="colored", log_level="INFO")
     config = server_config(host, port)
     listening = config.bind_socket()
-    listening.listen()  # from here on a second server finds the port in use; who comes early waits
+    listening.listen()  # from here on a second server finds the port in use, and early requests wait
     target = workspace_opts_to_load_target(WorkspaceOpts(module_name=(DEFINITIONS,)))
     with contextlib.suppress(KeyboardInterrupt), DagsterInstance.get() as instance:
         instance.optimize_for_webserver(

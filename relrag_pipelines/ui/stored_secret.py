@@ -1,4 +1,4 @@
-"""A secret in a file for the owner only: replaced, the former one is worth nothing at once."""
+"""A secret in an owner-only file; replacing it invalidates the former one at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BYTES = 32
 
 
 class StoredSecret:
-    """The secret as its file holds it now, for any number of threads and processes."""
+    """The current secret of a file, for any number of threads and processes."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -21,11 +21,11 @@ class StoredSecret:
         self._lock = threading.Lock()
 
     def __call__(self) -> str:
-        """The secret; empty where there is no file any more."""
+        """The secret; empty if the file is gone."""
         with self._lock:
             try:
-                found = self._path.stat()
-                if self._state != (state := (found.st_ino, found.st_size, found.st_mtime_ns)):
+                stat = self._path.stat()
+                if self._state != (state := (stat.st_ino, stat.st_size, stat.st_mtime_ns)):
                     self._secret, self._state = self._path.read_text(encoding="ascii").strip(), state
             except (OSError, UnicodeError):
                 self._secret, self._state = "", ()
@@ -33,7 +33,7 @@ class StoredSecret:
 
 
 def load_secret(path: Path, *, new: bool = False) -> str:
-    """The secret; made where there is none, and anew on request."""
+    """The secret; created if there is none, or if `new` asks for another."""
     if not new:
         try:
             return path.read_text(encoding="ascii").strip()
@@ -41,7 +41,7 @@ def load_secret(path: Path, *, new: bool = False) -> str:
             pass
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     secret = secrets.token_urlsafe(_BYTES)
-    with replace_file(path) as beside:
-        beside.touch(mode=0o600)
-        beside.write_text(f"{secret}\n", encoding="ascii")
+    with replace_file(path) as temporary:
+        temporary.touch(mode=0o600)
+        temporary.write_text(f"{secret}\n", encoding="ascii")
     return secret

@@ -1,7 +1,7 @@
-"""Work that can be given up: nobody waits for its result any more, and it ends at its next step.
+"""Cancellation of work: it ends at its next step after nobody needs its result.
 
-Python cannot stop a thread from outside. So what takes long asks `check` between its steps, and what waits within a
-library says by `stopped_by` how that can be stopped. Both do nothing in a thread whose work nobody can give up.
+Python cannot stop a thread from outside. So long work calls `check` between its steps, and code that waits in a library
+declares by `stopped_by` how to stop the library. Both do nothing in a thread whose work cannot be cancelled.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from contextlib import contextmanager
 
 
 class GivenUp(BaseException):
-    """Raised in work that was given up. No Exception: what handles errors must not go on with another try."""
+    """Raised in cancelled work. Not an Exception, so that error handlers do not catch it and retry."""
 
 
 class Work:
-    """One piece of work, in any number of threads."""
+    """A cancellable piece of work, in any number of threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -25,22 +25,22 @@ class Work:
         self._stops: list[Callable[[], object]] = []
 
     def give_up(self) -> None:
-        """Lets the work end at its next step, and stops what it waits for; may be called from any thread."""
+        """Cancels the work: it ends at its next step, and its waiting calls are stopped; safe in any thread."""
         with self._lock:
             self._given_up = True
             for stop in self._stops:
                 stop()
 
     def check(self) -> None:
-        """Raises GivenUp where the work was given up."""
+        """Raises GivenUp if the work was cancelled."""
         if self._given_up:
             raise GivenUp
 
     @contextmanager
     def stopped_by(self, stop: Callable[[], object]) -> Iterator[None]:
-        """Within this block `stop` is called once the work is given up: it must be quick, and may come too late.
+        """Within this block, cancelling the work calls `stop`, which must be quick and may be called too late.
 
-        What the block raises because of it becomes GivenUp.
+        An exception of the block after that becomes GivenUp.
         """
         with self._lock:
             self.check()
@@ -59,29 +59,29 @@ _current: contextvars.ContextVar[Work | None] = contextvars.ContextVar("work", d
 
 
 def current() -> Work | None:
-    """The work that this thread or task does; None where nobody can give it up."""
+    """The work of this thread or task; None if it cannot be cancelled."""
     return _current.get()
 
 
 @contextmanager
 def doing(work: Work | None) -> Iterator[None]:
-    """Within this block this thread or task does that work, and so do the tasks that it starts."""
-    before = _current.set(work)
+    """Within this block, this thread or task and the tasks it starts belong to that work."""
+    token = _current.set(work)
     try:
         yield
     finally:
-        _current.reset(before)
+        _current.reset(token)
 
 
 def check() -> None:
-    """Raises GivenUp where the work of this thread was given up."""
+    """Raises GivenUp if the work of this thread was cancelled."""
     if (work := _current.get()) is not None:
         work.check()
 
 
 @contextmanager
 def stopped_by(stop: Callable[[], object]) -> Iterator[None]:
-    """`Work.stopped_by` of the work of this thread."""
+    """Applies `Work.stopped_by` to the work of this thread."""
     if (work := _current.get()) is None:
         yield
         return

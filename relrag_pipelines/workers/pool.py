@@ -1,11 +1,11 @@
-"""Further processes of this machine, which take part where much is to be computed.
+"""Worker processes on this machine for long computations.
 
-What they make travels back; only the process that holds the writer's lock writes the lake and publishes. A connector
-may put rows and bytes aside under private/ (spill, raw, transcripts) wherever it runs: under names of their own, whole
-or not at all, and what a kill leaves of them the next sync sweeps or replaces.
+Results are sent back; only the process with the writer's lock writes the lake and publishes. A source may write rows
+and bytes under private/ (spill, raw, transcripts) in any process: atomically and under unique names. The next sync
+removes or replaces leftovers of a kill.
 
-The system may end one of them, mostly where memory runs out. What that one was doing is then done once more, by a fresh
-process and not by this one, which would take the whole sync with it.
+The system may end a worker, mostly when memory runs out. A new process then repeats the worker's item; the main process
+does not, because its end would end the whole sync.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from relrag_pipelines.files import access
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_AHEAD = 3
-"""items that are begun or wait, for each process"""
+_QUEUED_PER_PROCESS = 3
+"""running and waiting items per process"""
 _PR_SET_PDEATHSIG = 1
-"""of Linux's prctl(2): the signal that a process gets when the one that started it ends"""
+"""option of Linux's prctl(2): the signal that a process gets when its parent ends"""
 
 
 class Pool(NamedTuple):
-    """Processes that wait for work."""
+    """Worker processes that wait for work."""
 
     executors: list[Executor]
-    """of one process each, so that a job can be given to the one that holds what it needs"""
+    """each with one process, so that a job can be given to the process with its state"""
     modules: Sequence[str]
-    """imported by each"""
+    """modules that each process imports"""
 
 
 ENDED_TWICE = "the system ended two processes that worked on it, as it does where memory runs out"
@@ -54,22 +54,21 @@ MAKE_ROOM = "close other programs, then run `relrag sync` again"
 
 
 class WorkerKilled(SafeError):
-    """The system ended two processes, one after the other, over the same item; the message says what to do."""
+    """The system ended two processes in succession that worked on the same item; the message says what to do."""
 
 
 class _WorkerEnded(Exception):
-    """The process that an item was given to is gone; whether it was given to it before or after it ended."""
+    """The process of an item has ended; `submitted` is False if it ended before it got the item."""
 
-    def __init__(self, executor: Executor, begun: bool) -> None:
+    def __init__(self, executor: Executor, submitted: bool) -> None:
         super().__init__()
-        self.executor, self.begun = executor, begun
+        self.executor, self.submitted = executor, submitted
 
 
 def start_pool(processes: int | None = None, modules: Sequence[str] = ()) -> Pool | None:
-    """A pool of so many processes beside this one, by default one less than there are processors; none is no pool.
+    """Starts a pool of worker processes, by default one fewer than processors; None if that is fewer than one.
 
-    They begin at once, and import those modules, so that these are there when they are needed. On Linux they end with
-    the thread that calls this.
+    They start at once and import the modules in advance. On Linux they end with the thread that calls this.
     """
     count = (os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count() or 1) - 1
     count = count if processes is None else processes
@@ -93,22 +92,22 @@ def stop_pool(pool: Pool | None) -> None:
 
 @contextmanager
 def dedicated_worker(pool: Pool | None) -> Iterator[tuple[Executor | None, Pool | None]]:
-    """One process of a pool, for a job that keeps its state there, and the others.
+    """Yields one process of a pool, for a job with state, and the pool of the others.
 
-    It ends afterwards, since no library gives all of its memory back; the pool is smaller by one from then on. Where
-    the system ends it, the job raises concurrent.futures.BrokenExecutor, and the pool has a fresh one for another try.
+    The process ends afterwards, because libraries do not free all of their memory; the pool then has one fewer. If the
+    system ends it, the job raises concurrent.futures.BrokenExecutor, and the pool gets a new process for a retry.
     """
     if pool is None or not pool.executors:
         yield None, None
         return
-    one = pool.executors.pop(0)
+    executor = pool.executors.pop(0)
     try:
-        yield one, pool
+        yield executor, pool
     except BrokenExecutor:
         pool.executors.insert(0, _process(pool.modules))
         raise
     finally:
-        one.shutdown(cancel_futures=True)
+        executor.shutdown(cancel_futures=True)
 
 
 def map_batches(
@@ -117,73 +116,73 @@ def map_batches(
     items: Iterable[Item],
     given_up: Callable[[Item], Result] | None = None,
 ) -> Iterator[Result]:
-    """The function's result for every item, in order; without a pool they are made one by one.
+    """Yields the function's result for every item, in order; without a pool, this process computes them all.
 
-    While the next result is not there this process makes one itself; a single item does not travel. Function,
-    items and results travel between processes, so the function stands in a module and the rest can be pickled.
-    Of an item over which the system ends two processes the result is what `given_up` returns, here; without that,
-    Killed is raised.
+    While it waits for the next result, this process computes others; it also computes a single item. Function, items
+    and results are pickled, so the function must be defined in a module.
+    If the system ends two processes that work on an item, its result is that of `given_up`, called in this process;
+    without `given_up`, WorkerKilled is raised.
     """
     items = iter(items)
     first = list(itertools.islice(items, 2))
     if pool is None or not pool.executors or len(first) < 2:
         yield from map(function, itertools.chain(first, items))
         return
-    # the first is made here, so that nothing waits until another process has begun
-    ahead: deque[tuple[Item, Future[Result]]] = deque([(first[0], Future())])
-    # a thread for each process: what no thread has begun can be taken back, what a pool has queued for itself cannot
+    # this process computes the first item, so that nothing waits for another process to start
+    queue: deque[tuple[Item, Future[Result]]] = deque([(first[0], Future())])
+    # a thread per process: items that no thread has started can be cancelled, items in an executor's queue cannot
     free: SimpleQueue[int] = SimpleQueue()
-    for place in range(len(pool.executors)):
-        free.put(place)
+    for index in range(len(pool.executors)):
+        free.put(index)
     with ThreadPoolExecutor(len(pool.executors)) as threads:
         for item in itertools.chain(first[1:], items):
-            ahead.append((item, threads.submit(_submit, pool, free, function, item)))
-            if len(ahead) > _AHEAD * len(pool.executors):
-                yield _next_result(pool, function, ahead, given_up)
-        while ahead:
-            yield _next_result(pool, function, ahead, given_up)
+            queue.append((item, threads.submit(_submit, pool, free, function, item)))
+            if len(queue) > _QUEUED_PER_PROCESS * len(pool.executors):
+                yield _next_result(pool, function, queue, given_up)
+        while queue:
+            yield _next_result(pool, function, queue, given_up)
 
 
 def _submit(pool: Pool, free: SimpleQueue[int], function: Callable[[Item], Result], item: Item) -> Result:
-    place, begun = free.get(), False
-    executor = pool.executors[place]
+    index, submitted = free.get(), False
+    executor = pool.executors[index]
     try:
-        asked = executor.submit(function, item)
-        begun = True
-        return asked.result()
+        future = executor.submit(function, item)
+        submitted = True
+        return future.result()
     except BrokenExecutor:
-        raise _WorkerEnded(executor, begun) from None
+        raise _WorkerEnded(executor, submitted) from None
     finally:
-        free.put(place)
+        free.put(index)
 
 
 def _next_result(
     pool: Pool,
     function: Callable[[Item], Result],
-    ahead: deque[tuple[Item, Future[Result]]],
+    queue: deque[tuple[Item, Future[Result]]],
     given_up: Callable[[Item], Result] | None,
 ) -> Result:
-    while not ahead[0][1].done():
-        for place, (item, future) in enumerate(ahead):
+    while not queue[0][1].done():
+        for index, (item, future) in enumerate(queue):
             if future.cancel():
-                ahead[place] = item, _completed_future(function(item))
+                queue[index] = item, _completed_future(function(item))
                 break
         else:
-            wait([ahead[0][1]])
-    item, future = ahead.popleft()
+            wait([queue[0][1]])
+    item, future = queue.popleft()
     try:
         return future.result()
     except _WorkerEnded as ended:
         # the fresh one begins here, as it ends with the thread that begins it, and those of `each` do not last
         if ended.executor in pool.executors:
             pool.executors[pool.executors.index(ended.executor)] = _process(pool.modules)
-        return _retry(pool, function, item, given_up) if ended.begun else function(item)
+        return _retry(pool, function, item, given_up) if ended.submitted else function(item)
 
 
 def _retry(
     pool: Pool, function: Callable[[Item], Result], item: Item, given_up: Callable[[Item], Result] | None
 ) -> Result:
-    """The result for an item that may have ended a process, from one that does nothing else."""
+    """The result for an item that may have ended a process, computed in a new process of its own."""
     alone = _process(pool.modules)
     try:
         return alone.submit(function, item).result()
@@ -202,33 +201,33 @@ def _completed_future(result: Result) -> Future[Result]:
 
 
 def reduce_gc() -> None:
-    """Lets Python look for garbage seldom, and never among what is there now.
+    """Makes garbage collection rare, and excludes all present objects.
 
-    Rows come in large batches without cycles, and what has been imported stays: looking for garbage finds none, and
-    takes a quarter of the time of reading a chat.
+    Rows come in large batches without cycles, and imported modules stay: collections free nothing, and take a quarter
+    of the time of reading a chat.
     """
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
 
 
 def _begin() -> None:
-    """In a worker: ends with the process that it works for, also when that one is killed, and says nothing.
+    """Initialises a worker: it ends with its parent, even if that is killed, and prints nothing.
 
-    What a library prints could be text of the archive; an error travels to the process that asked.
+    The output of libraries could contain private text; errors are sent to the parent.
     """
     access.owner_only()
-    with suppress(OSError):  # where memory runs out, this one is to go before the one that asks
+    with suppress(OSError):  # if memory runs out, the system should end this process before its parent
         Path("/proc/self/oom_score_adj").write_text("500")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that asked; these end with it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent; workers end with it
     Thread(target=_end_with_parent, daemon=True).start()
     if sys.platform == "linux":
-        # also while a library keeps Python's lock, which the thread needs: what goes on writing vectors when the
-        # writer is gone would write into those of the next sync
+        # also while a library holds the interpreter lock, which the thread needs: a worker that goes on writing
+        # vectors after the writer has ended would write into those of the next sync
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    atexit.register(os._exit, 0)  # taking apart all that was imported takes longer than most work
+    atexit.register(os._exit, 0)  # unloading all modules takes longer than most work
 
 
 def _end_with_parent() -> None:

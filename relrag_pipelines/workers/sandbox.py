@@ -1,13 +1,12 @@
-"""Has libraries parse files in a process of its own, with limits on time and memory.
+"""Runs parsing libraries in a separate process, with limits on time and memory.
 
-A PDF of 800 bytes can have PDFium take all memory there is or abort, and nothing that runs in its process can stop it.
-So a call of such a library runs in a process beside each that reads, started when it is first needed and anew after
-it died. It lives on between calls, so what a call loaded is there for the next. Each kind of limits has a process of
-its own: a model that transcribes is not loaded again because a PDF was read in between. A call that is over its limits,
-or whose process dies, raises Stopped here; the next call is as good as the first.
+A PDF of 800 bytes can make PDFium take all memory or abort, and nothing in its process can stop it. So such calls run
+in a sandbox process, started on first use and again after a crash. It stays between calls, so that loaded modules are
+reused. Each kind of limits has its own process: a transcription model is not loaded again because a PDF was read in
+between. A call that exceeds its limits, or whose process dies, raises ParserStopped; the next call is unaffected.
 
-Linux keeps all limits. macOS keeps no limit on address space: there the process looks five times a second at how much
-memory it has, so a library that takes much at once gets further before it is ended.
+Linux enforces all limits. macOS does not limit address space: there the process checks its memory five times a second,
+so a library that allocates quickly can exceed the limit before it is ended.
 """
 
 from __future__ import annotations
@@ -29,26 +28,26 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-Given = ParamSpec("Given")
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 TIME, MEMORY, CRASH = "time_limit", "memory_limit", "crash"
-"""fault words of what stops a call"""
+"""faults of stopped calls"""
 
-_BYTES_A_TURN = 2**24
-"""so many bytes of input may take the time once more"""
-_WALL = 5
-"""so many seconds by the clock may go by for one of the processor: the machine may be busy, a network disk slow"""
-_LONGEST_WAIT = 3600
-"""seconds by the clock at most beyond those of the processor: who may take a day is not waited for five"""
-_MOST_RESULT = 2**28
-"""longest result, pickled bytes: it is held here as well"""
-_WATCHED = 0.2
-"""seconds between two looks of the process at itself"""
+_BYTES_PER_TIME_UNIT = 2**24
+"""the time limit is granted once per this many bytes of input"""
+_WALL_RATIO = 5
+"""allowed elapsed time per processor time: the machine may be busy, a network disk slow"""
+_MAX_EXTRA_WAIT = 3600
+"""largest allowed elapsed time beyond the processor time, in seconds"""
+_MAX_RESULT_BYTES = 2**28
+"""largest pickled result; the caller holds it in memory too"""
+_WATCH_INTERVAL = 0.2
+"""seconds between two memory checks"""
 _RESERVED = 2**28
-"""bytes of addresses that threads reserve and do not use"""
+"""bytes of address space that threads reserve without using it"""
 _OUT_OF_MEMORY = 17
-"""exit status of a process that had more memory than it may"""
+"""exit status of a process that exceeded its memory limit"""
 _START = (
     "from multiprocessing.connection import Connection; import sys; pipe = Connection(int(sys.argv[1])); "
     "sys.path[:] = pipe.recv(); from relrag_pipelines.workers import sandbox; sandbox.serve(pipe)"
@@ -56,18 +55,18 @@ _START = (
 
 
 class Limits(NamedTuple):
-    """What one call may take."""
+    """The limits of a call."""
 
     seconds: int = 60
-    """of the processor, for each begun 16 MiB of input"""
+    """processor time per started 16 MiB of input"""
     max_bytes: int = 2**30
-    """of memory, above what the process takes when it begins"""
+    """memory beyond that of the process at its start"""
     settings: str = "parser"
-    """what the settings that say so begin with: parser_max_seconds and parser_max_bytes"""
+    """prefix of the settings with these limits: parser_max_seconds and parser_max_bytes"""
 
 
 class ParserStopped(Exception):
-    """A call that did not return: a fault word, and what happened and what to do."""
+    """A call did not return; `fault` is the kind, and the message says what happened and what to do."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
@@ -75,7 +74,7 @@ class ParserStopped(Exception):
 
 
 class _Died(Exception):
-    """The process is gone; of what, as a fault word, and the signal that ended it."""
+    """The sandbox process died; `fault` is the kind, `signal_name` the signal that ended it."""
 
     def __init__(self, fault: str, signal_name: str = "") -> None:
         super().__init__(fault)
@@ -83,17 +82,18 @@ class _Died(Exception):
 
 
 def call(
-    limits: Limits, size: int, function: Callable[Given, Result], *given: Given.args, **named: Given.kwargs
+    limits: Limits, size: int, function: Callable[Arguments, Result], *args: Arguments.args, **options: Arguments.kwargs
 ) -> Result:
-    """What the function returns or raises in the other process, for an input of so many bytes.
+    """Calls the function in the sandbox for an input of `size` bytes; returns its result or raises its exception.
 
-    Raises Stopped when it does neither. Function, arguments and result are pickled, so the function stands in a module.
+    Raises ParserStopped if it does neither. Function, arguments and result are pickled, so the function must be defined
+    in a module.
     """
-    seconds = limits.seconds * (1 + size // _BYTES_A_TURN)
-    asked = pickle.dumps((functools.partial(function, *given, **named), seconds), pickle.HIGHEST_PROTOCOL)
+    seconds = limits.seconds * (1 + size // _BYTES_PER_TIME_UNIT)
+    request = pickle.dumps((functools.partial(function, *args, **options), seconds), pickle.HIGHEST_PROTOCOL)
     with _LOCK:
         try:
-            answer = _ask(limits, asked, seconds)
+            answer = _ask(limits, request, seconds)
         except _Died as died:
             raise ParserStopped(died.fault, _describe(died, limits, seconds)) from None
     returned, result = pickle.loads(answer)  # noqa: S301  our own process pickled it
@@ -103,14 +103,14 @@ def call(
 
 
 def stop() -> None:
-    """Ends the processes there are."""
+    """Ends all sandbox processes."""
     with _LOCK:
-        while _held:
-            _held.popitem()[1].end()
+        while _running:
+            _running.popitem()[1].end()
 
 
 class _Process:
-    """The other process, and how to ask it."""
+    """A sandbox process and the pipe to it."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits, self.calls = limits, 0
@@ -128,17 +128,17 @@ class _Process:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, asked: bytes, seconds: int) -> bytes:
-        """Its answer; raises _Died, and then it is gone."""
+    def ask(self, request: bytes, seconds: int) -> bytes:
+        """The answer to a pickled request; raises _Died if the process ended or was ended."""
         self.calls += 1
         try:
-            self._pipe.send_bytes(asked)
-            if not self._pipe.poll(min(_WALL * seconds, seconds + _LONGEST_WAIT)):
+            self._pipe.send_bytes(request)
+            if not self._pipe.poll(min(_WALL_RATIO * seconds, seconds + _MAX_EXTRA_WAIT)):
                 raise _Died(TIME)
             return self._pipe.recv_bytes()
         except (EOFError, OSError):
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_WALL)
+                self._process.wait(_WALL_RATIO)
             raise _cause(self._process.poll()) from None
         except BaseException:  # also Ctrl-C: its answer would be taken for that of the next call
             self.end()
@@ -148,38 +148,38 @@ class _Process:
         self._pipe.close()
         self._process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):  # a process that waits for a disk cannot be ended
-            self._process.wait(_WALL)
+            self._process.wait(_WALL_RATIO)
 
 
 _LOCK = threading.Lock()
-_held: dict[str, _Process] = {}
-"""those that are running, by what the settings of their limits begin with"""
+_running: dict[str, _Process] = {}
+"""running processes by the settings prefix of their limits"""
 atexit.register(stop)
 
 
 def _process(limits: Limits) -> _Process:
-    held = _held.get(limits.settings)
-    if held and (held.limits.max_bytes != limits.max_bytes or not held.alive):
-        _held.pop(limits.settings).end()
-    if limits.settings not in _held:
-        _held[limits.settings] = _Process(limits)
-    return _held[limits.settings]
+    process = _running.get(limits.settings)
+    if process and (process.limits.max_bytes != limits.max_bytes or not process.alive):
+        _running.pop(limits.settings).end()
+    if limits.settings not in _running:
+        _running[limits.settings] = _Process(limits)
+    return _running[limits.settings]
 
 
-def _ask(limits: Limits, asked: bytes, seconds: int) -> bytes:
+def _ask(limits: Limits, request: bytes, seconds: int) -> bytes:
     process = _process(limits)
     fresh = not process.calls
     try:
-        return process.ask(asked, seconds)
+        return process.ask(request, seconds)
     except _Died as died:
         if fresh or died.fault == TIME:
             raise
-    # what an earlier call left behind must not be this one's fault
-    return _process(limits).ask(asked, seconds)
+    # an earlier call may have damaged the process: retry in a new one
+    return _process(limits).ask(request, seconds)
 
 
 def _cause(code: int | None) -> _Died:
-    """Of what a process ended, by its exit status."""
+    """The cause of a process's end, by its exit status."""
     if code in (_OUT_OF_MEMORY, -signal.SIGKILL):  # the second by Linux, when the machine has no more memory
         return _Died(MEMORY)
     if code == -signal.SIGXCPU:
@@ -198,21 +198,21 @@ def _describe(died: _Died, limits: Limits, seconds: int) -> str:
 
 
 def serve(pipe: Connection) -> None:
-    """In the other process: answers calls until the process that asks them is gone."""
+    """Runs in the sandbox process: answers calls until the parent process is gone."""
     parent, max_bytes = pipe.recv()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that asks
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold what was read
-    with contextlib.suppress(OSError):  # where the machine runs out of memory, this one is to go first
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would contain private text
+    with contextlib.suppress(OSError):  # if memory runs out, the system should end this process first
         Path("/proc/self/oom_score_adj").write_text("1000")
     limited = False
     while True:
         try:
-            asked = pipe.recv_bytes()
+            request = pipe.recv_bytes()
         except (EOFError, OSError):
             os._exit(0)
         try:
-            function, seconds = pickle.loads(asked)  # noqa: S301  our own process pickled it
-            if not limited:  # what the first call needs is imported by now
+            function, seconds = pickle.loads(request)  # noqa: S301  our own process pickled it
+            if not limited:  # unpickling has imported what the first call needs
                 _limit_memory(parent, max_bytes)
                 limited = True
             _limit_time(seconds)
@@ -220,7 +220,7 @@ def serve(pipe: Connection) -> None:
             _limit_time(None)
         except MemoryError:
             os._exit(_OUT_OF_MEMORY)
-        if len(answer) > _MOST_RESULT:
+        if len(answer) > _MAX_RESULT_BYTES:
             os._exit(_OUT_OF_MEMORY)
         pipe.send_bytes(answer)
 
@@ -230,12 +230,12 @@ def _answer(function: Callable[[], Any]) -> bytes:
         return pickle.dumps((True, function()), pickle.HIGHEST_PROTOCOL)
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001  raised again by the one that asks
+    except Exception as error:  # noqa: BLE001  raised again in the parent
         return _pickle_error(error)
 
 
 def _pickle_error(error: Exception) -> bytes:
-    """An exception, pickled; only the name of one that cannot be."""
+    """A pickled exception; a RuntimeError with its type's name if it cannot be pickled."""
     error.__traceback__ = error.__context__ = error.__cause__ = None
     try:
         answer = pickle.dumps((False, error), pickle.HIGHEST_PROTOCOL)
@@ -244,38 +244,43 @@ def _pickle_error(error: Exception) -> bytes:
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001  whatever keeps it from travelling
-        why = f"the library that reads it failed with {type(error).__name__}; please report it with the file's format"
-        return pickle.dumps((False, RuntimeError(why)))
+        reason = (
+            f"the library that reads it failed with {type(error).__name__}; please report it with the file's format"
+        )
+        return pickle.dumps((False, RuntimeError(reason)))
 
 
 def _limit_time(seconds: int | None) -> None:
-    """Lets the process have so much more time; None: as much as it may have."""
-    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    here = most if seconds is None else int(time.process_time()) + 1 + seconds
-    resource.setrlimit(resource.RLIMIT_CPU, (here, most))
+    """Limits the further processor time of this process; None removes the limit."""
+    maximum = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    limit = maximum if seconds is None else int(time.process_time()) + 1 + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, maximum))
 
 
 def _limit_memory(parent: int, max_bytes: int) -> None:
-    """Limits memory to so much more than there is, and has a thread look at it, and at whether anybody asks still."""
-    looked_at = None
+    """Limits memory beyond the present use, and starts a thread that checks memory and whether the parent lives."""
+    watched_limit = None
     try:
         pages = [int(part) for part in Path("/proc/self/statm").read_text().split()]
         page = resource.getpagesize()
-        for limit, now, spare in ((resource.RLIMIT_AS, pages[0], _RESERVED), (resource.RLIMIT_DATA, pages[5], 0)):
-            resource.setrlimit(limit, (now * page + max_bytes + spare, resource.getrlimit(limit)[1]))
+        for limit, current_pages, spare in (
+            (resource.RLIMIT_AS, pages[0], _RESERVED),
+            (resource.RLIMIT_DATA, pages[5], 0),
+        ):
+            resource.setrlimit(limit, (current_pages * page + max_bytes + spare, resource.getrlimit(limit)[1]))
     except OSError:  # no Linux
-        looked_at = _most_memory() + max_bytes
-    threading.Thread(target=_watch, args=(parent, looked_at), daemon=True).start()
+        watched_limit = _peak_memory() + max_bytes
+    threading.Thread(target=_watch, args=(parent, watched_limit), daemon=True).start()
 
 
-def _watch(parent: int, most: int | None) -> None:
+def _watch(parent: int, max_bytes: int | None) -> None:
     while os.getppid() == parent:
-        if most is not None and _most_memory() > most:
+        if max_bytes is not None and _peak_memory() > max_bytes:
             os._exit(_OUT_OF_MEMORY)
-        time.sleep(_WATCHED)
+        time.sleep(_WATCH_INTERVAL)
     os._exit(1)
 
 
-def _most_memory() -> int:
-    """Bytes; macOS counts them, others kilobytes."""
+def _peak_memory() -> int:
+    """Peak memory of this process in bytes; macOS counts in bytes, other systems in kilobytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

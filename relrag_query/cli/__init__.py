@@ -1,4 +1,4 @@
-"""The `relrag` command. What a command needs is imported when it runs, so that `relrag --help` stays quick.
+"""The `relrag` command. Each command imports its modules when it runs, so that `relrag --help` stays fast.
 
 Exit codes: 0 done, 1 done with failures that are listed, 2 could not run. A failure that the last `sync` or `backfill`
 reported no longer counts, except with --strict.
@@ -40,8 +40,8 @@ for _name, _group in (
     app.add_typer(_group.app, name=_name)
 
 
-def _say_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version
 
         print(f"relrag {version('relrag')}")
@@ -51,7 +51,7 @@ def _say_version(wanted: bool) -> None:
 @app.callback()
 def _app(
     version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version and exit.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Answers from your own written memory: chats, mail, documents, calls, commits."""
@@ -59,7 +59,7 @@ def _app(
 
 def main() -> NoReturn:
     """The console script."""
-    # when it is done nothing is left to do, and taking apart all that was imported would take 0.7 s after a sync
+    # nothing is left to clean up, and a normal exit takes 0.7 s after a sync to unload the modules
     os._exit(command())
 
 
@@ -77,53 +77,55 @@ def command() -> int:
                 _parser()()
         except SystemExit as end:
             code = end.code
-        if isinstance(code, str):  # no command ends like that, but what it calls may
+        if isinstance(code, str):  # a library may call sys.exit with a message; no command does
             code = _fail("unexpected end; this is a fault of relrag, please report it")
         sys.stdout.flush()
         sys.stderr.flush()
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        code = _fail(f"{os.strerror(error.errno) if error.errno else type(error).__name__}{_place(error.filename)}")
-    except Exception as error:  # noqa: BLE001 - the last place to turn a fault into one line without private text
-        code = _fail(_said(error))
+        code = _fail(
+            f"{os.strerror(error.errno) if error.errno else type(error).__name__}{_path_suffix(error.filename)}"
+        )
+    except Exception as error:  # noqa: BLE001 - last chance to report a fault in one line without private text
+        code = _fail(_error_message(error))
     return code if isinstance(code, int) else int(code is not None)
 
 
 @functools.cache
 def _parser() -> Callable[[], object]:
-    """What reads the arguments, made once a process: that takes .08 s."""
+    """The argument parser, built once per process, which takes .08 s."""
     return typer.main.get_command(app)
 
 
-def _said(error: Exception) -> str:
-    """The message of an expected error; any other error may contain text of the archive, and is not shown."""
+def _error_message(error: Exception) -> str:
+    """The message of an expected error. The text of any other error is withheld: it may quote the archive."""
     if isinstance(error, RelragError):
         return str(error)
     try:
         path = fault_report.write(_home(), fault_report.describe(error), "command")
         what_to_do = fault_report.advice(path)
-    except OSError:  # there is no room, or nothing may be written
+    except OSError:  # the disk is full or read-only
         what_to_do = "this is a fault of relrag"
-    return f"unexpected {type(error).__name__} at {fault_report.place(error)}; {what_to_do}"
+    return f"unexpected {type(error).__name__} at {fault_report.code_location(error)}; {what_to_do}"
 
 
 def _home() -> Path | None:
-    """The home of the archive that the command is about; None where that cannot be told."""
+    """The home of the archive that the command uses; None if the settings cannot be read."""
     from relrag_pipelines import settings as settings_module
 
-    given = [after for word, after in itertools.pairwise(sys.argv) if word == "--config"]
+    paths = [value for option, value in itertools.pairwise(sys.argv) if option == "--config"]
     try:
-        return settings_module.load(Path(given[0]) if given else None).home_path
-    except Exception:  # noqa: BLE001 - whatever is wrong with it, the error that is being told of comes first
+        return settings_module.load(Path(paths[0]) if paths else None).home_path
+    except Exception:  # noqa: BLE001 - the error being reported matters more than wrong settings
         return None
 
 
-def _place(filename: object) -> str:
-    """The file that an error is about, unless it is an export, whose name can be that of a person."""
+def _path_suffix(filename: object) -> str:
+    """`: PATH` for the file of an error; empty for an export, whose file name may be a person's name."""
     path = Path(str(filename or ""))
-    ours = any((folder / "private").is_dir() for folder in path.parents) or str(path) in sys.argv
-    return f": {path}" if filename and (ours or path.name == "relrag.toml") else ""
+    is_own = any((folder / "private").is_dir() for folder in path.parents) or str(path) in sys.argv
+    return f": {path}" if filename and (is_own or path.name == "relrag.toml") else ""
 
 
 def _fail(message: str) -> int:

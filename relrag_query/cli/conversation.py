@@ -1,6 +1,6 @@
-"""Remembers the last questions and the records shown last, for `ask --continue` and `show NUMBER`.
+"""Stores the last questions and the ids of the last sources, for `ask --continue` and `show NUMBER`.
 
-`private/conversation.json` holds the owner's words and ids of records, nothing that a record says.
+`private/conversation.json` holds the owner's questions and record ids, but no text of a record.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from relrag_pipelines.files import atomic
 from relrag_pipelines.stores import generations
 from relrag_query.results import Answer, Results, main_record
 
-_PLACE = "private/conversation.json"
-_QUESTIONS = 3
-"""questions that a follow-up looks back to"""
+_PATH = "private/conversation.json"
+_MAX_QUESTIONS = 3
+"""earlier questions that a follow-up can use"""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Conversation:
     """The questions so far, and the sources of the last answer."""
 
     questions: list[str] = field(default_factory=list)
-    """the last one first"""
+    """newest first"""
     sources: list[str] = field(default_factory=list)
     """ids of the records that the last answer or search showed, in the order of their numbers"""
 
@@ -32,15 +32,15 @@ class Conversation:
 def load(home: Path) -> Conversation:
     """The conversation; an empty one if there is none, or its file is damaged."""
     try:
-        found = orjson.loads((home / _PLACE).read_bytes())
-        return Conversation(list(found["questions"]), list(found["sources"]))
+        data = orjson.loads((home / _PATH).read_bytes())
+        return Conversation(list(data["questions"]), list(data["sources"]))
     except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
         return Conversation()
 
 
-def keep(home: Path, answer: Answer, earlier: list[str], generation: int) -> None:
+def keep(home: Path, answer: Answer, earlier_questions: list[str], generation: int) -> None:
     """Stores a question with its sources."""
-    questions = [answer.question, *earlier][:_QUESTIONS]
+    questions = [answer.question, *earlier_questions][:_MAX_QUESTIONS]
     _store(home, Conversation(questions, [main_record(source) for source in answer.sources]), generation)
 
 
@@ -51,20 +51,20 @@ def keep_hits(home: Path, results: Results, generation: int) -> None:
 
 
 def _store(home: Path, conversation: Conversation, generation: int) -> None:
-    """Stores what was shown; does nothing if the home is read-only.
+    """Writes the conversation. Does nothing if the home is read-only.
 
-    Nor where the generation that answered is no longer the current one: what it showed may have been forgotten.
+    Does nothing either if a newer generation is current: the records of the older one may have been forgotten.
     """
     if generations.current_number(home) != generation:
         return
     try:
-        atomic.write_text(home / _PLACE, orjson.dumps(asdict(conversation)).decode())
-    except OSError:  # an archive on a disk that is read-only answers as well
+        atomic.write_text(home / _PATH, orjson.dumps(asdict(conversation)).decode())
+    except OSError:  # an archive on a read-only disk still answers questions
         return
-    if generations.current_number(home) != generation:  # published between the two
+    if generations.current_number(home) != generation:  # a sync published meanwhile
         drop(home)
 
 
 def drop(home: Path) -> None:
     """Removes the conversation."""
-    (home / _PLACE).unlink(missing_ok=True)
+    (home / _PATH).unlink(missing_ok=True)

@@ -12,11 +12,11 @@ from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.exit_codes import DONE, WITH_FAILURES
 from relrag_query.display.amounts import number
 
-_SAID_OF = {
+_NOTICES = {
     LIKE_FORGOTTEN: "{} may be something you had forgotten, under another name",
     "date_order": "{} read with an assumed order of day and month",
 }
-"""fault words of what was read all the same, and what is said of it; where it was not read, they are of a failure"""
+"""Notice by fault word, for units that were read nevertheless. If the whole unit was not read, it is a failure."""
 _LISTS = "`relrag status --failures` lists them"
 
 
@@ -27,26 +27,26 @@ def report_failures(workspace: Workspace, todo: Plan, strict: bool = False) -> i
     """
     for problem in todo.problems:
         print(f"problem: {problem}")
-    for left in retired_generations.describe_remote_leftovers(workspace.home):
-        print(f"warning: {left} could not be removed; the next sync tries again")
-    told = known_failures.load(workspace.home)
+    for leftover in retired_generations.describe_remote_leftovers(workspace.home):
+        print(f"warning: {leftover} could not be removed; the next sync tries again")
+    known_keys = known_failures.load(workspace.home)
     hashes: set[str] = set()
-    new = known = 0
+    new_count = repeated_count = 0
     for source in workspace.settings.sources:
         faults: Counter[tuple[str, bool]] = Counter()
         for failure in unit_state.load_failures(workspace.home, source.name):
-            is_notice = failure.fault in LEFT_OUT or (failure.fault in _SAID_OF and not failure.whole_unit)
+            is_notice = failure.fault in LEFT_OUT or (failure.fault in _NOTICES and not failure.whole_unit)
             if not is_notice:
-                hashes.add(hashed := known_failures.hash_of(failure, workspace.keys))
-                if hashed in told and not strict:
-                    known += 1
+                hashes.add(key := known_failures.hash_of(failure, workspace.keys))
+                if key in known_keys and not strict:
+                    repeated_count += 1
                     continue
-                new += 1
+                new_count += 1
             faults[failure.fault, is_notice] += 1
         for (fault, is_notice), count in sorted(faults.items()):
-            said = _SAID_OF.get(fault, "some files are left out") if is_notice else "{} could not be read"
-            print(f"{source.name}: {said.format(count)} ({fault}); {_LISTS}")
-    if known:
-        print(f"{number(known, 'known failure')}; {_LISTS}")
+            wording = _NOTICES.get(fault, "some files are left out") if is_notice else "{} could not be read"
+            print(f"{source.name}: {wording.format(count)} ({fault}); {_LISTS}")
+    if repeated_count:
+        print(f"{number(repeated_count, 'known failure')}; {_LISTS}")
     known_failures.save(workspace.home, hashes)
-    return WITH_FAILURES if new or todo.problems else DONE
+    return WITH_FAILURES if new_count or todo.problems else DONE

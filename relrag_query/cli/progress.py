@@ -15,8 +15,8 @@ _LINE_SECONDS = 5.0
 
 @contextmanager
 def show_progress() -> Iterator[Progress]:
-    """Gives a function that reports progress: what is being done, how much is done, and how much there is."""
-    stream = sys.stderr  # kept: while an asset runs, what is printed goes nowhere
+    """Yields a function that reports progress: (activity, done, total). A total of 0 prints the activity as a line."""
+    stream = sys.stderr  # taken now, because sys.stderr is redirected while an asset runs
     if not stream.isatty():
         yield _lines(stream)
         return
@@ -33,8 +33,8 @@ def show_progress() -> Iterator[Progress]:
                 bars.console.print(what, highlight=False)
                 return
             if what not in tasks:
-                for earlier in bars.task_ids:
-                    bars.update(earlier, visible=False)
+                for task_id in bars.task_ids:
+                    bars.update(task_id, visible=False)
                 tasks[what] = bars.add_task(what)
             bars.update(tasks[what], completed=done, total=total)  # type: ignore[arg-type]
 
@@ -42,16 +42,16 @@ def show_progress() -> Iterator[Progress]:
 
 
 def _lines(stream: TextIO) -> Progress:
-    """A line per source read and per event, and every few seconds one about what is being done."""
-    last = time.monotonic()
+    """Prints a line per source and per event, and every few seconds a line with the current activity."""
+    last_print = time.monotonic()
 
     def show(what: str, done: int, total: int) -> None:
-        nonlocal last
+        nonlocal last_print
         now = time.monotonic()
         if not total:
             print(what, file=stream, flush=True)
-        elif now - last >= _LINE_SECONDS or (what.endswith("export") and done == total):
-            last = now
+        elif now - last_print >= _LINE_SECONDS or (what.endswith("export") and done == total):
+            last_print = now
             print(f"{what} {done}/{total}", file=stream, flush=True)
 
     return show

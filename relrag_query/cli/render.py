@@ -1,6 +1,6 @@
-"""Prints results on a terminal; service/replies.py has them as JSON.
+"""Formats results for a terminal; service/replies.py formats them as JSON.
 
-Retrieved text is shown, never obeyed: characters that could command a terminal are taken out.
+Retrieved text is untrusted: `safe` removes characters that could control the terminal.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from relrag_query.results import Answer, CitedSource, Quote, Results
 from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Hit, QuotedPlace
 
-_EXCERPT = 400
-"""characters of a passage in a list of results"""
+_EXCERPT_CHARACTERS = 400
+"""length of a passage in a list of results, in characters"""
 UNSURE = "Not sure. What comes closest:"
 _ADVICE = "Try other words for it, one word alone, or fewer limits."
 
@@ -27,20 +27,20 @@ def search_text(results: Results, zone: ZoneInfo, show_sources: bool = False) ->
     """The hits, numbered, each with its text; `show_sources` adds the compact line, the id and the score of each."""
     head = ["\n".join(map(safe, results.head))] if results.head else []
     if not results.hits:
-        return "\n".join([*head, "Nothing found.", *_where(results), _ADVICE])
+        return "\n".join([*head, "Nothing found.", *_search_scope(results), _ADVICE])
     return "\n\n".join(
         [*head, *("\n".join(_hit(number, hit, zone, show_sources)) for number, hit in enumerate(results.hits, 1))]
     )
 
 
-def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, told: bool = False) -> str:
-    """The answer with numbered sources; with `told` the text that was already printed is left out.
+def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, printed: bool = False) -> str:
+    """The answer with numbered sources; with `printed`, the text that was already printed is left out.
 
     `show_sources` adds the compact line of each source, its id and its text.
     """
-    quoted = answer.quotes and not answer.written
-    parts = ["\n\n".join(_quoted(quote) for quote in answer.quotes) if quoted else safe(answer.text.strip())]
-    if told and answer.written and answer.found:
+    has_quotes = answer.quotes and not answer.written
+    parts = ["\n\n".join(_quote_text(quote) for quote in answer.quotes) if has_quotes else safe(answer.text.strip())]
+    if printed and answer.written and answer.found:
         parts = []
     if answer.head:
         parts.insert(0, "\n".join(map(safe, answer.head)))
@@ -53,31 +53,31 @@ def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, t
     if answer.confidence == "unsure" and answer.missing:
         parts.append(_missing(answer))
     cited = [source for source in answer.sources if source.cited]
-    for title, some in (("", cited), ("See also:\n", [one for one in answer.sources if not one.cited])):
-        if some:
-            parts.append(title + "\n".join(line for source in some for line in _source(source, zone, show_sources)))
+    for title, sources in (("", cited), ("See also:\n", [source for source in answer.sources if not source.cited])):
+        if sources:
+            parts.append(title + "\n".join(line for source in sources for line in _source(source, zone, show_sources)))
     return "\n\n".join(parts)
 
 
-def _quoted(quote: Quote) -> str:
+def _quote_text(quote: Quote) -> str:
     return safe(quote.cited_text)
 
 
 def _not_found(answer: Answer, zone: ZoneInfo) -> Iterator[str]:
-    yield from _where(answer)
+    yield from _search_scope(answer)
     if answer.closest:
         yield "Closest:"
         yield from (f"  {safe(source_line(hit, zone))}" for hit in answer.closest)
 
 
-def _where(asked: Answer | Results) -> Iterator[str]:
-    yield safe(f"Searched {asked.searched}.")
-    if asked.missing:
-        yield _missing(asked)
+def _search_scope(reply: Answer | Results) -> Iterator[str]:
+    yield safe(f"Searched {reply.searched}.")
+    if reply.missing:
+        yield _missing(reply)
 
 
-def _missing(asked: Answer | Results) -> str:
-    return safe(f"No passage holds: {', '.join(asked.missing)}.")
+def _missing(reply: Answer | Results) -> str:
+    return safe(f"No passage holds: {', '.join(reply.missing)}.")
 
 
 def _source(source: CitedSource, zone: ZoneInfo, with_details: bool) -> Iterator[str]:
@@ -88,29 +88,29 @@ def _source(source: CitedSource, zone: ZoneInfo, with_details: bool) -> Iterator
             yield safe(f"    related: {hit.related.partition(': ')[2]}")
         return
     yield safe(f"[{source.number}] {hit_line(hit)}")
-    for one in source.cited or [hit]:
-        yield safe(citation_marks.disarm("\n".join(_messages(one, zone)) if one.messages else _plain(one)))
-    yield safe(f"    {_place(hit, zone, source.locations, source.places)}")
+    for part in source.cited or [hit]:
+        yield safe(citation_marks.disarm("\n".join(_messages(part, zone)) if part.messages else _plain_text(part)))
+    yield safe(f"    {_details(hit, zone, source.locations, source.places)}")
     if hit.related:
         yield safe(f"    related to {hit.related}")
 
 
 def _hit(number: int, hit: Hit, zone: ZoneInfo, show_sources: bool) -> Iterator[str]:
     yield safe(f"{number}. {hit_line(hit) if show_sources else source_line(hit, zone)}")
-    excerpt = textwrap.shorten(_plain(hit), _EXCERPT, placeholder=" ...")
+    excerpt = textwrap.shorten(_plain_text(hit), _EXCERPT_CHARACTERS, placeholder=" ...")
     text = "\n".join(_messages(hit, zone)) if hit.messages else excerpt
     yield safe(textwrap.indent(text, "   "))
     if not show_sources:
         return
     score = f"score {hit.display_score:.2f}" if hit.display_score else "near in meaning"
-    yield safe(f"   {_place(hit, zone, [])}, {score}")
+    yield safe(f"   {_details(hit, zone, [])}, {score}")
 
 
-def _plain(hit: Hit) -> str:
+def _plain_text(hit: Hit) -> str:
     return plain(hit.text, hit.chunk.rag_source_type)
 
 
-def _place(hit: Hit, zone: ZoneInfo, locations: list[str], places: Sequence[QuotedPlace] = ()) -> str:
+def _details(hit: Hit, zone: ZoneInfo, locations: list[str], places: Sequence[QuotedPlace] = ()) -> str:
     chunk = hit.chunk
     part = f"passage {chunk.chunk_index + 1} of {chunk.chunk_count}" if chunk.chunk_count > 1 else ""
     return ", ".join(
@@ -129,7 +129,7 @@ def _place(hit: Hit, zone: ZoneInfo, locations: list[str], places: Sequence[Quot
 
 
 def _messages(hit: Hit, zone: ZoneInfo) -> Iterator[str]:
-    """The messages that hold words of the question; if none does, all."""
-    for place, one in enumerate(hit.messages):
-        if place in hit.matching or not hit.matching:
-            yield f"{time_of(one.ts, zone, hit.chunk.rag_source_type)} {one.sender or ''}: {one.text}"
+    """The messages that contain words of the question; all messages if no message does."""
+    for index, message in enumerate(hit.messages):
+        if index in hit.matching or not hit.matching:
+            yield f"{time_of(message.ts, zone, hit.chunk.rag_source_type)} {message.sender or ''}: {message.text}"

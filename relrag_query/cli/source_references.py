@@ -26,9 +26,11 @@ def as_text(trace: Trace, index: Index, *, documents: bool = False, limit: int =
         lines = ["No citations found"]
     else:
         lines = ["GraphRAG Source References:"]
-        lines += [f"  • {_LABELS[one]}: {trace.count(one)} referenced" for one in Dataset if trace.count(one)]
+        lines += [
+            f"  • {_LABELS[dataset]}: {trace.count(dataset)} referenced" for dataset in Dataset if trace.count(dataset)
+        ]
         lines += ["", *(_by_document if documents else _by_page)(trace.sources, limit)]
-        if missing := [str(one.reference) for one in trace.references if one.state == State.UNRESOLVED]:
+        if missing := [str(citation.reference) for citation in trace.references if citation.state == State.UNRESOLVED]:
             lines += ["", f"Cited, but not in this index: {', '.join(missing)}"]
     if index.problems:
         lines += ["", f"Problems of {index.folder}:", *(f"  {problem}" for problem in index.problems)]
@@ -40,8 +42,8 @@ def _by_page(sources: Sequence[Source], limit: int) -> Iterator[str]:
         yield "No source documents found"
         return
     yield f"Source Documents ({len(sources)}):"
-    for place, one in enumerate(sources[:limit], 1):
-        yield from _lines(place, one, _page(one))
+    for position, source in enumerate(sources[:limit], 1):
+        yield from _lines(position, source, _page(source))
     yield from _rest(len(sources) - limit)
 
 
@@ -51,15 +53,15 @@ def _by_document(sources: Sequence[Source], limit: int) -> Iterator[str]:
         yield "No source documents found"
         return
     yield f"Source Documents ({len(rows)}):"
-    for place, (one, pages) in enumerate(rows[:limit], 1):
-        yield from _lines(place, one, f", p. {', '.join(map(str, pages))}" if pages else "")
+    for position, (source, pages) in enumerate(rows[:limit], 1):
+        yield from _lines(position, source, f", p. {', '.join(map(str, pages))}" if pages else "")
     yield from _rest(len(rows) - limit)
 
 
-def _lines(place: int, source: Source, page: str) -> Iterator[str]:
-    if place > 1:
+def _lines(position: int, source: Source, page: str) -> Iterator[str]:
+    if position > 1:
         yield ""
-    yield f"  [{place}] {citation_marks.disarm(source.document)}{page}"
+    yield f"  [{position}] {citation_marks.disarm(source.document)}{page}"
     if source.quote:
         yield f'      "{citation_marks.disarm(source.quote)}"'
     if source.chunk_count > 1:

@@ -1,4 +1,4 @@
-"""Prints tables that fit a terminal of 80 columns, and a pipe alike."""
+"""Prints tables that fit 80 columns, on a terminal and in a pipe."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from relrag_query.display.inert_text import safe
 WIDTH = 80
 """columns"""
 _GAP = "  "
-_NARROWEST = 6
-"""columns that a cell keeps"""
+_MIN_CELL_WIDTH = 6
+"""a cell is never cut below this many columns"""
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> None:
@@ -22,14 +22,14 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Seque
 def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[str]:
     """The lines of a table. Cells of the widest columns are cut to fit the width."""
     cells = [list(head), *([safe(cell).replace("\n", " ") for cell in row] for row in rows)]
-    widths = _fitted([max(map(len, column)) for column in zip(*cells, strict=True)])
+    widths = _fit_widths([max(map(len, column)) for column in zip(*cells, strict=True)])
     return [_line(row, widths, [name in right for name in head]) for row in cells]
 
 
-def _fitted(widths: list[int]) -> list[int]:
-    room = WIDTH - len(_GAP) * (len(widths) - 1)
+def _fit_widths(widths: list[int]) -> list[int]:
+    available = WIDTH - len(_GAP) * (len(widths) - 1)
     fitted = list(widths)
-    while sum(fitted) > room and max(fitted) > _NARROWEST:
+    while sum(fitted) > available and max(fitted) > _MIN_CELL_WIDTH:
         fitted[fitted.index(max(fitted))] -= 1
     return fitted
 

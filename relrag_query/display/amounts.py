@@ -22,6 +22,6 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def number(count: int, one: str, many: str = "") -> str:
+def number(count: int, singular: str, plural: str = "") -> str:
     """A count with its noun: 1 file, 2 files, 1,204 entries."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"

@@ -1,6 +1,6 @@
-"""One line that says what a passage is: `type=email; from=...; subj=...; when=2025-01-15; related=1`.
+"""The compact line of a passage's metadata: `type=email; from=...; subj=...; when=2025-01-15; related=1`.
 
-The universal fields come first; where one is missing, the e-mail field of older indexes that it replaced is read.
+Current field names are read first; if one is missing, the e-mail field of older indexes that it replaced.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from relrag_query.retrieval.hit import Hit
 _SUBJECT_LENGTH = 50
 _COMMIT_LENGTH = 8
 
-_OLDER = {
+_LEGACY_FIELDS = {
     "from": "emailFrom",
     "subject": "emailSubject",
     "timestamp": "emailReceivedAt",
@@ -25,28 +25,32 @@ _OLDER = {
     "file_name": "attachmentFileName",
 }
 _ADDRESS = re.compile(r"[^<]+<(.+)>\s*")
-"""of a commit's author, who is written `Name <address>`; redacted, the address is in such marks itself"""
+"""a commit's author, `Name <address>`; a redacted address is itself in angle brackets"""
 
 
 def metadata_line(metadata: Mapping[str, Any]) -> dict[str, str]:
     """The parts of the line, in order.
 
     Field names are those of the chunks table, or their camelCase form in older indexes. An attachment's index and
-    file stand in its type, and its siblings are told by its mail, so they are not repeated.
+    file are part of its type, and its mail shows the number of siblings, so they are not repeated.
     """
     kind = record_type(str(_field(metadata, "rag_source_type") or "").lower())
-    place = {"index": _number(_field(metadata, "index_in_parent")), "file": _field(metadata, "file_name") or ""}
+    attachment_parts = {
+        "index": _number(_field(metadata, "index_in_parent")),
+        "file": _field(metadata, "file_name") or "",
+    }
     attachment = "{" in kind.label
     related = _number(_field(metadata, "total_siblings"))
     parts = {
-        "type": kind.label.format(index=place["index"] or "?", file=place["file"] or "unknown") or kind.name,
+        "type": kind.label.format(index=attachment_parts["index"] or "?", file=attachment_parts["file"] or "unknown")
+        or kind.name,
         "from": citation_marks.disarm(_from(metadata, kind)),
         "subj": citation_marks.disarm((_field(metadata, "subject") or "")[:_SUBJECT_LENGTH]),
         "when": (_field(metadata, "timestamp") or "").partition("T")[0],
         "related": "" if attachment or related == "0" else related,
-        "index": "" if attachment else place["index"],
+        "index": "" if attachment else attachment_parts["index"],
         "uri": _field(metadata, "source_uri"),
-        "file": "" if attachment else place["file"],
+        "file": "" if attachment else attachment_parts["file"],
         "commit": (_field(metadata, "git_commit_hash") or "")[:_COMMIT_LENGTH],
         "class": _field(metadata, "class_name"),
         "method": _field(metadata, "method_name"),
@@ -90,7 +94,7 @@ def _from(metadata: Mapping[str, Any], kind: RecordType) -> str:
 def _field(metadata: Mapping[str, Any], name: str) -> Any:
     head, *tail = name.split("_")
     camel = head + "".join(part.capitalize() for part in tail)
-    for key in (name, camel, _OLDER.get(name, name)):
+    for key in (name, camel, _LEGACY_FIELDS.get(name, name)):
         if metadata.get(key) not in (None, ""):
             return metadata[key]
     return None

@@ -1,7 +1,7 @@
-"""Decides which sources an answer shows; the answer itself is made from all of them.
+"""Decides which sources an answer shows; the answer itself is built from all of them.
 
-Five layers, each of which can be tuned or switched off: system entries, passages added for context only, a lowest
-score, whether the answer speaks of the source, and a cap.
+Five layers, each of which can be tuned or switched off: system entries, passages added for context only, a minimum
+score, whether the answer mentions the source, and a cap.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from relrag_pipelines.text.analyzer import PREFIXED
 from relrag_query.retrieval.hit import ASSET_NEIGHBORHOOD, CONTEXT_EXPANSION, RECENCY_SUPPLEMENT
 
 CONTEXT_ROLES = frozenset({CONTEXT_EXPANSION, RECENCY_SUPPLEMENT, ASSET_NEIGHBORHOOD})
-"""passages with these roles are there for the answer, not for the reader"""
+"""roles of passages that serve the answer and are not shown"""
 
 _DISTINCTIVE_RUN = 4
-"""so many words in a row, found in the answer too, make a passage its source"""
+"""number of consecutive words shared with the answer that make a passage its source"""
 
 _WORD = re.compile(r"[^\W_]+")
 _FIGURE = re.compile(r"\w*\d[\w./,:-]*\w")
@@ -27,7 +27,7 @@ _YEAR = re.compile(r"(19|20)\d\d")
 
 
 class DisplayableSource(Protocol):
-    """What the filter needs to know of a source; a Hit is one."""
+    """The fields of a source that the filter reads; a Hit has them."""
 
     @property
     def source(self) -> str:
@@ -51,7 +51,7 @@ class DisplayableSource(Protocol):
 
     @property
     def writer_ids(self) -> tuple[int, ...]:
-        """person_ids of who wrote it; empty where that is not known."""
+        """person_ids of its writers; empty if unknown."""
 
     @property
     def chat_name(self) -> str | None:
@@ -80,8 +80,8 @@ def filter_sources_for_display(
 ) -> list[S]:
     """The sources to show for an answer, in their order.
 
-    `people` are whom question and answer are about: of a source whose writer is known as a person, these decide, and
-    not how the name is written.
+    `people` are the people in question and answer: if the writers of a source are known people, their ids are compared
+    instead of their names.
 
     `exclude_roles` None means all context roles, an empty set none. A promoted source passes all layers but the first
     and the cap.
@@ -106,7 +106,7 @@ def filter_sources_for_display(
 def apply_source_filter(
     source_nodes: Sequence[S], answer: str, settings: Settings, people: Collection[int] = ()
 ) -> list[S]:
-    """`filter_sources_for_display` as the settings say; all of them, unchanged, where the filter is off."""
+    """Applies `filter_sources_for_display` with the settings; returns all sources if the filter is off."""
     if not settings.source_display_filter_enabled:
         return list(source_nodes)
     return filter_sources_for_display(
@@ -123,15 +123,15 @@ def mentions_source(answer: str, node: DisplayableSource, people: Collection[int
     """Whether the answer names the sender or the chat, or repeats something distinctive of a document or call."""
     if node.source == "entity_store" or not {*people}.isdisjoint(node.writer_ids):
         return True
-    known = bool(people and node.writer_ids)
-    senders = [] if known else [name.strip() for name in (node.sender or "").split(",")]
+    has_known_writer = bool(people and node.writer_ids)
+    senders = [] if has_known_writer else [name.strip() for name in (node.sender or "").split(",")]
     if any(_names(answer, name) for name in (*senders, node.chat_name or "")):
         return True
     return not record_type(node.rag_source_type).told_by_sender and _repeats(answer, node.text)
 
 
 def _names(answer: str, name: str) -> bool:
-    """Whether the whole name stands in the answer; prefixed letters may be glued to it."""
+    """Whether the answer contains the whole name; prefixed letters may precede it."""
     bare = re.sub(r"\s*<[^>]*>", "", name).strip() or name.strip("<> ")
     if not bare:
         return False
@@ -139,8 +139,8 @@ def _names(answer: str, name: str) -> bool:
 
 
 def _repeats(answer: str, text: str) -> bool:
-    told, held = _words(answer), _words(text)
-    if _runs(told) & _runs(held):
+    answer_words, text_words = _words(answer), _words(text)
+    if _runs(answer_words) & _runs(text_words):
         return True
     return bool(_figures(answer) & _figures(text))
 
@@ -154,6 +154,6 @@ def _runs(words: list[str]) -> set[tuple[str, ...]]:
 
 
 def _figures(text: str) -> set[str]:
-    """Amounts, numbers of invoices and the like: at least four digits, and no year."""
-    found = {re.sub(r"\D", "", figure) for figure in _FIGURE.findall(text)}
-    return {digits for digits in found if len(digits) >= 4 and not _YEAR.fullmatch(digits)}
+    """Amounts, invoice numbers and the like: at least four digits, and not a year."""
+    numbers = {re.sub(r"\D", "", figure) for figure in _FIGURE.findall(text)}
+    return {digits for digits in numbers if len(digits) >= 4 and not _YEAR.fullmatch(digits)}

@@ -13,18 +13,18 @@ from relrag_pipelines.text import citation_marks
 from relrag_query.retrieval.hit import ENTITY_STORE, Hit, QuotedPlace
 
 _ADDRESS = re.compile(r"(.*\S)\s*<[^>]*>\s*")
-"""somebody as a mail names him"""
-_PEOPLE = 3
-"""of those who took part"""
-_TITLE = 70
-"""characters of a title"""
+"""a name with an address, as in a mail header"""
+_MAX_PEOPLE = 3
+"""largest number of participants shown"""
+_MAX_TITLE_CHARS = 70
+"""largest number of characters of a title"""
 
 
 def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = ()) -> str:
-    """The line of a hit; `places` are where in it the answer quotes it."""
+    """The line of a hit; `places` are the positions that the answer quotes."""
     chunk = hit.chunk
-    told = [one.ts for one in places if one.ts is not None] if chunk.members else []
-    when = when_of(hit, zone, min(told, default=chunk.ts))
+    times = [quote_place.ts for quote_place in places if quote_place.ts is not None] if chunk.members else []
+    when = when_of(hit, zone, min(times, default=chunk.ts))
     parts = (
         "" if hit.source == ENTITY_STORE else when,
         _people(chunk),
@@ -36,15 +36,15 @@ def source_line(hit: Hit, zone: ZoneInfo, places: Sequence[QuotedPlace] = ()) ->
 
 
 def when_of(hit: Hit, zone: ZoneInfo, ts: int | None) -> str:
-    """A time of a hit; `file of 2025-01-15` where it is only that of its file, which may just have been copied."""
-    said = time_of(ts, zone, hit.chunk.rag_source_type, hit.date_quality)
-    return f"file of {said[:10]}" if hit.dated_by_file and ts is not None else said
+    """A time of a hit; `file of 2025-01-15` if it is only that of its file, which may be a copy."""
+    time = time_of(ts, zone, hit.chunk.rag_source_type, hit.date_quality)
+    return f"file of {time[:10]}" if hit.dated_by_file and ts is not None else time
 
 
 def time_of(ts: int | None, zone: ZoneInfo, rag_source_type: str, date_quality: str = "") -> str:
-    """The time of a record by the owner's clock, 2025-01-15 10:12; where only day or year is known just that.
+    """The time of a record in the owner's time zone, 2025-01-15 10:12; only the day or year if no more is known.
 
-    Every time of a record that a terminal shows is written here; moments that are no record's by `moment`.
+    Formats every time of a record on a terminal; `moment` formats other times.
     """
     if ts is None:
         return "undated"
@@ -56,45 +56,46 @@ def time_of(ts: int | None, zone: ZoneInfo, rag_source_type: str, date_quality: 
 
 
 def moment(at: datetime) -> str:
-    """When something happened that is no record, by the clock of `at`: 2025-01-15 10:12."""
+    """A time that is not a record's, in the time zone of `at`: 2025-01-15 10:12."""
     return f"{at:%Y-%m-%d %H:%M}"
 
 
 def boundary(ts: int, zone: ZoneInfo) -> str:
-    """A boundary in time that somebody named: a day where it is the day's beginning by the owner's clock."""
+    """A boundary of a time range: only the day if it is midnight in the owner's time zone."""
     at = datetime.fromtimestamp(ts, zone)
     return f"{at:%Y-%m-%d}" if (at.hour, at.minute, at.second) == (0, 0, 0) else moment(at)
 
 
 def only_day(ts: int, rag_source_type: str, date_quality: str = "") -> bool:
-    """Whether nothing but the day of a record is known: then its time is the first second of that day, UTC.
+    """Whether only the day of a record is known: then its time is the first second of that day, UTC.
 
-    Where its `date_quality` is not at hand, its type tells: chats and mails know the minute, and some are written at
-    midnight.
+    Without a `date_quality`, the type decides: chats and mails have exact times, which may be midnight.
     """
     if date_quality in ("day", "exact"):
         return date_quality == "day"
     kind = record_type(rag_source_type)
-    exact = any(one.chat or one.mail for one in (kind, record_type(kind.part_of)))
+    exact = any(record_kind.chat or record_kind.mail for record_kind in (kind, record_type(kind.part_of)))
     return bool(rag_source_type) and not exact and ts % 86_400 == 0
 
 
 def pages_of(chunk: Chunk, places: Sequence[QuotedPlace] = ()) -> str:
     """The pages of the quotes, else the page on which the passage begins: `page 3`, `pages 3, 17`."""
-    pages = sorted({one.page for one in places if one.page}) or ([chunk.page_number] if chunk.page_number else [])
+    pages = sorted({quote_place.page for quote_place in places if quote_place.page}) or (
+        [chunk.page_number] if chunk.page_number else []
+    )
     return f"{'pages' if len(pages) > 1 else 'page'} {', '.join(map(str, pages))}" if pages else ""
 
 
 def seconds_of(chunk: Chunk, places: Sequence[QuotedPlace] = ()) -> str:
-    """When the quotes are said, else from when to when the passage is: `2:05, 3:10` or `2:05-3:10`, 1:02:05 with hours.
+    """The times of the quotes in a recording, else the passage's range: `2:05, 3:10`, `2:05-3:10`, or `1:02:05`.
 
-    Empty where it has no times.
+    Empty if it has no times.
     """
     if chunk.start_second is None or chunk.end_second is None:
         return ""
-    said = sorted({int(one.second) for one in places if one.second is not None})
-    if said:
-        return ", ".join(map(clock, said))
+    starts = sorted({int(quote_place.second) for quote_place in places if quote_place.second is not None})
+    if starts:
+        return ", ".join(map(clock, starts))
     return "-".join(clock(int(second)) for second in (chunk.start_second, chunk.end_second))
 
 
@@ -107,9 +108,9 @@ def clock(seconds: int) -> str:
 def _people(chunk: Chunk) -> str:
     kind = record_type(chunk.rag_source_type)
     named = chunk.participants if chunk.participants and (kind.from_all or not chunk.from_) else [chunk.from_ or ""]
-    names = [_ADDRESS.sub(r"\1", one) for one in named]
-    more = f" and {len(names) - _PEOPLE} more" if len(names) > _PEOPLE else ""
-    return ", ".join(names[:_PEOPLE]) + more
+    names = [_ADDRESS.sub(r"\1", name) for name in named]
+    more = f" and {len(names) - _MAX_PEOPLE} more" if len(names) > _MAX_PEOPLE else ""
+    return ", ".join(names[:_MAX_PEOPLE]) + more
 
 
 def _what(hit: Hit) -> str:
@@ -125,5 +126,7 @@ def _what_parts(hit: Hit) -> Iterator[str]:
     if chunk.file_name and (kind.part_of or not chunk.subject):
         yield chunk.file_name
     if chunk.subject:
-        title = chunk.subject if len(chunk.subject) <= _TITLE else f"{chunk.subject[:_TITLE].rstrip()}…"
+        title = (
+            chunk.subject if len(chunk.subject) <= _MAX_TITLE_CHARS else f"{chunk.subject[:_MAX_TITLE_CHARS].rstrip()}…"
+        )
         yield f'{"of " if kind.part_of else "in " if chunk.members else ""}"{citation_marks.disarm(title)}"'

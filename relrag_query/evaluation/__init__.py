@@ -1,1 +1,1 @@
-"""How well known questions are answered."""
+"""Measures answers to labelled questions."""

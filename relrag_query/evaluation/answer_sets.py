@@ -1,8 +1,8 @@
-"""How well questions are answered whose answers somebody has labelled: what is shown, how sure, and what is not.
+"""Measures answers against labelled questions: quoted evidence, confidence, and quoted decoys.
 
-A set is JSON Lines: `question`, `answerable`, `evidence` and `decoys` (each a list of `source`, `file`, and `text` that
-stands in that file), and where wanted `answer_has` (an answer must hold one of these texts), `superseded` (values that
-no longer hold), `language` and `kind`.
+A set is JSON Lines: `question`, `answerable`, `evidence` and `decoys` (each a list of `source`, `file`, and `text`, a
+quote from that file), and optionally `answer_has` (an answer must contain one of these texts), `superseded` (values
+that are no longer valid), `language` and `kind`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from relrag_query.evaluation.metrics import percentiles
 from relrag_query.results import Answer, CitedSource
 
 SAME = 0.75
-"""share of the words of evidence that a text must hold to say it"""
-_SURE_OF_INTERVAL = 1.96
-"""standard deviations on either side of a share that hold 95 % of cases"""
+"""share of the words of evidence that a text must contain to count as quoting it"""
+_INTERVAL_DEVIATIONS = 1.96
+"""standard deviations on either side of a share that contain 95 % of cases"""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Words of a file that answer, or that only look as if they did."""
+    """A quote from a file: evidence, or a decoy that only looks like it."""
 
     source: str
     file: str
@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True)
 class LabelledQuestion:
-    """A question, and what answers it."""
+    """A question with its evidence and decoys."""
 
     question: str
     answerable: bool
@@ -53,7 +53,7 @@ class LabelledQuestion:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one question."""
+    """The result of one question."""
 
     question: LabelledQuestion
     confidence: str
@@ -78,8 +78,8 @@ def is_answer_set(path: Path) -> bool:
 
 
 def labelled_questions(path: Path) -> list[LabelledQuestion]:
-    """The questions of a set; ArchiveError names the line that is none."""
-    found = []
+    """The questions of a set. Raises ArchiveError with the number of an invalid line."""
+    questions = []
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -87,109 +87,124 @@ def labelled_questions(path: Path) -> list[LabelledQuestion]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                found.append(_question(json.loads(line)))
+                questions.append(_question(json.loads(line)))
             except (ValueError, KeyError, TypeError):
-                said = "expected question, answerable, evidence and decoys, each of these with source, file and text"
-                raise ArchiveError(f"{path.name}, line {number}: {said}") from None
-    if not found:
+                expected = (
+                    "expected question, answerable, evidence and decoys, each of these with source, file and text"
+                )
+                raise ArchiveError(f"{path.name}, line {number}: {expected}") from None
+    if not questions:
         raise ArchiveError(f"{path.name} holds no questions")
-    return found
+    return questions
 
 
-def _question(item: Mapping[str, Any]) -> LabelledQuestion:
-    evidence, decoys = (tuple(Place(**place) for place in item.get(part) or ()) for part in ("evidence", "decoys"))
+def _question(fields: Mapping[str, Any]) -> LabelledQuestion:
+    evidence, decoys = (
+        tuple(Place(**place_fields) for place_fields in fields.get(part) or ()) for part in ("evidence", "decoys")
+    )
     return LabelledQuestion(
-        str(item["question"]),
-        bool(item["answerable"]),
+        str(fields["question"]),
+        bool(fields["answerable"]),
         evidence,
         decoys,
-        tuple(item.get("answer_has") or ()),
-        str(item.get("language", "")),
-        str(item.get("kind", "")),
-        tuple(item.get("superseded") or ()),
+        tuple(fields.get("answer_has") or ()),
+        str(fields.get("language", "")),
+        str(fields.get("kind", "")),
+        tuple(fields.get("superseded") or ()),
     )
 
 
 @functools.lru_cache(maxsize=65536)
 def words(text: str) -> frozenset[str]:
-    """The words of a text, by which evidence is compared: a table is indexed in other words than it is written."""
+    """The words of a text. Evidence is compared by words, since the index lays out tables in another way."""
     return frozenset(re.findall(r"\w+", text.casefold()))
 
 
-def measure_answers(archive: Archive, asked: Sequence[LabelledQuestion]) -> dict[str, Any]:
+def measure_answers(archive: Archive, questions: Sequence[LabelledQuestion]) -> dict[str, Any]:
     """Shares of questions with their intervals (95 %), by language and by kind, and milliseconds a question.
 
     `outcomes` says of each question that has an answer whether it was shown: 1 or 0.
     """
-    archive.ask(asked[0].question)  # what is loaded once is not part of an answer
+    archive.ask(questions[0].question)  # warms up what is loaded once
     outcomes, times = [], []
-    for one in asked:
-        begun = time.perf_counter()
-        answer = archive.ask(one.question)
-        times.append(time.perf_counter() - begun)
-        outcomes.append(outcome(one, answer))
-    measured: dict[str, Any] = {"questions": len(asked), **shares(outcomes)}
+    for question in questions:
+        started = time.perf_counter()
+        answer = archive.ask(question.question)
+        times.append(time.perf_counter() - started)
+        outcomes.append(outcome(question, answer))
+    measured: dict[str, Any] = {"questions": len(questions), **shares(outcomes)}
     for part in ("language", "kind"):
-        names = sorted({getattr(one, part) for one in asked} - {""})
-        by = {name: [one for one in outcomes if getattr(one.question, part) == name] for name in names}
-        measured[f"by_{part}"] = {name: shares(some) for name, some in by.items()}
-    shown = [float(one.shown) for one in outcomes if one.question.answerable]
+        names = sorted({getattr(question, part) for question in questions} - {""})
+        groups = {name: [result for result in outcomes if getattr(result.question, part) == name] for name in names}
+        measured[f"by_{part}"] = {name: shares(group) for name, group in groups.items()}
+    shown = [float(result.shown) for result in outcomes if result.question.answerable]
     return {**measured, "latency_ms": percentiles(times), "outcomes": shown}
 
 
-def outcome(asked: LabelledQuestion, answer: Answer) -> Outcome:
-    """What an answer shows of what it must and must not."""
+def outcome(question: LabelledQuestion, answer: Answer) -> Outcome:
+    """Compares an answer with the evidence and decoys of its question."""
     by_number = {source.number: source for source in answer.sources}
     quoted = [
-        (f"{one.sender or ''} {one.text}", [by_number[number] for number in one.sources if number in by_number])
-        for one in answer.quotes
+        (
+            f"{quote.sender or ''} {quote.text}",
+            [by_number[source_number] for source_number in quote.sources if source_number in by_number],
+        )
+        for quote in answer.quotes
     ]
 
-    def says(place: Place, text: str, sources: Iterable[CitedSource]) -> bool:
-        said, wanted = words(text), words(place.text)
-        return any(_is_of(place, source) for source in sources) and len(said & wanted) >= SAME * len(wanted)
+    def says(passage: Place, text: str, sources: Iterable[CitedSource]) -> bool:
+        text_words, place_words = words(text), words(passage.text)
+        return any(_is_from(passage, source) for source in sources) and len(text_words & place_words) >= SAME * len(
+            place_words
+        )
 
-    has = [not asked.answer_has or any(words(one) <= words(text) for one in asked.answer_has) for text, _ in quoted]
-    right = [
-        fits and any(says(place, text, sources) for place in asked.evidence)
-        for fits, (text, sources) in zip(has, quoted, strict=True)
+    has_text = [
+        not question.answer_has or any(words(expected) <= words(text) for expected in question.answer_has)
+        for text, _ in quoted
+    ]
+    is_right = [
+        fits and any(says(passage, text, sources) for passage in question.evidence)
+        for fits, (text, sources) in zip(has_text, quoted, strict=True)
     ]
     return Outcome(
-        asked,
+        question,
         answer.confidence,
-        any(right),
-        right[:1] == [True],
-        any(_is_of(place, source) for place in asked.evidence for source in answer.sources),
-        any(says(place, text, sources) for place in asked.decoys for text, sources in quoted),
+        any(is_right),
+        is_right[:1] == [True],
+        any(_is_from(passage, source) for passage in question.evidence for source in answer.sources),
+        any(says(passage, text, sources) for passage in question.decoys for text, sources in quoted),
     )
 
 
-def _is_of(place: Place, source: CitedSource) -> bool:
-    where = [*source.locations, source.hit.chunk.source_uri or ""]
-    return source.hit.chunk.source == place.source and any(place.file in one for one in where)
+def _is_from(passage: Place, source: CitedSource) -> bool:
+    locations = [*source.locations, source.hit.chunk.source_uri or ""]
+    return source.hit.chunk.source == passage.source and any(passage.file in location for location in locations)
 
 
 def shares(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
-    """Each share with the number that it is of and its interval; without those that are of nothing."""
-    answerable = [one for one in outcomes if one.question.answerable]
-    others = [one for one in outcomes if not one.question.answerable]
-    sure = [one for one in answerable if one.confidence == "sure"]
+    """Each share with its total and its confidence interval; shares of nothing are left out."""
+    answerable = [result for result in outcomes if result.question.answerable]
+    others = [result for result in outcomes if not result.question.answerable]
+    sure = [result for result in answerable if result.confidence == "sure"]
     counted: dict[str, tuple[Sequence[Outcome], Callable[[Outcome], bool]]] = {
-        "shown": (answerable, lambda one: one.shown),
-        "first": (answerable, lambda one: one.first),
-        "source_shown": (answerable, lambda one: one.source),
-        "sure": (answerable, lambda one: one.confidence == "sure"),
-        "sure_and_right": (sure, lambda one: one.shown),
-        "wrongly_none": (answerable, lambda one: one.confidence == "none"),
-        "decoy_when_sure": ([one for one in outcomes if one.confidence == "sure"], lambda one: one.decoy),
-        "unanswerable_not_sure": (others, lambda one: one.confidence != "sure"),
+        "shown": (answerable, lambda result: result.shown),
+        "first": (answerable, lambda result: result.first),
+        "source_shown": (answerable, lambda result: result.source),
+        "sure": (answerable, lambda result: result.confidence == "sure"),
+        "sure_and_right": (sure, lambda result: result.shown),
+        "wrongly_none": (answerable, lambda result: result.confidence == "none"),
+        "decoy_when_sure": (
+            [result for result in outcomes if result.confidence == "sure"],
+            lambda result: result.decoy,
+        ),
+        "unanswerable_not_sure": (others, lambda result: result.confidence != "sure"),
     }
-    return {name: _share(sum(map(holds, some)), len(some)) for name, (some, holds) in counted.items() if some}
+    return {name: _share(sum(map(test, group)), len(group)) for name, (group, test) in counted.items() if group}
 
 
-def _share(count: int, of: int) -> dict[str, float]:
+def _share(count: int, total: int) -> dict[str, float]:
     """A share with Wilson's score interval (https://en.wikipedia.org/wiki/Binomial_proportion_confidence_interval)."""
-    share, z = count / of, _SURE_OF_INTERVAL
-    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
-    reach = z / (1 + z * z / of) * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return {"share": round(share, 4), "from": round(middle - reach, 4), "to": round(middle + reach, 4), "of": of}
+    share, z = count / total, _INTERVAL_DEVIATIONS
+    middle = (share + z * z / (2 * total)) / (1 + z * z / total)
+    reach = z / (1 + z * z / total) * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
+    return {"share": round(share, 4), "from": round(middle - reach, 4), "to": round(middle + reach, 4), "of": total}

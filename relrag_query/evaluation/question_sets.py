@@ -1,4 +1,4 @@
-"""A set of questions of any sort, measured and kept: for each generation, as figures only."""
+"""Measures question sets of any format and stores the figures for each generation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relrag_query.evaluation import answer_sets, metrics
 
 
 def measure(archive: Archive, path: Path, depths: Sequence[int] = metrics.DEPTHS) -> dict[str, Any]:
-    """A set of any sort, by what the file holds; ArchiveError where it is none. `depths` are those of recall."""
+    """Measures a set of any format, with recall at these depths. Raises ArchiveError if it is invalid."""
     if answer_sets.is_answer_set(path):
         return answer_sets.measure_answers(archive, answer_sets.labelled_questions(path))
     if metrics.is_source_set(path):
@@ -23,26 +23,25 @@ def measure(archive: Archive, path: Path, depths: Sequence[int] = metrics.DEPTHS
 
 
 def keep(archive: Archive, path: Path, measured: Mapping[str, Any]) -> Evaluation | None:
-    """Keeps the figures of the archive's generation and returns them, if the one that is compared is among them.
+    """Stores the figures of the archive's generation and returns them; None if they lack a headline figure.
 
-    None too for an archive without keys. Takes the writer's lock for a moment; raises Busy where another process has
-    it.
+    None too for an archive without keys. Takes the writer's lock briefly; raises Busy if another process holds it.
     """
     settings = archive.settings
     if not settings.key_store.exists() or not any(name in measured for name in evaluation_history.HEADLINES):
         return None
-    hashed = settings.key_store.load().content_hash(path.read_bytes())
+    file_hash = settings.key_store.load().content_hash(path.read_bytes())
     model = str(archive.generation.manifest.get("embedder", ""))
     at = now().isoformat("T", "seconds")
     generation = archive.generation.number
-    made = Evaluation(generation, at, model, hashed, figures(measured), measured["outcomes"])
+    evaluation = Evaluation(generation, at, model, file_hash, figures(measured), measured["outcomes"])
     with lock.writing(settings.home_path, "relrag eval"):
-        evaluation_history.keep(settings.home_path, made)
-    return made
+        evaluation_history.keep(settings.home_path, evaluation)
+    return evaluation
 
 
 def figures(measured: Mapping[str, Any]) -> dict[str, float]:
-    """The numbers of what was measured, those of its latency with its name before theirs; nothing that is a text."""
+    """The measured numbers, flattened (`latency_ms_p50`); texts and lists are left out."""
     flat = {name: value["share"] if _is_share(value) else value for name, value in measured.items()}
     flat |= {f"latency_ms_{name}": value for name, value in flat.pop("latency_ms", {}).items()}
     return {name: value for name, value in flat.items() if isinstance(value, int | float)}
@@ -53,7 +52,7 @@ def _is_share(value: Any) -> bool:
 
 
 def question_count(path: Path) -> int:
-    """How many questions a set of any sort has; ArchiveError where it is none."""
+    """The number of questions in a set of any format. Raises ArchiveError if it is invalid."""
     if answer_sets.is_answer_set(path):
         return len(answer_sets.labelled_questions(path))
     return len(metrics.source_questions(path) if metrics.is_source_set(path) else metrics.corpus_questions(path))

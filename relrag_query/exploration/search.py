@@ -1,4 +1,4 @@
-"""What a question is about, from passages, people and relationships together."""
+"""Searches passages, people and relationships together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DESCRIPTION = (
     "Expands the graph to show connections. Use for broad investigation when you need "
     "to discover what the user knows about a topic, person, or relationship."
 )
-"""what a tool of that name says of itself"""
+"""description of the tool"""
 
 
 def find_nodes_via_relationship_search(
@@ -27,10 +27,10 @@ def find_nodes_via_relationship_search(
     user_id: str = "",
     relationship_types: Collection[str] | None = None,
 ) -> Exploration:
-    """The relationships that are nearest, and each person whom they relate, once, with all that is known."""
-    found = relationship_vector_search(archive, shorten(query), threshold, user_id, relationship_types)
+    """The most similar relationships, and their people, each once, with aliases and facts."""
+    relationships = relationship_vector_search(archive, shorten(query), threshold, user_id, relationship_types)
     with archive.people() as people:
-        return Exploration(endpoint_nodes(archive, people, found, user_id), found)
+        return Exploration(endpoint_nodes(archive, people, relationships, user_id), relationships)
 
 
 def explore(
@@ -42,17 +42,17 @@ def explore(
     person: str = "",
     limit: int = 5,
 ) -> Exploration:
-    """People, records and relationships that a query is about; relationships by meaning and by words, fused.
+    """People, records and relationships for a query; relationships are ranked by meaning and words together.
 
-    With a `person` those that have to do with that person; PeopleError where it is not certain who is meant,
-    WrongQuestion where the query is too long.
+    `person` limits the result to one person. Raises PeopleError if it is unclear who is meant, WrongQuestion if the
+    query is too long.
     A client (`user_id`) sees relationships that its own records state, and no record of the archive's owner.
     """
-    if user_id and person:  # whom a name may mean would tell of records of others
+    if user_id and person:  # resolving a name would reveal records of other users
         raise ValueError("a client is not told who somebody is; leave `person` out")
     query = shorten(query)
     with ThreadPoolExecutor(2) as threads:
-        # in the context of the caller: what is given up there is given up here
+        # run in the caller's context, so that cancelling the caller cancels these
         run = [contextvars.copy_context().run for _ in range(2)]
         searched = threads.submit(run[0], source_nodes, archive, query, person, limit) if not user_id else None
         related = (

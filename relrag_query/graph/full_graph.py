@@ -1,7 +1,7 @@
 """The graph of an archive: people, their records, and what relates any of them.
 
-Hubs are capped: the people of most records, the newest records of each; what is left out is counted. Where a catalog
-has no people yet, `records` others come in: the newest of those that have a relation beyond their thread.
+Hubs are capped: the graph shows the people with the most records, and the newest records of each; it counts the rest.
+If a catalog has no people yet, the graph shows the newest records that have a relation beyond their thread.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from relrag_pipelines.sources import record_type
 from relrag_query.people.indexed_person import is_number
 
 Connection = duckdb.DuckDBPyConnection
-_LABEL = 80
-_PREVIEW = 160
-_EDGES = 20_000
-"""between records, at most"""
+_LABEL_CHARS = 80
+_PREVIEW_CHARS = 160
+_MAX_EDGES = 20_000
+"""largest number of edges between records"""
 
 _TABLES = "SELECT table_name FROM information_schema.tables"
 _PERSONS = """
@@ -29,13 +29,13 @@ _PERSONS = """
     FROM persons p LEFT JOIN person_assets r ON r.person_id = p.person_id
     GROUP BY ALL ORDER BY count(r.asset_ref) DESC, p.person_id LIMIT $limit
 """
-_HELD = """
+_PERSON_RECORDS = """
     SELECT person_id, asset_ref, min(role) FROM person_assets JOIN records ON asset_id = asset_ref
     WHERE person_id IN (SELECT unnest($persons)) GROUP BY person_id, asset_ref, ts
     QUALIFY row_number() OVER (PARTITION BY person_id ORDER BY ts DESC NULLS LAST, asset_ref) <= $limit
     ORDER BY person_id, asset_ref
 """
-_HELD_IN_ALL = """
+_PERSON_RECORD_COUNT = """
     SELECT count(DISTINCT asset_ref) FROM person_assets JOIN records ON asset_id = asset_ref
     WHERE person_id IN (SELECT unnest($persons))
 """
@@ -43,7 +43,7 @@ _RELATIONSHIPS = """
     SELECT DISTINCT from_person_id, to_person_id, relationship_type FROM person_relationships
     WHERE from_person_id IN (SELECT unnest($persons)) AND to_person_id IN (SELECT unnest($persons)) ORDER BY ALL
 """
-_RELATED = """
+_LINKED_RECORDS = """
     SELECT asset_id FROM records WHERE asset_id IN (
         SELECT unnest([src_asset_ref, dst_asset_ref]) FROM asset_asset_edges
         WHERE relation_type IN ('references', 'attachment_of', 'reply_to'))
@@ -55,12 +55,12 @@ _RECORDS = """
         timestamp, left(text, $preview)
     FROM records WHERE asset_id IN (SELECT unnest($refs)) ORDER BY asset_id
 """
-_BETWEEN = """
+_EDGES_BETWEEN = """
     SELECT DISTINCT src_asset_ref, dst_asset_ref, relation_type FROM asset_asset_edges
     WHERE src_asset_ref IN (SELECT unnest($refs)) AND dst_asset_ref IN (SELECT unnest($refs))
     ORDER BY ALL LIMIT $limit
 """
-_AROUND = """
+_NEIGHBORS = """
     SELECT DISTINCT if(src_asset_ref = $ref, dst_asset_ref, src_asset_ref) AS other FROM asset_asset_edges
     WHERE (src_asset_ref = $ref OR dst_asset_ref = $ref) AND relation_type <> 'chunk_of'
         AND other IN (SELECT asset_id FROM records) ORDER BY ALL
@@ -83,7 +83,7 @@ class FullGraphNode(BaseModel):
 
 
 class GraphEdge(BaseModel):
-    """What relates two nodes: a relationship of people, a role of a person in a record, a relation of records."""
+    """A relationship of two people, a role of a person in a record, or a relation of two records."""
 
     source: str
     target: str
@@ -91,12 +91,12 @@ class GraphEdge(BaseModel):
 
 
 class FullGraph(BaseModel):
-    """Nodes and edges, each edge between nodes that are there."""
+    """Nodes, and the edges between them."""
 
     nodes: list[FullGraphNode]
     edges: list[GraphEdge]
     omitted: dict[str, int]
-    """how many persons, and records of those who are there, are not shown"""
+    """numbers of people, and of records of the people shown, that are left out"""
 
 
 def get_full_graph_data(
@@ -106,38 +106,38 @@ def get_full_graph_data(
     include_asset_edges: bool = True,
     records: int = 0,
 ) -> FullGraph:
-    """The people of most records with the newest records of each, and the edges between all of these.
+    """The people with the most records, the newest records of each, and the edges between all of these.
 
-    `records` others are added where there are no people.
+    If there are no people, up to `records` linked records are returned instead.
     """
-    persons, held, relationships, omitted = _people(connection, limit_persons, limit_assets_per_person)
-    refs = sorted({ref for _, ref, _ in held})
+    persons, roles, relationships, omitted = _people(connection, limit_persons, limit_assets_per_person)
+    refs = sorted({ref for _, ref, _ in roles})
     if records and not persons:
-        refs = [ref for (ref,) in connection.execute(_RELATED, {"limit": records}).fetchall()]
+        refs = [ref for (ref,) in connection.execute(_LINKED_RECORDS, {"limit": records}).fetchall()]
     nodes = [
         FullGraphNode(id=f"person:{number}", type="person", label=name, facts_count=facts, aliases_count=aliases)
         for number, name, facts, aliases in persons
     ]
     edges = [GraphEdge(source=f"person:{a}", target=f"person:{b}", type=kind) for a, b, kind in relationships]
-    edges += [GraphEdge(source=f"person:{number}", target=ref, type=role) for number, ref, role in held]
+    edges += [GraphEdge(source=f"person:{number}", target=ref, type=role) for number, ref, role in roles]
     edges += _between(connection, refs) if include_asset_edges else []
     return FullGraph(nodes=nodes + _nodes(connection, refs), edges=edges, omitted=omitted)
 
 
 def get_graph_around(connection: Connection, ref: str, limit: int = 30) -> FullGraph:
-    """A record and what it is directly related to, or a person and his newest records, for a click that expands it."""
+    """The neighbours of a node: records related to a record, or the newest records of a person."""
     if ref.startswith("person:"):
         number = ref.removeprefix("person:")
-        known = is_number(number) and "person_assets" in _tables(connection)
-        persons = [int(number)] if known else []
-        held = _rows(connection, _HELD, persons=persons, limit=limit) if known else []
-        refs = [one for _, one, _ in held]
-        edges = [GraphEdge(source=ref, target=one, type=role) for _, one, role in held]
-        omitted = _omitted(records=_held_in_all(connection, persons) - len(refs)) if len(refs) == limit else {}
+        has_assets = is_number(number) and "person_assets" in _tables(connection)
+        persons = [int(number)] if has_assets else []
+        roles = _rows(connection, _PERSON_RECORDS, persons=persons, limit=limit) if has_assets else []
+        refs = [asset_ref for _, asset_ref, _ in roles]
+        edges = [GraphEdge(source=ref, target=asset_ref, type=role) for _, asset_ref, role in roles]
+        omitted = _omitted(records=_record_count(connection, persons) - len(refs)) if len(refs) == limit else {}
         return FullGraph(nodes=_nodes(connection, refs), edges=edges, omitted=omitted)
-    others = [one for (one,) in _rows(connection, _AROUND, ref=ref)]
+    others = [other for (other,) in _rows(connection, _NEIGHBORS, ref=ref)]
     nodes = _nodes(connection, [ref, *others[:limit]])
-    edges = _between(connection, [one.id for one in nodes])
+    edges = _between(connection, [node.id for node in nodes])
     return FullGraph(nodes=nodes, edges=edges, omitted=_omitted(records=len(others) - limit))
 
 
@@ -147,18 +147,18 @@ def _people(
     needed = {"persons", "person_aliases", "person_facts", "person_assets", "person_relationships"}
     if not needed <= _tables(connection):  # published before there were people
         return [], [], [], {}
-    found = _rows(connection, _PERSONS, limit=persons)
-    numbers = [one[0] for one in found]
+    people = _rows(connection, _PERSONS, limit=persons)
+    numbers = [person[0] for person in people]
     ((total,),) = _rows(connection, "SELECT count(*) FROM persons")
-    held = _rows(connection, _HELD, persons=numbers, limit=assets)
-    related = _rows(connection, _RELATIONSHIPS, persons=numbers)
-    shown = len({ref for _, ref, _ in held})
-    omitted = _omitted(persons=total - len(found), records=_held_in_all(connection, numbers) - shown)
-    return found, held, related, omitted
+    roles = _rows(connection, _PERSON_RECORDS, persons=numbers, limit=assets)
+    relationships = _rows(connection, _RELATIONSHIPS, persons=numbers)
+    shown = len({ref for _, ref, _ in roles})
+    omitted = _omitted(persons=total - len(people), records=_record_count(connection, numbers) - shown)
+    return people, roles, relationships, omitted
 
 
-def _held_in_all(connection: Connection, persons: Sequence[int]) -> int:
-    ((count,),) = _rows(connection, _HELD_IN_ALL, persons=list(persons))
+def _record_count(connection: Connection, persons: Sequence[int]) -> int:
+    ((count,),) = _rows(connection, _PERSON_RECORD_COUNT, persons=list(persons))
     return int(count)
 
 
@@ -167,7 +167,7 @@ def _omitted(**counts: int) -> dict[str, int]:
 
 
 def _nodes(connection: Connection, refs: Sequence[str]) -> list[FullGraphNode]:
-    rows = _rows(connection, _RECORDS, refs=list(refs), label=_LABEL, preview=_PREVIEW)
+    rows = _rows(connection, _RECORDS, refs=list(refs), label=_LABEL_CHARS, preview=_PREVIEW_CHARS)
     return [
         FullGraphNode(id=ref, type=_node_type(kind), label=label or ref, timestamp=timestamp, preview=preview)
         for ref, kind, label, timestamp, preview in rows
@@ -175,18 +175,18 @@ def _nodes(connection: Connection, refs: Sequence[str]) -> list[FullGraphNode]:
 
 
 def _node_type(rag_source_type: str) -> str:
-    """The four types of records that the graph tells apart."""
-    found = record_type(rag_source_type)
-    whole = record_type(found.part_of) if found.part_of else found
-    if whole.chat:
+    """The type of a record's node, one of four."""
+    kind = record_type(rag_source_type)
+    parent_kind = record_type(kind.part_of) if kind.part_of else kind
+    if parent_kind.chat:
         return "whatsapp_msg"
-    if whole.mail:
+    if parent_kind.mail:
         return "gmail"
-    return "call_recording" if found.spoken else "document"
+    return "call_recording" if kind.spoken else "document"
 
 
 def _between(connection: Connection, refs: Iterable[str]) -> list[GraphEdge]:
-    rows = _rows(connection, _BETWEEN, refs=list(refs), limit=_EDGES)
+    rows = _rows(connection, _EDGES_BETWEEN, refs=list(refs), limit=_MAX_EDGES)
     return [GraphEdge(source=source, target=target, type=kind) for source, target, kind in rows]
 
 

@@ -1,4 +1,4 @@
-"""Places of the nodes of graphs that were laid out, by the hash of the graph: a graph is laid out once.
+"""Caches the positions of a graph's nodes by the hash of the graph, so that a graph is laid out once.
 
 The files hold numbers only and go with their generation. They are a cache: any of them may be deleted.
 """
@@ -18,37 +18,37 @@ from relrag_pipelines.stores.generations import Generation
 from relrag_query.graph.full_graph import FullGraph
 from relrag_query.graph.layout import VERSION, Place, layout
 
-_KEPT = 4
+_MAX_LAYOUTS = 4
 
 
 def places(home: Path, generation: Generation, graph: FullGraph) -> list[Place]:
-    """The place of each node, in their order; as it was stored where this graph was laid out before."""
+    """The position of each node, in their order; read from the cache if this graph was laid out before."""
     path = generations.layouts(home, generation.number) / f"{fingerprint(generation, graph)}.f4"
     with suppress(OSError, ValueError):
         stored = np.frombuffer(path.read_bytes(), "<f4").reshape(-1, 2)
         if len(stored) == len(graph.nodes):
             return [(round(x, 4), round(y, 4)) for x, y in stored.tolist()]
-    found = layout(graph)
-    with suppress(OSError):  # a full disk or a home that is read-only costs time only
+    positions = layout(graph)
+    with suppress(OSError):  # the cache is optional: the disk may be full, or the home read-only
         if generation.path.is_dir():
-            _store(path, found)
-    return found
+            _store(path, positions)
+    return positions
 
 
 def fingerprint(generation: Generation, graph: FullGraph) -> str:
-    """What tells graphs apart that are laid out differently: nodes, edges, and how places are found.
+    """Hash of a graph's nodes and edges and of the layout's version.
 
-    The hashes of the generation's files go into it, so that nobody without it can try out which nodes there were.
+    It includes the hashes of the generation's files, so that nobody without the generation can guess the nodes.
     """
     nodes = [(node.id, node.type) for node in graph.nodes]
-    edges = [(one.source, one.target) for one in graph.edges]
-    said = [VERSION, generation.manifest["files"], nodes, edges]
-    return hashlib.sha256(orjson.dumps(said)).hexdigest()
+    edges = [(edge.source, edge.target) for edge in graph.edges]
+    parts = [VERSION, generation.manifest["files"], nodes, edges]
+    return hashlib.sha256(orjson.dumps(parts)).hexdigest()
 
 
-def _store(path: Path, found: list[Place]) -> None:
-    with replace_file(path) as beside:
-        beside.write_bytes(np.array(found, "<f4").reshape(-1, 2).tobytes())
-    newest = sorted(path.parent.glob("*.f4"), key=lambda one: one.stat().st_mtime, reverse=True)
-    for old in newest[_KEPT:]:
+def _store(path: Path, positions: list[Place]) -> None:
+    with replace_file(path) as temporary:
+        temporary.write_bytes(np.array(positions, "<f4").reshape(-1, 2).tobytes())
+    newest = sorted(path.parent.glob("*.f4"), key=lambda layout_path: layout_path.stat().st_mtime, reverse=True)
+    for old in newest[_MAX_LAYOUTS:]:
         old.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The archive's token, which programs show in place of a login. It lies beside the keys, for the owner only."""
+"""The archive's token, which programs send instead of a login. It is stored beside the keys, readable by the owner."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from relrag_pipelines.ui.stored_secret import StoredSecret, load_secret
 
 
 def token_path(settings: Settings) -> Path:
-    """Where the token of this archive lies."""
+    """Path of the token file of an archive."""
     return settings.keys_path.with_suffix(".token")
 
 
 def stored_token(settings: Settings) -> StoredSecret:
-    """The token as its file holds it now."""
+    """The current content of the token file."""
     return StoredSecret(token_path(settings))
 
 
 def load_token(settings: Settings, *, new: bool = False) -> str:
-    """The token; made where there is none, and anew on request, after which the former one lets nobody in."""
+    """The token, created if missing. With `new`, replaces it, and the old token is no longer accepted."""
     return load_secret(token_path(settings), new=new)

@@ -1,4 +1,4 @@
-"""Answers as they come, by server-sent events: `piece` for each piece of text, then `answer`, or `problem`."""
+"""Streams answers as server-sent events: `piece` for each piece of text, then `answer` or `problem`."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from anyio import from_thread
 from anyio.lowlevel import current_token
 from starlette.responses import StreamingResponse
 
+from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.problems import describe
-from relrag_query.http.turns import Turns
 
 MEDIA_TYPE = "text/event-stream"
 
 
-def event_stream(turns: Turns, ask: Callable[[Callable[[str], None]], str]) -> StreamingResponse:
-    """The events of one question. `ask` is given what to call with each piece; what it returns is the last event."""
-    return StreamingResponse(_events(turns, ask), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
+def event_stream(limiter: RequestLimiter, ask: Callable[[Callable[[str], None]], str]) -> StreamingResponse:
+    """The events of one question. `ask` receives a callback for pieces of text, and returns the last event."""
+    return StreamingResponse(_events(limiter, ask), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
 
 
-async def _events(turns: Turns, ask: Callable[[Callable[[str], None]], str]) -> AsyncIterator[str]:
+async def _events(limiter: RequestLimiter, ask: Callable[[Callable[[str], None]], str]) -> AsyncIterator[str]:
     yield _event("begun", None)
     send, receive = anyio.create_memory_object_stream[str](64)
 
     loop = current_token()
 
-    def tell(piece: str) -> None:
-        # raises where nobody listens any more: the model is stopped
+    def send_piece(piece: str) -> None:
+        # raises if the client has disconnected, which stops the model
         from_thread.run(send.send, _event("piece", piece), token=loop)
 
     async def answer() -> None:
         async with send:
             try:
-                last = _event("answer", await turns.run(ask, tell))
-            except Exception as error:  # noqa: BLE001  said without private text
+                last = _event("answer", await limiter.run(ask, send_piece))
+            except Exception as error:  # noqa: BLE001  reported without private text
                 status, detail = describe(error)
                 last = _event("problem", {"status": status, "detail": detail})
             await send.send(last)
@@ -47,5 +47,5 @@ async def _events(turns: Turns, ask: Callable[[Callable[[str], None]], str]) -> 
 
 
 def _event(name: str, data: object) -> str:
-    """JSON has no line ends, which would end the event."""
+    """An event with its data as JSON, which contains no line end, since a line end would end the event."""
     return f"event: {name}\ndata: {orjson.dumps(data).decode()}\n\n"

@@ -1,4 +1,4 @@
-"""Ends requests whose client has gone: a closed tab, a program that was stopped or that waits no longer."""
+"""Cancels requests whose client has disconnected: a closed tab, a stopped program, a timeout."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from relrag_pipelines.workers import cancellation
 
 
 class GoneClients:
-    """ASGI middleware: cancels a request as soon as its client is gone, and gives up the work for it.
+    """ASGI middleware: cancels a request and its work as soon as its client disconnects.
 
-    Something has to listen while a request is answered. So what the server receives goes through a queue of one
-    message, from which the app reads as from the server.
+    To notice a disconnect, a task receives all messages from the server, and passes them to the app through a queue of
+    one message.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on."""
+        """Passes a request to the app."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -50,7 +50,7 @@ class GoneClients:
         try:
             await asyncio.shield(request)
         except asyncio.CancelledError:
-            if not request.cancelled():  # the server itself ends: so does what it answers
+            if not request.cancelled():  # the server is shutting down
                 work.give_up()
                 request.cancel()
                 raise

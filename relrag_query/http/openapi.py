@@ -43,11 +43,11 @@ _STATUSES = {
     500: "a fault of relrag",
     503: "nothing is published yet, or too many requests at once",
 }
-_OF_BODIES = {413, 415}
+_BODY_STATUSES = {413, 415}
 
 
 def description(service: Service) -> dict[str, Any]:
-    """The description, version 3.1, with the names of sources and kinds that the archive has."""
+    """The description, version 3.1, with the archive's sources and kinds as enums."""
     operations, names = operations_of(service), choices(service)
     schemas = _components(operations, names)
     paths = {
@@ -77,8 +77,8 @@ def _components(operations: Iterable[Operation], names: Mapping[str, list[str]])
     """The schemas of all models, by name."""
     bodies = [(operation.request, "validation") for operation in operations if operation.method == "POST"]
     replies = [(operation.reply, "serialization") for operation in operations if is_model(operation.reply)]
-    _, defined = models_json_schema([*bodies, *replies], ref_template=_SCHEMAS)  # type: ignore[list-item]
-    schemas: dict[str, Any] = {**defined.get("$defs", {}), "Problem": _PROBLEM}
+    _, definitions = models_json_schema([*bodies, *replies], ref_template=_SCHEMAS)  # type: ignore[list-item]
+    schemas: dict[str, Any] = {**definitions.get("$defs", {}), "Problem": _PROBLEM}
     for request, _ in bodies:
         add_choices(schemas[request.__name__], names)
     return schemas
@@ -88,18 +88,18 @@ def _operation(operation: Operation, schemas: dict[str, Any], names: Mapping[str
     content: dict[str, Any] = {"application/json": {"schema": _schema(operation.reply, schemas)}}
     if operation.streams:
         content[EVENTS] = {"schema": {"type": "string", "description": "events begun, piece, answer, problem"}}
-    described: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
         "description": operation.help,
         "responses": {"200": {"description": "the reply", "content": content}, **_problems(operation)},
     }
     if operation.method == "GET":
-        described["parameters"] = _parameters(operation.request, names)
+        fields["parameters"] = _parameters(operation.request, names)
     else:
         schema = _schema(operation.request, schemas)
-        described["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
-    return described
+        fields["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+    return fields
 
 
 def _problems(operation: Operation) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _problems(operation: Operation) -> dict[str, Any]:
     return {
         str(status): {"description": meaning, "content": content}
         for status, meaning in _STATUSES.items()
-        if operation.method == "POST" or status not in _OF_BODIES
+        if operation.method == "POST" or status not in _BODY_STATUSES
     }
 
 
@@ -115,13 +115,13 @@ def _parameters(request: type[Request], names: Mapping[str, list[str]]) -> list[
     schema = add_choices(request.model_json_schema(), names)
     required = schema.get("required", [])
     return [
-        {"name": name, "in": "query", "required": name in required, "schema": _of_query(field)}
+        {"name": name, "in": "query", "required": name in required, "schema": _query_schema(field)}
         for name, field in schema.get("properties", {}).items()
     ]
 
 
-def _of_query(field: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a parameter in a query, which has no null: what is left out has its default."""
+def _query_schema(field: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a query parameter, without null, since an omitted parameter has its default."""
     kinds = [kind for kind in field.get("anyOf", []) if kind != {"type": "null"}]
     if len(kinds) != 1:
         return field

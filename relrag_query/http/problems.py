@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457). They say what was asked wrongly, and nothing of the archive."""
+"""Errors as problem details (RFC 9457), which describe the wrong request and contain no text of the archive."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class Busy(RelragError):
-    """More is asked at once than is answered."""
+    """Too many concurrent requests."""
 
 
 class NotJson(RelragError):
-    """A body that cannot be read."""
+    """A body that is not JSON."""
 
 
 class WrongMediaType(RelragError):
-    """A body that is not sent as JSON."""
+    """A body whose media type is not JSON."""
 
 
 class BodyTooLong(RelragError):
-    """A body that is not read to its end."""
+    """A body above the size limit."""
 
 
 _STATUSES: dict[type[RelragError], int] = {
@@ -51,11 +51,11 @@ _STATUSES: dict[type[RelragError], int] = {
     ArchiveError: 503,
     RelragError: 400,
 }
-"""the first that an error is an instance of decides"""
+"""the first class that matches an error decides"""
 
 
 def problem(status: int, detail: str = "", headers: Mapping[str, str] | None = None, **more: object) -> Response:
-    """The answer that describes an error."""
+    """The response that describes an error."""
     body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **more}
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers = {"Retry-After": "1"}
@@ -67,17 +67,17 @@ def describe(error: Exception) -> tuple[int, str]:
     for kind, status in _STATUSES.items():
         if isinstance(error, kind):
             return status, str(error)
-    fault = f"unexpected {type(error).__name__} at {fault_report.place(error)}"
+    fault = f"unexpected {type(error).__name__} at {fault_report.code_location(error)}"
     return 500, f"{fault}; this is a fault of relrag: try again, and if it stays so, report this line"
 
 
 def wrong_fields(error: ValidationError) -> list[dict[str, str]]:
-    """What is wrong with each field of a request, without its value."""
+    """The invalid fields of a request with their errors, without their values."""
     return [{"field": ".".join(map(str, fault["loc"])), "error": fault["msg"]} for fault in error.errors()]
 
 
-def of_error(error: Exception) -> Response:
-    """The problem of an error; of a request that does not fit its model, each field that is wrong."""
+def error_response(error: Exception) -> Response:
+    """The response for an error; for an invalid request it lists the wrong fields."""
     if isinstance(error, ValidationError):
         detail = "the request does not fit; /api/v1/openapi.json says what does"
         return problem(422, detail, errors=wrong_fields(error))
@@ -85,5 +85,5 @@ def of_error(error: Exception) -> Response:
 
 
 async def answer_error(_: Request, error: Exception) -> Response:
-    """As Starlette calls it."""
-    return of_error(error)
+    """The handler of unexpected errors, with the signature that Starlette requires."""
+    return error_response(error)

@@ -1,4 +1,4 @@
-"""Hides the folders of this machine: a model elsewhere has no use for them, and they name people."""
+"""Hides the folders of this machine from the model, which cannot use them, and which often contain names of people."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from relrag_query.archive import ArchiveError
 from relrag_query.service import Service
 
 FOLDER = "<local folder>"
-_END = r"(?![\w.-])"
-"""a longer name is another folder"""
+_NAME_END = r"(?![\w.-])"
+"""ends the match, since a longer name is another folder"""
 Value = TypeVar("Value")
 
 
@@ -21,31 +21,31 @@ def hide_paths(value: Value, service: Service) -> Value:
     folders = sorted(map(str, _folders(service)), key=len, reverse=True)
     if not folders:
         return value
-    pattern = re.compile(f"(?:{'|'.join(map(re.escape, folders))}){_END}")
-    hidden: Value = _replaced(value, pattern)
-    return hidden
+    pattern = re.compile(f"(?:{'|'.join(map(re.escape, folders))}){_NAME_END}")
+    replaced_value: Value = _replace(value, pattern)
+    return replaced_value
 
 
 def _folders(service: Service) -> Iterator[Path]:
-    """Folders that are named in settings, but for those so short that other texts name them too."""
+    """Folders named in the settings, except paths so short that they occur in other texts."""
     try:
         settings = service.settings
     except ArchiveError:  # relrag.toml is invalid at the moment
         return
     folders = [settings.folder, settings.home_path, *map(settings.source_path, settings.sources)]
-    traced = service.graphs.traced
-    for folder in [*folders, *([traced.folder] if traced else [])]:
+    trace_index = service.graphs.trace_index
+    for folder in [*folders, *([trace_index.folder] if trace_index else [])]:
         for path in (folder, folder.absolute()):
             if len(path.parts) > 2 and path.is_absolute():
                 yield path
 
 
-def _replaced(value: Any, pattern: re.Pattern[str]) -> Any:
+def _replace(value: Any, pattern: re.Pattern[str]) -> Any:
     match value:
         case str():
             return pattern.sub(FOLDER, value)
         case dict():
-            return {name: _replaced(entry, pattern) for name, entry in value.items()}
+            return {name: _replace(entry, pattern) for name, entry in value.items()}
         case list():
-            return [_replaced(entry, pattern) for entry in value]
+            return [_replace(entry, pattern) for entry in value]
     return value

@@ -1,7 +1,7 @@
 """The operations as tools of a language model: replies within a budget of tokens, labelled as data.
 
-Tools that write exist only where the archive's settings let programs write. What a model reads may ask it to call them,
-so they are off by default, each call is an entry of the journal, and each can be taken back.
+Tools that write exist only if the archive's settings let programs write. A text that the model reads may tell it to
+call them, so they are off by default, and each call is a journal entry that can be withdrawn.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ INSTRUCTIONS = f"""An archive of one person's or team's chats, mail, documents, 
 question, `search` for passages, `show` for what an id names, `neighbors` for what belongs together.
 Cite ids of what you use. `confidence` says whether an answer is sure; say so where it is not. {DATA}"""
 _HINTS = {"": (True, False, True), "adds": (False, False, False), "changes": (False, True, True)}
-"""by what a tool writes: whether it only reads, may destroy, and does the same when it is called again"""
+"""(read-only, destructive, idempotent) by `Operation.writes`"""
 
 
 class UnknownTool(RelragError):
@@ -48,7 +48,7 @@ class UnknownTool(RelragError):
 
 def build(service: Service) -> Server[Any]:
     """The server with its tools."""
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what the library logs may hold text of the archive
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # logs of the library may contain text of the archive
 
     async def on_list_tools(_: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=await to_thread.run_sync(list_tools, service))
@@ -113,9 +113,9 @@ def call_tool(service: Service, name: str, arguments: dict[str, Any]) -> CallToo
         reply = hide_paths(_call(service, name, arguments), service)
     except ValidationError as error:
         faults = "; ".join(f"{fault['field']}: {fault['error']}" for fault in wrong_fields(error))
-        return _failed(f"the arguments do not fit: {faults}")
+        return _error_result(f"the arguments do not fit: {faults}")
     except Exception as error:  # noqa: BLE001  the library would show and log its text
-        return _failed(hide_paths(describe(error)[1], service))
+        return _error_result(hide_paths(describe(error)[1], service))
     return CallToolResult(content=[TextContent(type="text", text=to_json(reply))], structured_content=reply)
 
 
@@ -129,5 +129,5 @@ def _call(service: Service, name: str, arguments: dict[str, Any]) -> dict[str, A
     return reply_of(operation, service, operation.parse(arguments, service), cursor)
 
 
-def _failed(text: str) -> CallToolResult:
+def _error_result(text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)

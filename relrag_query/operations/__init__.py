@@ -1,4 +1,4 @@
-"""What can be asked of an archive, declared once: API, OpenAPI, MCP tools and options of commands derive from it.
+"""The operations of an archive, declared once: API, OpenAPI, MCP tools and options of commands derive from them.
 
-`parameters.py` declares what several operations take, `requests.py` what each takes, `table.py` the operations.
+`parameters.py` declares shared parameters, `requests.py` the request of each operation, `table.py` the operations.
 """

@@ -1,4 +1,4 @@
-"""What an operation is: name, request, reply, and the function of the service that answers it."""
+"""The declaration of an operation: name, request, reply, and the function of the service that answers it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relrag_query.service import Service
 
 @dataclass(frozen=True)
 class Operation:
-    """One thing that can be asked of the service."""
+    """An operation of the service."""
 
     name: str
     path: str
@@ -26,27 +26,27 @@ class Operation:
     call: Callable[[Service, Any], Any]
     method: Literal["GET", "POST"] = "GET"
     description: str = ""
-    """in place of the request's docstring"""
+    """used instead of the request's docstring"""
     tool: bool = False
-    """is a tool of a language model too"""
+    """whether it is also a tool of a language model"""
     entries: str = ""
-    """the field of the reply that holds a list, of which a tool gives as much as fits"""
+    """the list field of the reply, which a tool cuts to its budget"""
     for_clients: bool = False
-    """may be asked by those who see the records of some clients only"""
+    """whether users limited to some clients may call it"""
     streams: bool = False
     writes: Literal["", "adds", "changes"] = ""
-    """what it does to the journal, where programs may write"""
+    """how it changes the journal, if programs may write"""
     served: Callable[[Service], bool] = lambda service: True
-    """whether a service has what it is about; asked of tools only"""
+    """whether a service has the data for it; checked for tools only"""
 
     @property
     def summary(self) -> str:
-        """What it does, in a sentence or two."""
+        """The first paragraph of the help."""
         return self.help.partition("\n\n")[0]
 
     @property
     def help(self) -> str:
-        """What it does, in full."""
+        """The full description."""
         return self.description or inspect.getdoc(self.request) or ""
 
     @property
@@ -55,12 +55,12 @@ class Operation:
         return TypeAdapter(self.reply)
 
     def parse(self, arguments: Any, service: Service, *, as_text: bool = False) -> Request:
-        """The request of these arguments: values of JSON, or `as_text` those of a query string.
+        """The request with these arguments: JSON values, or with `as_text` those of a query string.
 
-        Raises ValidationError where they do not fit, WrongQuestion for a source or kind that the archive does not have.
+        Raises ValidationError for invalid arguments, WrongQuestion for an unknown source or kind.
         """
         if not as_text and isinstance(arguments, dict):
-            arguments = {name: _whole(value) for name, value in arguments.items()}
+            arguments = {name: _as_integer(value) for name, value in arguments.items()}
         request = self.request.model_validate(arguments, strict=not as_text)
         if "sources" in self.request.model_fields:
             _require_choices(request, choices(service))
@@ -70,17 +70,17 @@ class Operation:
 def _require_choices(request: Request, names: Mapping[str, list[str]]) -> None:
     for field, values in names.items():
         if unknown := set(getattr(request, field)).difference(values):
-            known = ", ".join(values)
-            raise WrongQuestion(f'no {field[:-1]} is named "{min(unknown)}"; this archive has: {known}')
+            values_text = ", ".join(values)
+            raise WrongQuestion(f'no {field[:-1]} is named "{min(unknown)}"; this archive has: {values_text}')
 
 
-def _whole(value: Any) -> Any:
-    """A number as JSON Schema counts it: 5.0 is an integer."""
+def _as_integer(value: Any) -> Any:
+    """The integer for a whole float: in JSON Schema, 5.0 is an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def choices(service: Service) -> dict[str, list[str]]:
-    """Parameters that take names of the archive, with these names."""
+    """Parameters that accept only names of the archive, with these names."""
     sources = service.sources()
     return {"sources": [source.name for source in sources], "kinds": sorted({source.kind for source in sources})}
 

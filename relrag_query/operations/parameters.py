@@ -1,6 +1,6 @@
 """Parameters that several operations share: type, limits, help and examples of each.
 
-Imports little beside pydantic, so that the help of a command is quick.
+Imports little besides pydantic, so that the help of a command stays fast.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from relrag_query.service.cursors import MOST, PATTERN
+from relrag_query.service.cursors import MAX_ENTRIES, PATTERN
 
 _YEAR = r"[12]\d{3}"
 _LEAP_YEAR = r"([12]\d(0[48]|[2468][048]|[13579][26])|(1[26]|2[048])00)"
@@ -33,12 +33,12 @@ Since = Annotated[
     _Date | None, Field(description="Nothing earlier: 2024, 2024-03 or 2024-03-15.", examples=["2024-03"])
 ]
 Until = Annotated[_Date | None, Field(description="Nothing later: 2024, 2024-03 or 2024-03-15.", examples=["2024"])]
-Limit = Annotated[int, Field(ge=1, le=MOST, description="At most this many entries.")]
-Passages = Annotated[int | None, Field(ge=1, le=MOST, description="At most this many passages.")]
-Sentences = Annotated[int | None, Field(ge=1, le=MOST, description="At most this many sentences and sources.")]
-Related = Annotated[int, Field(ge=1, le=MOST, description="At most this many related records.")]
-Members = Annotated[int, Field(ge=1, le=MOST, description="At most this many records, the latest ones.")]
-Explored = Annotated[int, Field(ge=1, le=MOST, description="At most this many records and relationships.")]
+Limit = Annotated[int, Field(ge=1, le=MAX_ENTRIES, description="At most this many entries.")]
+Passages = Annotated[int | None, Field(ge=1, le=MAX_ENTRIES, description="At most this many passages.")]
+Sentences = Annotated[int | None, Field(ge=1, le=MAX_ENTRIES, description="At most this many sentences and sources.")]
+Related = Annotated[int, Field(ge=1, le=MAX_ENTRIES, description="At most this many related records.")]
+Members = Annotated[int, Field(ge=1, le=MAX_ENTRIES, description="At most this many records, the latest ones.")]
+Explored = Annotated[int, Field(ge=1, le=MAX_ENTRIES, description="At most this many records and relationships.")]
 Cursor = Annotated[
     str | None, Field(pattern=PATTERN, description="`next_cursor` of the page before, to have the next one.")
 ]

@@ -1,4 +1,4 @@
-"""Replies that only programs ask for; the others are in `service/`."""
+"""Replies that only programs use; the others are in `service/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each operation takes, as models. A model's docstring says what the operation does."""
+"""The request of each operation as a model. The docstring of a model is the help of its operation."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from relrag_query.graphrag.page_lookup import BATCH
 from relrag_query.operations import parameters
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.question_length import LONGEST
-from relrag_query.service import MOST, Filters
+from relrag_query.service import MAX_ENTRIES, Filters
 from relrag_query.service.graph_index_cache import ARCHIVE
 from relrag_query.understanding.time_expressions import day_range
 
-# what is left after stripping has a character; the pattern tells that to JSON Schema, whose dialects differ in \s
+# a stripped text is not empty; the pattern says so in JSON Schema, whose dialects differ in \s
 _STRIPPED = StringConstraints(
     strip_whitespace=True, min_length=1, pattern=r"[^\s\u0000-\u0020\u007f-\u00a0\u180e\u200b-\u200f\u2028\u2029\ufeff]"
 )
@@ -153,7 +153,7 @@ class AroundRequest(Request):
     """Give a node of the graph and what it is directly related to."""
 
     ref: Annotated[parameters.Ref, Field(description="Id of a record, or person:<number>.")]
-    limit: Annotated[int, Field(ge=1, le=MOST, description="At most this many nodes.")] = 30
+    limit: Annotated[int, Field(ge=1, le=MAX_ENTRIES, description="At most this many nodes.")] = 30
 
 
 class ChunksRequest(Request):

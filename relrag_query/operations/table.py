@@ -15,7 +15,7 @@ from relrag_query.service import GraphLimits, GraphReply, Service
 from relrag_query.service.archive_status import Status
 from relrag_query.service.graph_index_cache import CollectionsReply, ReportsReply
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply
-from relrag_query.service.record_replies import NeighborsReply, ShowReply, ThreadReply, part_of
+from relrag_query.service.record_replies import NeighborsReply, ShowReply, ThreadReply, record_part
 from relrag_query.service.relationship_statements import (
     StatementReply,
     add_note_to_relationship,
@@ -26,7 +26,7 @@ from relrag_query.service.replies import AnswerReply, SearchReply
 
 
 def ask(service: Service, request: requests.AskRequest, on_text: Callable[[str], None] | None = None) -> AnswerReply:
-    """The answer; `on_text` gets each piece of its text as it is written."""
+    """The answer; `on_text` receives each piece of its text as it is written."""
     return service.ask(request.question, request.filters, request.limit, on_text, request.follows)
 
 
@@ -35,11 +35,11 @@ def _search(service: Service, request: requests.SearchRequest) -> SearchReply:
 
 
 def _show(service: Service, request: requests.ShowRequest) -> ShowReply:
-    return part_of(service.show(request.ref, request.limit), request.cursor)
+    return record_part(service.show(request.ref, request.limit), request.cursor)
 
 
 def _fields_to(method: Callable[..., Any]) -> Callable[[Service, Any], Any]:
-    """Calls a method of the service with the fields of a request; what it calls `after` is the cursor."""
+    """Calls a method of the service with the fields of a request; its argument `after` is the cursor."""
 
     def call(service: Service, request: requests.Request) -> Any:
         arguments = dict(request)
@@ -172,7 +172,7 @@ OPERATIONS = (
         method="POST",
         tool=True,
         entries="sources",
-        served=lambda service: service.graphs.traces,
+        served=lambda service: service.graphs.can_trace,
     ),
     Operation(
         "collections",
@@ -217,5 +217,5 @@ BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 
 def operations_of(service: Service) -> list[Operation]:
-    """What may be asked of a service; less where it serves the records of some clients."""
+    """The operations of a service; fewer if it is limited to some clients."""
     return [operation for operation in OPERATIONS if operation.for_clients or not service.clients]

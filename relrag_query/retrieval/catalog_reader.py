@@ -1,4 +1,4 @@
-"""Reads passages, messages and records from a published catalog, many at a time: a query costs more than its rows."""
+"""Reads passages, messages and records from a published catalog, many per query, since each query has a fixed cost."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from relrag_query.retrieval.hit import Message
 
 Connection = duckdb.DuckDBPyConnection
 
-_OF_IDS = """
+_CHUNKS_BY_ID = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks WHERE chunk_id IN (SELECT unnest($keys))
 """
-_OF_GROUPS = """
+_CHUNKS_BY_GROUP = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
     WHERE chunk_group_id IN (SELECT unnest($keys)) ORDER BY chunk_group_id, chunk_index
 """
-_OF_ASSETS = """
+_CHUNKS_BY_ASSET = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
     WHERE asset_id IN (SELECT unnest($keys)) ORDER BY asset_id, chunk_index
 """
 _SUCCESSORS = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
     WHERE starts_with(asset_id, $chat)
-        AND len(list_filter(members, lambda one: contains($window, substr(one, $kind) || ':'))) > 0
+        AND len(list_filter(members, lambda ref: contains($window, substr(ref, $kind) || ':'))) > 0
     ORDER BY ts DESC, chunk_id
 """
-_FOLLOWING = """
+_NEXT_CHUNKS = """
     SELECT * EXCLUDE (person_ids, mentioned_person_ids) FROM chunks
     WHERE thread_id = $thread AND last_ts > $ts AND index_in_parent IS NULL AND chunk_index = 0 AND section IS NULL
     ORDER BY ts, chunk_id LIMIT $limit
 """
-_OF_SPANS = """
+_CHUNKS_BY_SPAN = """
     SELECT DISTINCT c.* EXCLUDE (person_ids, mentioned_person_ids)
     FROM chunks c, (SELECT unnest($threads) AS thread, unnest($firsts) AS first, unnest($lasts) AS last) span
     WHERE c.thread_id = span.thread AND c.last_ts >= span.first AND c.ts <= span.last AND len(c.members) > 0
     ORDER BY c.ts, c.chunk_id
 """
-_NEWEST_OF_CHATS = """
+_NEWEST_CHUNK_IDS = """
     SELECT arg_max(chunk_id, (last_ts, chunk_id)) FROM chunks
     WHERE thread_id IN (SELECT unnest($threads)) AND len(members) > 0 GROUP BY thread_id
 """
@@ -53,13 +53,13 @@ _MESSAGES = """SELECT asset_id, "from", ts, text FROM records WHERE asset_id IN 
 _EXTRA = "SELECT asset_id, extra FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LOCATIONS = "SELECT asset_id, locations FROM records WHERE asset_id IN (SELECT unnest($keys))"
 _LAYOUTS = "SELECT asset_id, pages, spoken FROM records WHERE asset_id IN (SELECT unnest($keys))"
-_NAMED = "SELECT 1 FROM records WHERE asset_id = $key OR ends_with(asset_id, ':' || $key) LIMIT 1"
-_OF_COMMIT = "SELECT asset_id FROM records WHERE asset_id >= $first AND asset_id < $behind LIMIT 2"
-_OF_FILE = """
+_RECORD_EXISTS = "SELECT 1 FROM records WHERE asset_id = $key OR ends_with(asset_id, ':' || $key) LIMIT 1"
+_REFS_BY_COMMIT = "SELECT asset_id FROM records WHERE asset_id >= $first AND asset_id < $behind LIMIT 2"
+_REFS_BY_FILE = """
     SELECT file_name, any_value(asset_id) FROM indexed_records WHERE file_name IN (SELECT unnest($names))
     GROUP BY file_name HAVING count(*) = 1
 """
-_BY_NAME = """
+_REFS_BY_NAME = """
     SELECT asset_id, name FROM (
         SELECT asset_id, lower(file_name) AS name FROM indexed_records WHERE lower(file_name) IN (SELECT unnest($files))
         UNION ALL
@@ -85,17 +85,17 @@ _BRIEFS = """
         left(text, $length)
     FROM chunks WHERE chunk_id IN (SELECT unnest($chunks))
 """
-_WINDOW = ":chunk:"
-"""in the id of a chat window, between its kind and its chat"""
-_PREVIEW = 240
-"""characters of a text in a list"""
-_PREVIEWED = 1200
-"""characters that are read for these: front matter is left out"""
+_WINDOW_MARK = ":chunk:"
+"""separates kind and chat in the id of a chat window"""
+_PREVIEW_CHARS = 240
+"""characters of a preview in a list"""
+_PREVIEW_SOURCE_CHARS = 1200
+"""characters that are read for a preview: more than it shows, since front matter is left out"""
 
 
 @dataclass(frozen=True)
 class Brief:
-    """What a list says of a record, chat window or passage."""
+    """A record, chat window or passage as a list shows it."""
 
     ref: str
     rag_source_type: str
@@ -107,7 +107,7 @@ class Brief:
 
 
 class Layout(NamedTuple):
-    """Where the pages of a record lie in its text, and when its stretches are said."""
+    """The positions of a record's pages in its text, and the times of its speech segments."""
 
     pages: list[Page]
     speech: list[SpeechSegment]
@@ -123,25 +123,25 @@ _NEWEST = """
 def chunks(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
     """The passages of these ids that exist, by id."""
     cancellation.check()
-    return {row[0]: Chunk(*row) for row in connection.execute(_OF_IDS, {"keys": list(chunk_ids)}).fetchall()}
+    return {row[0]: Chunk(*row) for row in connection.execute(_CHUNKS_BY_ID, {"keys": list(chunk_ids)}).fetchall()}
 
 
 def group_chunks(connection: Connection, chunk_group_ids: Sequence[str]) -> list[Chunk]:
     """All passages of these groups in the order of their texts."""
-    return [Chunk(*row) for row in connection.execute(_OF_GROUPS, {"keys": list(chunk_group_ids)}).fetchall()]
+    return [Chunk(*row) for row in connection.execute(_CHUNKS_BY_GROUP, {"keys": list(chunk_group_ids)}).fetchall()]
 
 
 def asset_chunks(connection: Connection, asset_ids: Sequence[str]) -> list[Chunk]:
     """All passages of these records in the order of their texts."""
-    return [Chunk(*row) for row in connection.execute(_OF_ASSETS, {"keys": list(asset_ids)}).fetchall()]
+    return [Chunk(*row) for row in connection.execute(_CHUNKS_BY_ASSET, {"keys": list(asset_ids)}).fetchall()]
 
 
 def successors(connection: Connection, asset_id: str) -> list[Chunk]:
-    """The chat windows that now hold the first message of a window that an earlier generation had; the latest first.
+    """The chat windows that hold the first message of a window of an earlier generation; the latest first.
 
-    A window is named by its chat and its first and last message, so it is another one once messages follow.
+    The id of a window contains its chat and its first and last message, so it changes when messages follow.
     """
-    kind, mark, window = asset_id.partition(_WINDOW)
+    kind, mark, window = asset_id.partition(_WINDOW_MARK)
     if not mark:
         return []
     values = {"chat": f"{kind}{mark}{window.partition(':')[0]}:", "window": f":{window}", "kind": len(kind) + 1}
@@ -151,20 +151,20 @@ def successors(connection: Connection, asset_id: str) -> list[Chunk]:
 def following_chunks(connection: Connection, thread_id: str, ts: int, limit: int) -> list[Chunk]:
     """The first passages of a thread that end after a time, in order of time; nothing that is attached."""
     values = {"thread": thread_id, "ts": ts, "limit": limit}
-    return [Chunk(*row) for row in connection.execute(_FOLLOWING, values).fetchall()]
+    return [Chunk(*row) for row in connection.execute(_NEXT_CHUNKS, values).fetchall()]
 
 
 def overlapping_windows(connection: Connection, spans: Sequence[tuple[str, int, int]]) -> list[Chunk]:
     """The chat windows that overlap one of these spans of a chat: its id, first and last second, UTC; by time."""
     threads, firsts, lasts = (list(values) for values in zip(*spans, strict=True))
     values = {"threads": threads, "firsts": firsts, "lasts": lasts}
-    return [Chunk(*row) for row in connection.execute(_OF_SPANS, values).fetchall()]
+    return [Chunk(*row) for row in connection.execute(_CHUNKS_BY_SPAN, values).fetchall()]
 
 
 def newest_windows(connection: Connection, thread_ids: Sequence[str]) -> list[Chunk]:
     """The newest window of each of these chats, in their order."""
-    ids = [one for (one,) in connection.execute(_NEWEST_OF_CHATS, {"threads": list(thread_ids)}).fetchall()]
-    return sorted(chunks(connection, ids).values(), key=lambda one: thread_ids.index(str(one.thread_id)))
+    ids = [chunk_id for (chunk_id,) in connection.execute(_NEWEST_CHUNK_IDS, {"threads": list(thread_ids)}).fetchall()]
+    return sorted(chunks(connection, ids).values(), key=lambda chunk: thread_ids.index(str(chunk.thread_id)))
 
 
 def messages(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Message]:
@@ -174,13 +174,13 @@ def messages(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Mess
 
 
 def extras(connection: Connection, asset_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """What only their kind has, of these records, by asset_id."""
+    """The fields that only these records' kinds have, by asset_id."""
     rows = connection.execute(_EXTRA, {"keys": list(asset_ids)}).fetchall()
     return {asset_id: orjson.loads(extra) for asset_id, extra in rows}
 
 
 def locations(connection: Connection, asset_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Where the originals of these records lie, by asset_id."""
+    """The locations of the originals of these records, by asset_id."""
     return dict(connection.execute(_LOCATIONS, {"keys": list(asset_ids)}).fetchall())
 
 
@@ -191,20 +191,22 @@ def layouts(connection: Connection, asset_ids: Sequence[str]) -> dict[str, Layou
 
 
 def record(connection: Connection, asset_id: str) -> Record | None:
-    """The record of that id, redacted as it stands in the index."""
+    """The record with this id, as redacted in the index; None if there is none."""
     row = connection.execute(_RECORD, {"key": asset_id}).fetchone()
     if row is None:
         return None
-    found = Record(*row)
-    found.extra = orjson.loads(cast(str, found.extra))
-    found.pages, found.spoken = _layout(found.pages, found.spoken)
-    return found
+    result = Record(*row)
+    result.extra = orjson.loads(cast(str, result.extra))
+    result.pages, result.spoken = _layout(result.pages, result.spoken)
+    return result
 
 
 def briefs(connection: Connection, refs: Sequence[str]) -> dict[str, Brief]:
-    """What a list says of each of these that exists, by ref; threads and recordings have nothing to say."""
+    """The brief of each ref that exists, by ref; threads and recordings have none."""
     passages = [ref.removeprefix("chunk:") for ref in refs if ref.startswith("chunk:")]
-    rows = connection.execute(_BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEWED}).fetchall()
+    rows = connection.execute(
+        _BRIEFS, {"keys": list(refs), "chunks": passages, "length": _PREVIEW_SOURCE_CHARS}
+    ).fetchall()
     return {
         ref: Brief(ref, kind, sender, title, ts, quality or "", _cut(plain(text or "", kind)))
         for ref, kind, sender, title, ts, quality, text in rows
@@ -212,49 +214,49 @@ def briefs(connection: Connection, refs: Sequence[str]) -> dict[str, Brief]:
 
 
 def _cut(text: str) -> str:
-    """The beginning of a text, which tells that it goes on."""
-    return f"{text[:_PREVIEW]}…" if len(text) > _PREVIEW else text
+    """The beginning of a text, with an ellipsis if the text is longer."""
+    return f"{text[:_PREVIEW_CHARS]}…" if len(text) > _PREVIEW_CHARS else text
 
 
 def _layout(pages: Any, spoken: Any) -> tuple[list[Page], list[SpeechSegment]]:
-    return [Page(**one) for one in pages], [SpeechSegment(**one) for one in spoken or []]
+    return [Page(**fields) for fields in pages], [SpeechSegment(**fields) for fields in spoken or []]
 
 
 def is_record_id(connection: Connection, native_id: str) -> bool:
-    """Whether a record's id is, or ends behind a colon in, this."""
-    return connection.execute(_NAMED, {"key": native_id}).fetchone() is not None
+    """Whether a record has this id, or an id that ends with a colon and this."""
+    return connection.execute(_RECORD_EXISTS, {"key": native_id}).fetchone() is not None
 
 
 def commits_and_files(connection: Connection, hashes: Sequence[str], files: Sequence[str]) -> list[str]:
-    """The commits whose hash begins so and the records of these files, where exactly one does or has that name."""
-    found: list[str] = []
-    for said in hashes:
-        keys = {"first": f"{COMMIT_REF}{said}", "behind": f"{COMMIT_REF}{said}g"}  # no hash has a g
-        rows = connection.execute(_OF_COMMIT, keys).fetchall()
-        found += rows[0] if len(rows) == 1 else ()
-    known = dict(connection.execute(_OF_FILE, {"names": list(files)}).fetchall()) if files else {}
-    return list(dict.fromkeys([*found, *(known[name] for name in files if name in known)]))
+    """Refs of commits with these hash prefixes and of records with these file names; ambiguous ones are left out."""
+    refs: list[str] = []
+    for digits in hashes:
+        keys = {"first": f"{COMMIT_REF}{digits}", "behind": f"{COMMIT_REF}{digits}g"}  # no hash has a g
+        rows = connection.execute(_REFS_BY_COMMIT, keys).fetchall()
+        refs += rows[0] if len(rows) == 1 else ()
+    refs_by_file = dict(connection.execute(_REFS_BY_FILE, {"names": list(files)}).fetchall()) if files else {}
+    return list(dict.fromkeys([*refs, *(refs_by_file[name] for name in files if name in refs_by_file)]))
 
 
 def refs_by_name(
     connection: Connection, files: Sequence[str], numbers: Sequence[str], subjects: Sequence[str]
 ) -> list[str]:
-    """The records with these names of files, reference numbers and subjects, where exactly one has it; by id."""
+    """Refs of the records with these file names, reference numbers and subjects; ambiguous names are left out."""
     values = {
         "files": [name.lower() for name in files],
         "subjects": [subject.strip().lower() for subject in subjects],
         "numbers": list(numbers),
     }
-    return list(dict.fromkeys(ref for ref, _ in connection.execute(_BY_NAME, values).fetchall()))
+    return list(dict.fromkeys(ref for ref, _ in connection.execute(_REFS_BY_NAME, values).fetchall()))
 
 
 def frequencies(connection: Connection) -> dict[str, int]:
-    """How many passages hold a term, of those counted; under the empty term how many were counted."""
+    """The number of counted passages that contain each term; under the empty term, the number counted."""
     return dict(connection.execute("FROM terms").fetchall())
 
 
 def concerns(connection: duckdb.DuckDBPyConnection, chunk_id: str, person_ids: Sequence[int]) -> bool:
-    """Whether one of these people wrote, received, took part in or is named in a passage."""
+    """Whether one of these people wrote, received or took part in a passage, or is named in it."""
     return bool(
         connection.execute(
             "SELECT list_has_any(list_concat(person_ids, mentioned_person_ids), $ids) FROM chunks WHERE chunk_id = $id",
@@ -265,9 +267,9 @@ def concerns(connection: duckdb.DuckDBPyConnection, chunk_id: str, person_ids: S
 
 
 def newest(connection: Connection, now: int, sources: Sequence[str] = (), kinds: Sequence[str] = ()) -> int | None:
-    """When the newest record of these sources and kinds, or of all, was written whose time is sure, seconds, UTC.
+    """Time of the newest record of these sources and kinds (default: all) with a reliable date, in seconds, UTC.
 
-    None where there is none. The time of a file is that of its last copy, so it does not count, nor does what is dated
+    None if there is none. The modification time of a file does not count, since it may be that of a copy; nor do dates
     after `now`.
     """
     values = {"now": now, "sources": list(sources), "kinds": list(kinds)}

@@ -1,7 +1,7 @@
 """A generation limited to the records of some clients.
 
-The catalog decides what exists (`stores/client_scope.py`), and vectors, settings and manifest follow it. How much a
-word weighs is still by all passages of the store, which can change an order, and shows nothing.
+The catalog decides which records exist (`stores/client_scope.py`); vectors, settings and manifest follow it. Term
+weights still come from all passages of the store: this can change the order of hits, but reveals no text.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import ANYWHERE, ChunkFilter, ScoredPoint, VectorStore
 
-_FIRST, _TIMES = 4, 4
-"""how many times as many are asked for as are wanted at first, and by what that grows"""
+_FIRST_FACTOR, _GROWTH_FACTOR = 4, 4
+"""the first search fetches this many times the limit; each further search multiplies that number by the second"""
 
 
 @dataclass(frozen=True)
 class ScopedVectors:
-    """A store of which only these passages exist."""
+    """A view of a vector store that contains only these passages."""
 
     store: VectorStore
     chunk_ids: frozenset[str]
@@ -36,11 +36,11 @@ class ScopedVectors:
         also: Mapping[str, float] | None = None,
     ) -> list[ScoredPoint]:
         """See `VectorStore`."""
-        return self._best(lambda most: self.store.search(query, most, where, also), limit)
+        return self._best(lambda count: self.store.search(query, count, where, also), limit)
 
     def nearest(self, vector: Vectors, limit: int, where: ChunkFilter = ANYWHERE) -> list[ScoredPoint]:
         """See `VectorStore`."""
-        return self._best(lambda most: self.store.nearest(vector, most, where), limit)
+        return self._best(lambda count: self.store.nearest(vector, count, where), limit)
 
     def nearest_spans(self, vector: Vectors, chunk_ids: Collection[str]) -> list[ScoredPoint]:
         """See `VectorStore`."""
@@ -48,8 +48,8 @@ class ScopedVectors:
 
     def fetch_ids(self, where: ChunkFilter, limit: int) -> list[str]:
         """See `VectorStore`."""
-        found = self.store.fetch_ids(where, self.store.count())
-        return [one for one in found if one in self.chunk_ids][:limit]
+        chunk_ids = self.store.fetch_ids(where, self.store.count())
+        return [chunk_id for chunk_id in chunk_ids if chunk_id in self.chunk_ids][:limit]
 
     def count(self, where: ChunkFilter = ANYWHERE) -> int:
         """See `VectorStore`."""
@@ -60,14 +60,14 @@ class ScopedVectors:
         self.store.close()
 
     def _best(self, search: Callable[[int], list[ScoredPoint]], limit: int) -> list[ScoredPoint]:
-        """The best of these passages: more are asked for until there are enough or no others."""
-        most = _FIRST * limit
+        """The best visible passages: the search is widened until it has enough of them or no more results."""
+        count = _FIRST_FACTOR * limit
         while True:
-            found = search(most)
-            own = [one for one in found if one.chunk_id in self.chunk_ids]
-            if len(own) >= limit or len(found) < most:
+            points = search(count)
+            own = [point for point in points if point.chunk_id in self.chunk_ids]
+            if len(own) >= limit or len(points) < count:
                 return own[:limit]
-            most *= _TIMES
+            count *= _GROWTH_FACTOR
 
 
 def limit(
@@ -79,8 +79,8 @@ def limit(
 ) -> tuple[VectorStore, Generation, Settings]:
     """Limits an open catalog; returns store, generation and settings as these clients see them."""
     client_scope.limit(connection, clients)
-    ids = frozenset(one for (one,) in connection.execute("SELECT chunk_id FROM chunks").fetchall())
-    sources = {one for (one,) in connection.execute("SELECT DISTINCT source FROM records").fetchall()}
+    ids = frozenset(chunk_id for (chunk_id,) in connection.execute("SELECT chunk_id FROM chunks").fetchall())
+    sources = {name for (name,) in connection.execute("SELECT DISTINCT source FROM records").fetchall()}
     seen = [source for source in settings.sources if source.name in sources]
     counts = {**dict.fromkeys(generation.manifest["counts"], 0), "chunks": len(ids)}
     manifest = {**generation.manifest, "counts": counts}

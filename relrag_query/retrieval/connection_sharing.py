@@ -1,7 +1,7 @@
-"""How threads share one open archive: each reads through a cursor of its own, and the last to end lets go of it.
+"""How threads share one open archive: each reads through a cursor of its own, and the last to end releases it.
 
-A DuckDB connection that several threads use raises, or gives one the rows of another. Its cursors are connections to
-the same open files; one that a thread has done with serves the next, so there are as many as threads that read at once.
+A DuckDB connection used by several threads raises, or gives one thread the rows of another. Its cursors are connections
+to the same open files. Cursors are pooled: their number is the largest number of threads that read at once.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from relrag_pipelines.workers import cancellation
 
 
 class ArchiveError(RelragError):
-    """The archive cannot be read or asked; the message says what to do."""
+    """The archive cannot be read or queried; the message says what to do."""
 
 
 class WrongQuestion(ArchiveError):
-    """What is asked cannot be answered by any archive; the message says what can be asked."""
+    """No archive can answer this query; the message says which queries are possible."""
 
 
 class Readers:
-    """The threads that read from one connection; nobody else uses that."""
+    """A pool of cursors for the threads that read from one connection."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, let_go: Callable[[], None]) -> None:
         """`let_go` is called once, by `close` or by the thread that is the last to read after that."""
@@ -38,7 +38,7 @@ class Readers:
 
     @contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor for this thread alone, interrupted where its work is given up; ArchiveError after `close`."""
+        """A cursor for this thread alone, interrupted when its work is cancelled. Raises ArchiveError after `close`."""
         with self._lock:
             if self._closed:
                 raise ArchiveError("the archive was closed; open it again")
@@ -63,7 +63,7 @@ class Readers:
             self._let_go()
 
     def close(self) -> None:
-        """No thread may begin to read any more; those that read already end as if it were open."""
+        """Refuses new readers; threads that are already reading finish normally."""
         with self._lock:
             last = not (self._closed or self._reading)
             self._closed = True

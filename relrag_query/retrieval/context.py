@@ -1,7 +1,7 @@
-"""One query and the steps that it takes: what all steps share, and what each did.
+"""One query and its steps: the data that all steps share, and the trace of what each did.
 
-A step is a function from hits to hits. Hits never change: a step leaves some out, puts others in, or puts one that it
-knows more of in the place of another.
+A step is a function from hits to hits. Hits are immutable: a step removes some, adds others, or replaces one by a copy
+with more fields.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from relrag_query.understanding.intent import Expansion, QueryIntent, expansion_
 from relrag_query.understanding.time_expressions import TimeRange
 
 MIN_CANDIDATES = 8
-"""so many hits are always weighed against each other, so that asking for fewer gives the first of these"""
+"""smallest number of hits that are ranked, so that a smaller limit returns the first of the same list"""
 
 
 @dataclass
 class QueryContext:
-    """One query: what was asked, and of which generation."""
+    """One query: the question and the open generation."""
 
     question: str
     search_text: str
@@ -45,9 +45,9 @@ class QueryContext:
     time: TimeRange | None
     limits: ChunkFilter
     channels: frozenset[str]
-    """types of records in which the question says that it was said: a mail, a call"""
+    """record types that the question names as its source: a mail, a call"""
     limit: int
-    """hits that are weighed: at least MIN_CANDIDATES, whatever is shown of them"""
+    """number of hits that are ranked: at least MIN_CANDIDATES, however many are shown"""
     settings: Settings
     connection: duckdb.DuckDBPyConnection
     vectors: VectorStore
@@ -57,29 +57,29 @@ class QueryContext:
     embedded_text: str = ""
     """the redacted text that this is the vector of"""
     similarities: Callable[[Sequence[str]], Vectors] | None = None
-    """how near texts are to the question, a row each (`QuestionVectors.similarities`); None where it is not known"""
+    """similarity of texts to the question, one row per text (`QuestionVectors.similarities`); None without vectors"""
     lexical_reason: str = ""
     spellings: Spellings = field(default_factory=dict)
     translated: Mapping[str, float] = field(default_factory=dict)
     """tokens of what the words of the question mean in other languages -> what each counts in a search"""
     latest: bool = False
-    """asks for what holds now"""
+    """whether the question asks for the current state"""
     assets: tuple[str, ...] = ()
-    """refs of records that the question names: by a file's name, a number, or a subject"""
+    """refs of records that the question names by file name, reference number or subject"""
     people_hits: tuple[Hit, ...] = ()
-    """what is known of the people that the question is about, and passages that have to do with them"""
+    """facts about the people in the question, and passages about them"""
     excluded_labels: frozenset[str] = frozenset()
-    """labels of Gmail, in small letters; what stands under one of them is not found"""
+    """Gmail labels in lower case; mail with one of them is left out"""
     trace: list[str] = field(default_factory=list)
 
     @functools.cached_property
     def expansion(self) -> Expansion:
-        """How far the intents go from the hits."""
+        """How far the query follows relations from the hits, given its intents."""
         return expansion_for(self.intents)
 
     @functools.cached_property
     def limits_in_time(self) -> ChunkFilter:
-        """The limits, with those of the time that the question speaks of."""
+        """The limits, narrowed to the time that the question mentions."""
         return _narrow(self.limits, self.time) if self.time else self.limits
 
     def allows(self, chunk: Chunk) -> bool:
@@ -105,22 +105,25 @@ class Step(NamedTuple):
 
 
 def run(steps: Sequence[Step], context: QueryContext) -> list[Hit]:
-    """The hits after all steps, from none. The trace tells of each what came in, what went, scores and reasons."""
+    """Runs the steps on an empty list; traces which hits each step added and removed, with scores and reasons."""
     hits: list[Hit] = []
     for step in steps:
         cancellation.check()
         started, noted = time.perf_counter(), len(context.trace)
-        found = step.apply(hits, context)
+        new_hits = step.apply(hits, context)
         milliseconds = (time.perf_counter() - started) * 1000
-        said = [line.partition(": ")[2] for line in context.trace[noted:]]
-        head = "; ".join([f"{len(hits)} in, {len(found)} out", *said])
-        context.trace[noted:] = [f"{step.number} {step.name}: {head} ({milliseconds:.1f} ms)", *_changes(hits, found)]
-        hits = found
+        notes = [line.partition(": ")[2] for line in context.trace[noted:]]
+        head = "; ".join([f"{len(hits)} in, {len(new_hits)} out", *notes])
+        context.trace[noted:] = [
+            f"{step.number} {step.name}: {head} ({milliseconds:.1f} ms)",
+            *_changes(hits, new_hits),
+        ]
+        hits = new_hits
     return hits
 
 
 def _changes(before: Sequence[Hit], after: Sequence[Hit]) -> Iterator[str]:
-    """A line for each hit that came (+), went (-), or counts otherwise than before (~)."""
+    """A line for each hit that was added (+), removed (-) or scored anew (~)."""
     earlier = {hit.chunk.chunk_id: hit for hit in before}
     later = {hit.chunk.chunk_id for hit in after}
     for hit in after:

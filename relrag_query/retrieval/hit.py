@@ -1,4 +1,4 @@
-"""Hits, which the steps of a query pass on: a passage, the score that ranks it and the score that shows it."""
+"""Hits, which the steps of a query pass on: a passage, its ranking score and its display score."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RECENCY_SUPPLEMENT = "recency_supplement"
 ASSET_NEIGHBORHOOD = "asset_neighborhood"
 """roles of passages that were added for context only; what was searched for has none"""
 ENTITY_STORE = "entity_store"
-"""source of what is known of people"""
+"""source of facts about people"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class QuotedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that a step of the query brought in. A step that knows more of it puts another one in its place."""
+    """A passage that a step of the query added. A step that adds fields replaces it by a copy."""
 
     chunk: Chunk
     score: float
@@ -57,27 +57,27 @@ class Hit:
     related: str = ""
     """of one that a relation brought in: the record it is related to, why, and how sure that is, 0 to 1"""
     weight: float = 1.0
-    """what it counts beside others: less where it was sent to many"""
+    """factor of its scores: below 1 for mail that was sent to many"""
     reply: Hit | None = None
     """of a mail that asks: the mail of its thread that replies"""
     similarity: float | None = None
     """cosine of its meaning to that of the question; None where it has no vector, or was not searched for"""
     by_name: bool = False
-    """holds a name that the best hits hold, so it need hold no word of the question"""
+    """contains a name from the best hits, so it need not contain a word of the question"""
     date_quality: str = ""
     """how its time is known, as `records.Record.date_quality` says; empty of messages, whose time is always known"""
     in_time: bool = False
-    """lies within the time that the question speaks of"""
+    """whether it lies within the time that the question mentions"""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """what only this kind of record has"""
+    """fields that only this kind of record has"""
     members: tuple[str, ...] = ()
     """of a chat window: its messages, and those of the windows that it stands for"""
     messages: tuple[Message, ...] = ()
     """`members` as far as they exist, in order of time"""
     matching: tuple[int, ...] = ()
-    """positions in `messages` of those that hold words of the query"""
+    """positions in `messages` of those that contain words of the question"""
     writer_ids: tuple[int, ...] = ()
-    """person_ids of who wrote it, where that was looked up"""
+    """person_ids of its writers, if a step looked them up"""
     why: str = ""
     """why a step brought it in, for the trace"""
 
@@ -88,7 +88,7 @@ class Hit:
 
     @property
     def is_undated(self) -> bool:
-        """Whether its time says nothing of when it was written: that of its file, or one in no month of the archive."""
+        """Whether its time does not say when it was written: a file's time, or one outside the archive's months."""
         return self.date_quality in ("modified", "outside")
 
     @property
@@ -137,7 +137,7 @@ class Hit:
 
 
 def drop_context(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits without what was only said around them."""
+    """The hits without passages that were only added as context."""
     replies = {hit.reply.chunk.chunk_id for hit in hits if hit.reply}
     around = (CONTEXT_EXPANSION, RECENCY_SUPPLEMENT)
     return [hit for hit in hits if hit.role not in around or hit.chunk.chunk_id in replies]

@@ -1,4 +1,4 @@
-"""Which words of a question no passage holds: an answer says so, and is surer where there are none."""
+"""Finds words of a question that no passage contains: an answer names them, and is more confident without any."""
 
 from __future__ import annotations
 
@@ -12,46 +12,48 @@ from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit, drop_context
 from relrag_query.retrieval.term_coverage import PART, Term, passage_tokens
 
-_STEM, _ENDING = 3, 2
-"""letters that forms of a word share at least, and in which they may differ at its end"""
-_CANDIDATES = 8
-"""passages that are searched for a word: those that hold it come first, then those with its beginning"""
+_MIN_STEM, _MAX_ENDING = 3, 2
+"""forms of a word share at least the first number of letters; their endings have at most the second"""
+_MAX_CANDIDATES = 8
+"""passages read for each word: search ranks those with the word first, then those with its beginning"""
 
 
 def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
-    """Words that no passage holds, mistyped ones too; of the time asked for only where nothing is of that time."""
-    gone = _absent_words(unmatched_terms(context, hits), context)
-    gone |= {word for word, near in context.spellings.items() if not any(_inflects(word, other) for other in near)}
-    return [one.word for one in context.terms if one.word in gone]
+    """Words that no passage contains, mistyped ones too; time words only if no passage lies within that time."""
+    absent = _absent_words(unmatched_terms(context, hits), context)
+    absent |= {word for word, near in context.spellings.items() if not any(_inflects(word, other) for other in near)}
+    return [term.word for term in context.terms if term.word in absent]
 
 
 def _inflects(word: str, other: str) -> bool:
-    """Whether two words differ in their endings only, as the forms of a name do that the index has in one of them."""
-    return Prefix.similarity(fold(word), fold(other)) >= max(_STEM, len(word) - _ENDING)
+    """Whether two words differ in their endings only, such as two forms of a name."""
+    return Prefix.similarity(fold(word), fold(other)) >= max(_MIN_STEM, len(word) - _MAX_ENDING)
 
 
 def unmatched_terms(context: QueryContext, hits: list[Hit]) -> list[Term]:
-    """The words that are rare and stand in none of the hits."""
-    rare = [one for one in context.terms if not (one.light or one.occurs_in(context.frequencies))]
-    if any(one.is_time for one in rare) and context.vectors.count(context.limits_in_time):
-        rare = [one for one in rare if not one.is_time]
-    held = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in drop_context(hits))) if rare else frozenset()
-    return [one for one in rare if one.match(held) <= PART]
+    """The rare words that occur in none of the hits."""
+    rare = [term for term in context.terms if not (term.light or term.occurs_in(context.frequencies))]
+    if any(term.is_time for term in rare) and context.vectors.count(context.limits_in_time):
+        rare = [term for term in rare if not term.is_time]
+    tokens = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in drop_context(hits))) if rare else frozenset()
+    return [term for term in rare if term.match(tokens) <= PART]
 
 
 def _absent_words(terms: Sequence[Term], context: QueryContext) -> set[str]:
-    """The words that no passage within the limits holds: how often words stand is known of a sample only."""
-    found = {term.word: _candidates(term, context) for term in terms}
-    ids = list(dict.fromkeys(one for some in found.values() for one in some))
+    """The words that no passage within the limits contains: read, since frequencies come from a sample."""
+    candidates = {term.word: _candidates(term, context) for term in terms}
+    ids = list(dict.fromkeys(chunk_id for chunk_ids in candidates.values() for chunk_id in chunk_ids))
     chunks = catalog_reader.chunks(context.connection, ids) if ids else {}
-    held = {one: passage_tokens(chunk) for one, chunk in chunks.items()}
+    tokens = {chunk_id: passage_tokens(chunk) for chunk_id, chunk in chunks.items()}
     return {
-        term.word for term in terms if not any(term.match(held[one]) > PART for one in found[term.word] if one in held)
+        term.word
+        for term in terms
+        if not any(term.match(tokens[chunk_id]) > PART for chunk_id in candidates[term.word] if chunk_id in tokens)
     }
 
 
 def _candidates(term: Term, context: QueryContext) -> list[str]:
-    """Ids of the passages that are likeliest to hold a word."""
-    # also as the index writes it: a number that redaction replaced stands there as its pseudonym
+    """Ids of the passages that most likely contain a word."""
+    # include the indexed form: redaction replaces some numbers by pseudonyms
     written = " ".join([term.word, *(token for token, sure in term.tokens.items() if sure > PART)])
-    return [one.chunk_id for one in context.vectors.search(written, _CANDIDATES, context.limits)]
+    return [point.chunk_id for point in context.vectors.search(written, _MAX_CANDIDATES, context.limits)]

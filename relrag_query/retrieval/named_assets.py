@@ -14,7 +14,7 @@ _QUOTED = re.compile(r"[\"“„«״]([^\"“”„«»״]{4,120})[\"”“»״]
 
 
 def named_assets(question: str, connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-    """Refs of the records that the question names, where exactly one has that name. `question` is redacted."""
+    """Refs of the records that the question names; ambiguous names are left out. `question` is redacted."""
     files, numbers = FILE_NAME.findall(question), find_reference_numbers(question)
     subjects = _QUOTED.findall(question)
     if not (files or numbers or subjects):

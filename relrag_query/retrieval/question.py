@@ -1,4 +1,4 @@
-"""Understands a question, and makes the context that all steps of a query share."""
+"""Parses a question and builds the context that all steps of a query share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _YEAR = 365 * 86_400
 
 @dataclass(frozen=True)
 class Filters:
-    """What a query is limited to, by the names of `Archive.search`."""
+    """The limits of a query, named like the arguments of `Archive.search`."""
 
     sources: Sequence[str] = ()
     kinds: Sequence[str] = ()
@@ -74,13 +74,13 @@ def read_question(
     """
     zone = ZoneInfo(settings.timezone)
     where = _limits(filters, settings, limit, zone)
-    questions = [one.encode(errors="replace").decode() for one in (question, *follows)]  # bytes, not UTF-8
+    questions = [text.encode(errors="replace").decode() for text in (question, *follows)]  # bytes, not UTF-8
     whole = redact_question(questions[0], settings)
     assets = named_assets(whole, connection)
     inferred, trace_line = infer(whole)
     intents = inferred or classify_query_intent(questions[0], entities, assets)
     times, topics, latest = _times(questions, intents, where, zone, connection)
-    redacted = [redact_question(one, settings) for one in topics]
+    redacted = [redact_question(topic, settings) for topic in topics]
     terms = _terms(topics, redacted, times, frequencies)
     worded = spellings_in_use([term for term in terms if not term.light], wordings, store, connection)
     terms = respell(terms, worded)
@@ -98,16 +98,21 @@ def read_question(
         vectors=store, frequencies=frequencies, meaning=meaning, embedded_text=embedded_text, lexical_reason=why,
     )  # fmt: skip
     if worded:
-        context.note("wordings", "; ".join(f'for "{one}" also {", ".join(some)}' for one, some in worded.items()))
+        context.note(
+            "wordings",
+            "; ".join(f'for "{word}" also {", ".join(alternatives)}' for word, alternatives in worded.items()),
+        )
     if near:
-        context.note("spelling", "; ".join(f'for "{one}" also {", ".join(some)}' for one, some in near.items()))
+        context.note(
+            "spelling", "; ".join(f'for "{word}" also {", ".join(alternatives)}' for word, alternatives in near.items())
+        )
     if trace_line:
         context.note("intents", trace_line)
     return context
 
 
 def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) -> ChunkFilter:
-    """What the query is limited to, but for a person. Raises as `read_question` does."""
+    """The limits of the query except the person. Raises as `read_question` does."""
     since, until = filters.since, filters.until
     for name in filters.sources:
         settings.source(name)
@@ -128,9 +133,9 @@ def _times(
     zone: ZoneInfo,
     connection: duckdb.DuckDBPyConnection,
 ) -> tuple[list[TimeRange | None], list[str], bool]:
-    """The time that each question means, each without it, and whether the first asks for the newest."""
-    times = [_time(one, where, zone, connection) for one in questions]
-    topics = [_topic(one, when) for one, when in zip(questions, times, strict=True)]
+    """The time that each question means, the questions without it, and whether the first asks for the newest."""
+    times = [_time(text, where, zone, connection) for text in questions]
+    topics = [_topic(text, when) for text, when in zip(questions, times, strict=True)]
     latest = asks_for_latest(questions[0], intents)
     if latest and times[0] and asks_for_latest(times[0].phrase, []):
         times[0] = None  # today means now
@@ -160,7 +165,7 @@ def _time(question: str, where: ChunkFilter, zone: ZoneInfo, connection: duckdb.
 
 
 def _bound(when: TimeRange | None) -> int | None:
-    """Where a range begins; of one without a beginning where it ends."""
+    """The beginning of a range, or its end if it has no beginning."""
     return None if when is None else when.until if when.since is None else when.since
 
 
@@ -175,28 +180,30 @@ def _topic(question: str, when: TimeRange | None) -> str:
 
 
 def _channels(questions: Sequence[str]) -> frozenset[str]:
-    """The types of records that the last question names which names any."""
-    named = (named_channel(one, classify_query_intent(one, [], [])) for one in questions)
+    """The record types named by the first of `questions` that names any."""
+    named = (named_channel(text, classify_query_intent(text, [], [])) for text in questions)
     return next(filter(None, named), frozenset())
 
 
 def _terms(
     topics: Sequence[str], redacted: Sequence[str], times: Sequence[TimeRange | None], frequencies: Frequencies
 ) -> list[Term]:
-    """The words of the question, then those of earlier ones that it lacks; each question counts half of the next."""
+    """The words of the question, then further words of earlier ones, each weighted half as much as the next."""
     phrases = [when.phrase if when and not when.relative else "" for when in times]
-    first, *earlier = [query_terms(*one) for one in zip(topics, repeat(frequencies), redacted, phrases, strict=False)]
-    known = {token for term in first for token in term.tokens}
+    first, *earlier = [
+        query_terms(*parts) for parts in zip(topics, repeat(frequencies), redacted, phrases, strict=False)
+    ]
+    tokens = {token for term in first for token in term.tokens}
     terms = list(first)
-    for age, some in enumerate(earlier, 1):
-        new = [term for term in some if not (term.light or term.is_time) and known.isdisjoint(term.tokens)]
+    for age, older in enumerate(earlier, 1):
+        new = [term for term in older if not (term.light or term.is_time) and tokens.isdisjoint(term.tokens)]
         terms += [replace(term, weight=term.weight / 2**age, adjacent=False) for term in new]
-        known.update(token for term in new for token in term.tokens)
+        tokens.update(token for term in new for token in term.tokens)
     return heaviest(terms)
 
 
 def redact_question(question: str, settings: Settings) -> str:
-    """The question as it would stand in the index: personal data replaced as in any text."""
+    """The question with personal data replaced, as in the index."""
     return Workspace(settings).redactor.redact_query(question) if settings.pii_redaction_enabled else question
 
 

@@ -1,7 +1,7 @@
-"""How much of a question is read, so that what it costs is bounded however long it is.
+"""Limits how much of a question is read, so that its cost is bounded.
 
-What a question costs grows with its words, times the passages and sentences that are compared with each. The beginning
-that is read is about a page of text; of its words the heaviest are looked for.
+The cost of a question grows with its words times the passages and sentences that are compared with each. About half a
+page of it is read, and its heaviest words are searched for.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.term_coverage import Term
 
 LONGEST = 20_000
-"""characters above which a question is refused"""
+"""longest question that is accepted, in characters"""
 READ = 1_000
-"""characters that are read of a question and those it follows: half a page, five times what people ask"""
+"""characters read of a question and the earlier ones together: half a page, five times a usual question"""
 NOTICE = f"Only the first {READ:,} characters of the question were read."
-_MOST_TERMS = 64
+_MAX_TERMS = 64
 """words that passages are searched for and compared by"""
 
 
 def shorten(question: str) -> str:
-    """The beginning of a question that is read, to the end of a word where it has words.
+    """The beginning of a question, cut at the end of a word if possible.
 
     Raises WrongQuestion where it is longer than LONGEST.
     """
@@ -32,32 +32,35 @@ def shorten(question: str) -> str:
 
 
 def shorten_all(question: str, follows: Sequence[str]) -> tuple[str, list[str]]:
-    """The beginning of a question, and as much of those it follows, the last one first, as is read beside it.
+    """The beginnings of a question and of the earlier questions, the last one first, within the same limit.
 
     Raises WrongQuestion as `shorten` does.
     """
     first, room, earlier = shorten(question), READ, []
     room -= len(first)
-    for one in follows:
-        if part := _beginning(one, room):
+    for text in follows:
+        if part := _beginning(text, room):
             earlier.append(part)
             room -= len(part)
     return first, earlier
 
 
 def heaviest(terms: Sequence[Term]) -> list[Term]:
-    """The words of a question that weigh most, in their order; all, where they are few."""
-    if len(terms) <= _MOST_TERMS:
+    """At most `_MAX_TERMS` words of a question, those with the largest weights, in their order."""
+    if len(terms) <= _MAX_TERMS:
         return list(terms)
-    order = sorted(range(len(terms)), key=lambda place: (-terms[place].weight, place))
-    kept = sorted(order[:_MOST_TERMS])
-    behind = {place + 1 for place in kept}
-    return [terms[place] if place in behind else replace(terms[place], adjacent=False) for place in kept]
+    order = sorted(range(len(terms)), key=lambda position: (-terms[position].weight, position))
+    positions = sorted(order[:_MAX_TERMS])
+    successors = {position + 1 for position in positions}
+    return [
+        terms[position] if position in successors else replace(terms[position], adjacent=False)
+        for position in positions
+    ]
 
 
-def _beginning(text: str, most: int) -> str:
-    if len(text) <= most:
+def _beginning(text: str, limit: int) -> str:
+    if len(text) <= limit:
         return text
-    begun = text[:most]
-    whole, _, cut = begun.rpartition(" ")
-    return whole if len(cut) < most / 2 else begun
+    beginning = text[:limit]
+    words, _, last_word = beginning.rpartition(" ")
+    return words if len(last_word) < limit / 2 else beginning

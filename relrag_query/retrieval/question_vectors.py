@@ -1,4 +1,4 @@
-"""Questions as vectors, by the model whose vectors a generation holds."""
+"""Embeds questions with the model that embedded a generation."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class QuestionVectors:
         self._settings = settings
         self._manifest = manifest
         self._once = threading.RLock()
-        """held where the model is loaded: `cached_property` alone loads it for each thread"""
+        """lock for loading the model: `cached_property` alone would load it once per thread"""
 
     @property
     def means(self) -> dict[str, Any]:
-        """Means of the vectors of each language, by which they are centred; empty for a model without."""
-        found: dict[str, Any] = self._manifest.get("means", {})
-        return found
+        """Mean vector of each language, subtracted to centre vectors; empty for models that need none."""
+        means: dict[str, Any] = self._manifest.get("means", {})
+        return means
 
-    def of_question(self, redacted: str) -> tuple[Vectors | None, str]:
+    def embed(self, redacted: str) -> tuple[Vectors | None, str]:
         """The vector of a question, or why it has none."""
         try:
             model = embedders.model(self._settings)
@@ -58,14 +58,14 @@ class QuestionVectors:
         except EmbeddingError as error:
             return None, str(error)
 
-    def similarities(self, asked: str, meaning: Vectors, texts: Sequence[str]) -> Vectors:
-        """How near texts are to a redacted question, whose vector is `meaning`; e5 alone comes with means.
+    def similarities(self, question: str, meaning: Vectors, texts: Sequence[str]) -> Vectors:
+        """Similarity of texts to a redacted question, whose vector is `meaning`; only e5 supports this.
 
-        A row a text: the cosine, then what `late_interaction.likeness` tells.
+        One row per text: the cosine, then the values of `late_interaction.likeness`.
         """
         with self._once:
             model = cast(E5, self._embedder)
-        return compare(model, self.means, asked, meaning, texts)
+        return compare(model, self.means, question, meaning, texts)
 
     @functools.cached_property
     def _query_settings(self) -> Settings | None:
@@ -77,8 +77,8 @@ class QuestionVectors:
         return embedders.load(self._query_settings or self._settings)
 
 
-def compare(model: E5, means: Means, asked: str, meaning: Vectors, texts: Sequence[str]) -> Vectors:
-    """What `QuestionVectors.similarities` tells, of passages with these means."""
-    vectors, by_token = model.compare(to_entity_type(asked), [to_entity_type(text) for text in texts])
-    found: Vectors = np.c_[centring.centre(vectors, means) @ meaning, by_token]
-    return found
+def compare(model: E5, means: Means, question: str, meaning: Vectors, texts: Sequence[str]) -> Vectors:
+    """The values of `QuestionVectors.similarities` for passages with these means."""
+    vectors, by_token = model.compare(to_entity_type(question), [to_entity_type(text) for text in texts])
+    rows: Vectors = np.c_[centring.centre(vectors, means) @ meaning, by_token]
+    return rows

@@ -1,9 +1,9 @@
 """An open catalog of older policies, redacted as it is read.
 
-Policies may have become stricter since a generation was published, and the next sync has not come yet. Every table
-that readers ask becomes a view whose texts go through the policies of now, so that nothing shows what they hide. A
-record is looked at as a whole, once: what is found anywhere in it goes from all that is shown of it. It costs time for
-each row that a query shows, until the next sync. Ids are left alone: they are safe whatever the policies.
+Policies may have become stricter since a generation was published. Until the next sync, every table that readers query
+is replaced by a view whose texts are redacted by the current policies. A record is searched once, as a whole: a value
+found anywhere in it is redacted in all its columns. This costs time for each row that a query returns. Ids are not
+redacted: they contain no personal data under any policy.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ _TEXTS = {
     "person_relationships": ("description", "notes", "source_quote"),
 }
 """columns that hold text of the archive"""
-_OF_NO_RECORD = "[]::VARCHAR[]"
-_RECORDS = {
+_NO_RECORD_IDS = "[]::VARCHAR[]"
+_RECORD_IDS = {
     "records": "[asset_id]",
     "chunks": "list_append(members, asset_id)",
     "identifiers": "[asset_id]",
     "person_facts": "[source_ref]",
     "person_relationships": "[source_ref]",
 }
-"""ids of the records that a row is made of; of a window over a chat also its own, which is no record's"""
-_PHONE = {"identifiers": "kind = 'phone'", "person_aliases": "kind = 'phone'"}
-"""where a text is a phone, however it looks"""
+"""ids of the records that a row consists of; a chat window adds its own id, which belongs to no record"""
+_IS_PHONE = {"identifiers": "kind = 'phone'", "person_aliases": "kind = 'phone'"}
+"""SQL condition under which a text is a phone number, whatever its format"""
 
 
 def redact(connection: duckdb.DuckDBPyConnection, settings: Settings, generation: Generation) -> None:
-    """Redacts what the catalog of a generation shows from now on, its cursors too; what cannot be is withheld.
+    """Makes the catalog of a generation, and its cursors, return redacted texts; withholds those that fail.
 
-    Only `indexed_records` stay as they were indexed: to be compared with what is asked, and never shown. Nothing
-    changes where the generation was published under the policies of now. Raises KeysError where the keys are missing,
+    Only `indexed_records` keeps the indexed texts: they are compared with questions, and never shown. Nothing changes
+    if the generation was published under the current policies. Raises KeysError where the keys are missing,
     PolicyError and SettingsError where the policies are wrong.
     """
     workspace = Workspace(settings)
@@ -85,32 +85,36 @@ def redact(connection: duckdb.DuckDBPyConnection, settings: Settings, generation
     connection.create_function("redacted_json", json, ["VARCHAR", "VARCHAR[]"], "VARCHAR")
     for table, names in _TEXTS.items():
         row = {column.name: column for column in columns(TABLES[table].row)}
-        of = _RECORDS.get(table, _OF_NO_RECORD)
-        phone = _PHONE.get(table, "false")
-        shown = ", ".join(f'{_expression(row[name], of, phone)} AS "{name}"' for name in names)
+        record_ids = _RECORD_IDS.get(table, _NO_RECORD_IDS)
+        phone = _IS_PHONE.get(table, "false")
+        shown = ", ".join(f'{_expression(row[name], record_ids, phone)} AS "{name}"' for name in names)
         connection.execute(f"ALTER VIEW {table} RENAME TO indexed_{table}")
         connection.execute(f"CREATE VIEW {table} AS SELECT * REPLACE ({shown}) FROM indexed_{table}")  # noqa: S608
 
 
 def _redacted_json(text: str, redactor: PIIRedactor, channel: str, values: RecordValues) -> Any:
-    """JSON redacted, of numbers only long ones where no value is known, since a short one may be it."""
-    least = 0 if values else json_values.LONG_NUMBER
-    return redact_json(json_values.parse(text), lambda one: redactor.redact(one, channel, values=values), least)
+    """JSON redacted; if no values are known, short numbers are kept, else each number may be one of the values."""
+    min_digits = 0 if values else json_values.LONG_NUMBER
+    return redact_json(
+        json_values.parse(text), lambda string: redactor.redact(string, channel, values=values), min_digits
+    )
 
 
-def _expression(column: Column, of: str, phone: str) -> str:
+def _expression(column: Column, arguments: str, phone: str) -> str:
     if column.json:
-        return f'redacted_json("{column.name}", {of})'
-    return _redact_sql(f'"{column.name}"', column.type, f"{of}, {phone}")
+        return f'redacted_json("{column.name}", {arguments})'
+    return _redact_sql(f'"{column.name}"', column.type, f"{arguments}, {phone}")
 
 
-def _redact_sql(value: str, kind: pa.DataType, of: str) -> str:
-    """SQL that gives a value of a type with each string in it redacted."""
+def _redact_sql(value: str, kind: pa.DataType, arguments: str) -> str:
+    """SQL expression of a value of this type with each string in it redacted."""
     if pa.types.is_string(kind):
-        return f"redacted({value}, {of})"
+        return f"redacted({value}, {arguments})"
     if pa.types.is_list(kind):
-        return f"list_transform({value}, lambda one: {_redact_sql('one', kind.value_type, of)})"
+        return f"list_transform({value}, lambda element: {_redact_sql('element', kind.value_type, arguments)})"
     if pa.types.is_struct(kind):
-        fields = ", ".join(f'"{one.name}" := {_redact_sql(f"{value}.{one.name}", one.type, of)}' for one in kind)
+        fields = ", ".join(
+            f'"{field.name}" := {_redact_sql(f"{value}.{field.name}", field.type, arguments)}' for field in kind
+        )
         return f"struct_pack({fields})"
     return value

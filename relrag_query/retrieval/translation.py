@@ -1,7 +1,7 @@
-"""Words of other languages that mean what the words of a question mean, so that texts in these are found.
+"""Translates the words of a question, so that texts in other languages are found.
 
-Dictionary-based query translation. All words for one word of the question count as that word: what a passage holds of
-it is the most that it holds of any (Pirkola 1998, https://doi.org/10.1145/290941.290957).
+Dictionary-based query translation. All translations of a word count as that word: a passage matches it as well as it
+matches the best translation (Pirkola 1998, https://doi.org/10.1145/290941.290957).
 """
 
 from __future__ import annotations
@@ -16,67 +16,69 @@ from relrag_query.retrieval.term_coverage import Frequencies, Term, idf, passage
 from relrag_query.understanding import lexicon
 
 Translations = Mapping[str, Mapping[str, float]]
-"""a word of the question -> tokens of its translations -> how surely a text with one of them holds the translation"""
+"""word of the question -> token of a translation -> confidence that a text with the token contains the translation"""
 
-_SHARE = 0.7
-"""how surely a text that holds a translation holds the word: most words have several meanings"""
-_SOUGHT = 1.25
-"""what a translation counts in the search for passages: in another language it may be all they share with a question"""
-_FORM = 0.9
-"""how surely a token has to tell a translation to be searched for: its first letters alone do not"""
+_TRANSLATION_CONFIDENCE = 0.7
+"""confidence of a translation: most words have several meanings"""
+_SEARCH_WEIGHT = 1.25
+"""search weight of a translation: a text in another language may share nothing else with the question"""
+_MIN_CONFIDENCE = 0.9
+"""smallest confidence of a token that is searched for: its first letters alone have less"""
 
 
 def translations(terms: Sequence[Term], question: str) -> Translations:
-    """The translations of the words of a question; of names, times and words that only ask there are none."""
+    """The translations of the words of a question, except names, times and words that only ask."""
     default = is_english(question)
     words = {
         term.word: lexicon.translations(term.word, default=default)
         for term in terms
         if not (term.light or term.is_time or _is_name(term.word, question))
     }
-    return {word: dict(_tokens(found)) for word, found in words.items() if found}
+    return {word: dict(_tokens(forms)) for word, forms in words.items() if forms}
 
 
-def translate(terms: Sequence[Term], found: Translations) -> list[Term]:
-    """The terms, each found by its translations as well."""
+def translate(terms: Sequence[Term], translated: Translations) -> list[Term]:
+    """The terms; each also matches its translations."""
     return [
-        replace(term, translations={token: _SHARE * sure for token, sure in found[term.word].items()})
-        if term.word in found
+        replace(
+            term, translations={token: _TRANSLATION_CONFIDENCE * sure for token, sure in translated[term.word].items()}
+        )
+        if term.word in translated
         else term
         for term in terms
     ]
 
 
-def translation_tokens(found: Translations, frequencies: Frequencies) -> dict[str, float]:
-    """The tokens that are searched for, each with what it counts beside a word of the question.
+def translation_tokens(translated: Translations, frequencies: Frequencies) -> dict[str, float]:
+    """The tokens to search for, each with its weight relative to a word of the question.
 
-    Search weighs each token by its own rarity; this makes of it that of all tokens of the word together.
+    Search weighs each token by its own rarity; this weight makes it the rarity of all tokens of the word together.
     """
     counted: dict[str, float] = {}
-    for tokens in found.values():
-        sought = _sought(tokens)
-        together = idf(passages_with(sought, frequencies), frequencies)
+    for tokens in translated.values():
+        sought = _searched_tokens(tokens)
+        rarity = idf(passages_with(sought, frequencies), frequencies)
         for token in sought:
-            counted[token] = _SOUGHT * min(1.0, together / idf(frequencies.get(token, 1), frequencies))
+            counted[token] = _SEARCH_WEIGHT * min(1.0, rarity / idf(frequencies.get(token, 1), frequencies))
     return counted
 
 
-def _sought(tokens: Mapping[str, float]) -> list[str]:
-    """Those that tell a translation by themselves: of a word and its beginning only that, which all its forms have."""
-    sure = [token for token, one in tokens.items() if one >= _FORM]
-    begun = tuple(token[1:] for token in sure if token.startswith("~"))
-    return [token for token in sure if not token.startswith(begun or "~~")]
+def _searched_tokens(tokens: Mapping[str, float]) -> list[str]:
+    """The tokens that identify a translation; of a word and its beginning only the beginning, shared by all forms."""
+    confident = [token for token, confidence in tokens.items() if confidence >= _MIN_CONFIDENCE]
+    endings = tuple(token[1:] for token in confident if token.startswith("~"))
+    return [token for token in confident if not token.startswith(endings or "~~")]
 
 
 def _tokens(words: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, float]]:
-    """The tokens of translations, the surest of equal ones last."""
-    found = [
-        (token, sure)
-        for language, some in words.items()
-        for word in some
-        for token, sure in _forms(word, inflected=language != DEFAULT)
+    """The tokens of translations by rising confidence, so that in a dict the highest one wins."""
+    tokens = [
+        (token, confidence)
+        for language, texts in words.items()
+        for word in texts
+        for token, confidence in _forms(word, inflected=language != DEFAULT)
     ]
-    return iter(sorted(found, key=lambda one: one[1]))
+    return iter(sorted(tokens, key=lambda pair: pair[1]))
 
 
 def _forms(word: str, *, inflected: bool) -> Iterator[tuple[str, float]]:

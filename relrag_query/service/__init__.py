@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relrag_query.retrieval.question import Filters
-    from relrag_query.service.cursors import MOST
+    from relrag_query.service.cursors import MAX_ENTRIES
     from relrag_query.service.errors import NotServed, UnknownRef
     from relrag_query.service.graph_replies import GraphLimits, GraphReply
     from relrag_query.service.service import Service
 
-__all__ = ["MOST", "Filters", "GraphLimits", "GraphReply", "NotServed", "Service", "UnknownRef"]
+__all__ = ["MAX_ENTRIES", "Filters", "GraphLimits", "GraphReply", "NotServed", "Service", "UnknownRef"]
 
 _MODULES = {
     "relrag_query.retrieval.question": ("Filters",),
-    "relrag_query.service.cursors": ("MOST",),
+    "relrag_query.service.cursors": ("MAX_ENTRIES",),
     "relrag_query.service.errors": ("NotServed", "UnknownRef"),
     "relrag_query.service.graph_replies": ("GraphLimits", "GraphReply"),
     "relrag_query.service.service": ("Service",),

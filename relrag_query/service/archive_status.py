@@ -1,4 +1,4 @@
-"""The state of an archive: what each source holds, what is published, how far it is behind, what failed."""
+"""The state of an archive: contents of each source, the published generation, pending work, failures."""
 
 from __future__ import annotations
 
@@ -48,85 +48,95 @@ from relrag_query.retrieval.redacted_views import WITHHELD
 
 @dataclass
 class SourceStatus:
-    """What there is of one source."""
+    """The state of one source."""
 
     name: str
     kind: str
     path: str
     units: int = 0
-    """files that were read"""
+    """number of files read"""
     bytes: int = 0
-    """of those files"""
+    """size of those files"""
     records: int = 0
     chunks: int = 0
     months: int = 0
     """months with records"""
     gaps: list[str] = field(default_factory=list)
-    """stretches of months without records between the oldest and the newest, such as 2024-02 to 2024-05; not those
-    behind the first month, which holds what has no date"""
+    """spans of months without records between the oldest and the newest, such as 2024-02 to 2024-05; without the span
+    after the first month, which holds undated records"""
     stored_bytes: int = 0
-    """of its private records and its part of the lake"""
+    """size of its private records and its part of the lake"""
     newest: str | None = None
-    """time of the newest record, ISO 8601, UTC; a day or a year where no more is known"""
+    """time of the newest record, ISO 8601, UTC; only a day or a year if the record has no more"""
     failures: dict[str, int] = field(default_factory=dict)
-    """fault -> how many"""
+    """count by fault word"""
     problem: str = ""
 
 
 @dataclass
 class Status:
-    """What there is of an archive."""
+    """The state of an archive."""
 
     archive: str
     home: str
     sources: list[SourceStatus]
     generation: dict[str, Any] | None = None
-    """number, published_at, bytes on the disk, counts; embedder: whose vectors it holds, empty for none;
-    collection and server, where its vectors are on one"""
+    """number, published_at, bytes on disk, counts; embedder: name of the model of its vectors, empty for none;
+    collection and server, if its vectors are on a server"""
     tables: dict[str, int] = field(default_factory=dict)
-    """rows of each table of the whole archive that was made"""
+    """row count of each archive-wide table"""
     evaluations: list[dict[str, float]] = field(default_factory=list)
-    """what `relrag eval` or the golden set measured of it: questions, and the share answered"""
+    """results of `relrag eval` and the golden set for this generation: number of questions, share answered"""
     sync: str = ""
-    """what a sync would do; empty when it would do nothing"""
+    """what a sync would do; empty if the archive is up to date"""
     left_out: list[str] = field(default_factory=list)
-    """what no source reads, in words: files in the folders of sources, sources that are no longer in relrag.toml"""
+    """sentences about unread files in the folders of sources, and about sources missing from relrag.toml"""
     unread_files: list[unread_files.UnreadFile] = field(default_factory=list)
-    """each of those files, with the reason and the remedy"""
+    """the unread files, with reason and remedy"""
     problems: list[str] = field(default_factory=list)
     waiting: dict[str, int] = field(default_factory=dict)
-    """what calls wait for (transcript, approval) -> how many"""
+    """number of calls that wait for a transcript or for approval"""
     forgotten: dict[str, int] = field(default_factory=dict)
-    """rules: what was forgotten and is kept out; records: how many went by them"""
+    """rules: number of erasure rules; records: number of records they removed"""
     writing: str | None = None
-    """who is writing now"""
+    """the command that holds the lock, if any"""
 
 
 def load_failures(home: Path, source: str) -> list[Failure]:
-    """What could not be read in a source, and what could not be redacted."""
-    found = unit_state.load_failures(home, source)
+    """The failures of a source: units that could not be read, and rows that could not be redacted."""
+    failures = unit_state.load_failures(home, source)
     for month in sorted(lake.manifest(home, "failures", source)):
-        found += [Failure(**row) for row in lake.read(home, "failures", source, month).to_pylist()]
-    return found
+        failures += [Failure(**row) for row in lake.read(home, "failures", source, month).to_pylist()]
+    return failures
 
 
-def redact(found: Status, settings: Settings) -> Status:
-    """As pages and API show it; the command line shows names of files as they are, so that they are found."""
-    said = _redaction(settings)
-    unread = [replace(one, path=said(one.path), remedy=said(one.remedy)) for one in found.unread_files]
+def redact(status: Status, settings: Settings) -> Status:
+    """The status with redacted file names, for pages and API. The command line shows the real names."""
+    redact_text = _redaction(settings)
+    unread = [
+        replace(file, path=redact_text(file.path), remedy=redact_text(file.remedy)) for file in status.unread_files
+    ]
     return replace(
-        found,
-        left_out=[said(one) for one in found.left_out],
+        status,
+        left_out=[redact_text(sentence) for sentence in status.left_out],
         unread_files=unread,
-        problems=[said(one) for one in found.problems],
+        problems=[redact_text(problem) for problem in status.problems],
     )
 
 
 def redacted_failures(settings: Settings) -> list[Failure]:
-    """What could not be read in any source, as the page shows it."""
-    said = _redaction(settings)
-    found = [one for source in settings.sources for one in load_failures(settings.home_path, source.name)]
-    return [replace(one, unit=said(one.unit), location=said(one.location), message=said(one.message)) for one in found]
+    """The failures of all sources, redacted for the page."""
+    redact_text = _redaction(settings)
+    failures = [failure for source in settings.sources for failure in load_failures(settings.home_path, source.name)]
+    return [
+        replace(
+            failure,
+            unit=redact_text(failure.unit),
+            location=redact_text(failure.location),
+            message=redact_text(failure.message),
+        )
+        for failure in failures
+    ]
 
 
 def _redaction(settings: Settings) -> Callable[[str], str]:
@@ -146,78 +156,79 @@ def _redaction(settings: Settings) -> Callable[[str], str]:
 
 
 def collect(settings: Settings) -> Status:
-    """Looks at everything and writes nothing, whatever is missing."""
+    """Collects the status. It writes nothing, and reports missing parts as problems."""
     home = settings.home_path
-    found = Status(settings.archive, str(home), [_source(settings, source) for source in settings.sources])
+    status = Status(settings.archive, str(home), [_source(settings, source) for source in settings.sources])
     try:
         with generations.open_current(home) as current:
             size_of_files = sum(_on_disk(current.path / name) for name in current.manifest["files"])
-            kept = {name: current.manifest[name] for name in ("published_at", "counts")}
-            kept["embedder"] = current.manifest.get("embedder", "")
-            found.generation = {"number": current.number, **kept, "bytes": size_of_files}
-            if there := generation_damage.on_server(home, current.number):
-                found.generation |= {"collection": there.name, "server": there.url}
-            found.evaluations = [
-                {"questions": one.figures.get("questions", 0), one.headline[0]: one.headline[1]}
-                for one in evaluation_history.load(home)
-                if one.generation == current.number
+            fields = {name: current.manifest[name] for name in ("published_at", "counts")}
+            fields["embedder"] = current.manifest.get("embedder", "")
+            status.generation = {"number": current.number, **fields, "bytes": size_of_files}
+            if collection := generation_damage.on_server(home, current.number):
+                status.generation |= {"collection": collection.name, "server": collection.url}
+            status.evaluations = [
+                {"questions": evaluation.figures.get("questions", 0), evaluation.headline[0]: evaluation.headline[1]}
+                for evaluation in evaluation_history.load(home)
+                if evaluation.generation == current.number
             ]
     except NothingPublished:
         pass
     except GenerationError as error:
-        found.problems.append(str(error))
+        status.problems.append(str(error))
     try:
         entries = {table: archive_tables.entry(home, table) for table in archive_tables.NAMES}
-        found.tables = {table: entry.rows for table, entry in entries.items() if entry}
-        found.waiting = call_review.waiting_calls(settings)
+        status.tables = {table: entry.rows for table, entry in entries.items() if entry}
+        status.waiting = call_review.waiting_calls(settings)
     except LakeError as error:
-        found.problems.append(str(error))
-    found.problems += [
-        f"{left} is still to be removed; a sync does it" for left in retired_generations.describe_remote_leftovers(home)
+        status.problems.append(str(error))
+    status.problems += [
+        f"{leftover} is still to be removed; a sync does it"
+        for leftover in retired_generations.describe_remote_leftovers(home)
     ]
-    found.sync, problems = _pending(settings)
-    found.problems += problems
+    status.sync, problems = _pending(settings)
+    status.problems += problems
     unread = unread_files.find_unread(settings)
-    found.left_out, found.unread_files = list(unread.sentences()), unread.files()
+    status.left_out, status.unread_files = list(unread.sentences()), unread.files()
     forgotten = rule_file.load(home).rules
-    found.forgotten = {"rules": len(forgotten), "records": sum(rule.records for rule in forgotten)}
-    found.writing = lock.holder(home)
-    return found
+    status.forgotten = {"rules": len(forgotten), "records": sum(rule.records for rule in forgotten)}
+    status.writing = lock.holder(home)
+    return status
 
 
 def _on_disk(path: Path) -> int:
-    """Bytes that a file takes: most of those of the vector store are holes. None where it is gone."""
+    """Bytes that a file occupies on disk, since the vector store writes sparse files; 0 if the file is missing."""
     try:
-        found = path.stat()
+        file_stat = path.stat()
     except OSError:
         return 0
-    return min(found.st_size, found.st_blocks * 512)
+    return min(file_stat.st_size, file_stat.st_blocks * 512)
 
 
 def _source(settings: Settings, source: Source) -> SourceStatus:
     home = settings.home_path
-    found = SourceStatus(source.name, source.kind, str(settings.source_path(source)))
+    status = SourceStatus(source.name, source.kind, str(settings.source_path(source)))
     try:
-        known = unit_state.load(home, source.name)
+        units = unit_state.load(home, source.name)
         manifests = {table: lake.manifest(home, table, source.name) for table in TABLES}
-        found.failures = dict(sorted(Counter(one.fault for one in load_failures(home, source.name)).items()))
+        status.failures = dict(sorted(Counter(failure.fault for failure in load_failures(home, source.name)).items()))
     except (LakeError, UnitsError) as error:
-        found.problem = str(error)
-        return found
-    found.units, found.bytes = len(known), sum(unit.size for unit in known.values())
-    found.records = sum(entry.rows for entry in manifests["records"].values())
-    found.chunks = sum(entry.rows for entry in manifests["chunks"].values())
-    dated = sorted(month for month, entry in manifests["records"].items() if entry.rows)
-    found.gaps = list(_gaps([month for month in dated if month > settings.first_month]))
-    found.months = sum(entry.rows > 0 for entry in manifests["records"].values())
-    found.stored_bytes = sum(entry.bytes for entries in manifests.values() for entry in entries.values())
-    found.newest = _newest(home, source.name)
-    return found
+        status.problem = str(error)
+        return status
+    status.units, status.bytes = len(units), sum(unit.size for unit in units.values())
+    status.records = sum(entry.rows for entry in manifests["records"].values())
+    status.chunks = sum(entry.rows for entry in manifests["chunks"].values())
+    months = sorted(month for month, entry in manifests["records"].items() if entry.rows)
+    status.gaps = list(_gaps([month for month in months if month > settings.first_month]))
+    status.months = sum(entry.rows > 0 for entry in manifests["records"].values())
+    status.stored_bytes = sum(entry.bytes for entries in manifests.values() for entry in entries.values())
+    status.newest = _newest(home, source.name)
+    return status
 
 
 def _gaps(months: Sequence[str]) -> Iterator[str]:
-    for before, after in itertools.pairwise(months):
-        if missing := month_range(before, after)[1:-1]:
+    for start, end in itertools.pairwise(months):
+        if missing := month_range(start, end)[1:-1]:
             yield " to ".join(dict.fromkeys((missing[0], missing[-1])))
 
 
@@ -227,27 +238,27 @@ def _newest(home: Path, source: str) -> str | None:
         if (newest := pc.max(rows["ts"]).as_py()) is None:
             continue
         row = rows.slice(pc.index(rows["ts"], newest).as_py(), 1).to_pylist()[0]
-        said = time_of(newest, ZoneInfo("UTC"), row["rag_source_type"], row["date_quality"])
-        return said if " " not in said else datetime.fromtimestamp(newest, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        time = time_of(newest, ZoneInfo("UTC"), row["rag_source_type"], row["date_quality"])
+        return time if " " not in time else datetime.fromtimestamp(newest, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return None
 
 
 def _pending(settings: Settings) -> tuple[str, list[str]]:
-    """What a sync would do, and what stands in its way. New keys are never made here."""
+    """What a sync would do, and the problems that prevent it. Creates no keys."""
     if not settings.key_store.exists() and not (settings.home_path / "private").exists():
         return _first_sync(settings)
     try:
         todo = plans.build_plan(Workspace(settings))
     except (EmbeddingError, GenerationError, JournalError, KeysError, LakeError, UnitsError) as error:
         return "", [str(error)]
-    read = sum(export.new + export.changed for export in todo.exports)
-    gone = sum(export.gone for export in todo.exports)
-    months = len({(one.source, one.month) for one in todo.stale})
+    new_files = sum(export.new + export.changed for export in todo.exports)
+    gone_files = sum(export.gone for export in todo.exports)
+    months = len({(month.source, month.month) for month in todo.stale})
     parts = [
-        f"read {number(read, 'file')}" if read else "",
-        f"let go of {number(gone, 'file that is', 'files that are')} gone" if gone else "",
+        f"read {number(new_files, 'file')}" if new_files else "",
+        f"let go of {number(gone_files, 'file that is', 'files that are')} gone" if gone_files else "",
         f"make {number(months, 'month')} again" if months else "",
-        f"make {', '.join(one.stage for one in todo.archive)}" if todo.archive else "",
+        f"make {', '.join(stale.stage for stale in todo.archive)}" if todo.archive else "",
         "publish a new generation" if todo.publish else "",
     ]
     return ", ".join(part for part in parts if part), todo.problems
@@ -257,8 +268,8 @@ def _first_sync(settings: Settings) -> tuple[str, list[str]]:
     files, total, problems = 0, 0, []
     for source in settings.sources:
         try:
-            taken = ownership.claimed_elsewhere(settings, source)
-            scan = scan_units(settings.source_path(source), KINDS[source.kind], source, {}, "", taken=taken)
+            claimed = ownership.claimed_elsewhere(settings, source)
+            scan = scan_units(settings.source_path(source), KINDS[source.kind], source, {}, "", taken=claimed)
         except SourceNotFound as missing:
             problems.append(f"{source.name}: {missing}")
             continue

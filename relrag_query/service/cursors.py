@@ -1,6 +1,6 @@
-"""Cursors: where the next page of a list begins, in the generation that the first page was read from.
+"""Cursors: the start of the next page of a list, in the generation of the first page.
 
-To a caller they are opaque. What they hold is no secret, and a changed one shows nothing that could not be asked for.
+Cursors are opaque to callers, but not secret: a forged cursor gives no access to other data.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import re
 
 from relrag_pipelines.errors import RelragError
 
-MOST = 100
-"""entries of one page of a list"""
+MAX_ENTRIES = 100
+"""maximum number of entries on a page"""
 PATTERN = r"^[1-9][0-9]{0,8}-(0|[1-9][0-9]{0,6})$"
-"""generation and number of entries before the page"""
+"""the generation, and the number of entries before the page"""
 
 
 class CursorError(RelragError):
@@ -20,7 +20,7 @@ class CursorError(RelragError):
 
 
 class StaleCursor(CursorError):
-    """A cursor of another generation, whose entries may be others."""
+    """A cursor of another generation, whose list may differ."""
 
 
 def cursor(generation: int, offset: int) -> str:

@@ -1,4 +1,4 @@
-"""The errors of a service that cannot give what was asked for."""
+"""Errors of a service."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from relrag_pipelines.errors import RelragError
 
 
 class UnknownRef(RelragError):
-    """The archive has nothing of that id."""
+    """The archive has no such id."""
 
 
 class NotServed(RelragError):
-    """What was asked for is not there in this service; the message says how to have it."""
+    """This service does not offer the requested data; the message says how to enable it."""

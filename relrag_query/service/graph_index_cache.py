@@ -1,4 +1,4 @@
-"""GraphRAG indexes for many callers: each is opened once, and again when its files change."""
+"""Cache of open GraphRAG indexes: each is opened once, and again when its files change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from relrag_query.service.errors import NotServed
 from relrag_query.service.trace_index import TraceIndex
 
 ARCHIVE = "archive"
-"""the collection that holds everything"""
+"""the collection of all records"""
 
 
 class CollectionReply(BaseModel):
@@ -53,98 +53,104 @@ class ReportsReply(BaseModel):
 
 
 @dataclass(frozen=True)
-class _Opened:
+class _OpenIndex:
     named: NamedIndex
     settings: Settings
-    """of when it was opened"""
+    """the settings at the time it was opened"""
     files: State
     index: Index
     corpus: Corpus
 
     def is_current(self, named: NamedIndex, settings: Settings) -> bool:
-        """Whether opening it now would give the same."""
+        """Whether reopening the index would give the same result."""
         return self.named == named and self.settings is settings and self.files == state(self.index.folder)
 
 
 class GraphIndexes:
-    """The indexes of an archive, and another one by its folder, in which `trace` looks citations up."""
+    """The indexes of an archive, and an index in a given folder, in which `trace` looks up citations."""
 
     def __init__(self, settings: Callable[[], Settings], folder: Path | None = None, *, served: bool = True) -> None:
-        """`settings` gives those of now, the same object while nothing in them has changed.
+        """`settings` returns the current settings, the same object until they change.
 
-        Where indexes are not `served`, to those who see a part of the archive, it is as if there were none.
+        With `served` false, for users who may see only a part of the archive, no index exists.
         """
         self._settings, self._served = settings, served
-        self.traced = TraceIndex(folder, settings) if folder and served else None
+        self.trace_index = TraceIndex(folder, settings) if folder and served else None
         self._lock = threading.Lock()
-        self._opened: dict[str, _Opened] = {}
+        self._indexes: dict[str, _OpenIndex] = {}
 
     @property
-    def traces(self) -> bool:
-        """Whether there is an index in which citations can be looked up."""
-        return self.traced is not None or bool(self._named())
+    def can_trace(self) -> bool:
+        """Whether there is an index to look up citations in."""
+        return self.trace_index is not None or bool(self._list_indexes())
 
     def collections(self) -> CollectionsReply:
-        """The indexes that there are names for."""
+        """The registered indexes."""
         return CollectionsReply(
             collections=[
-                CollectionReply(name=one.name, own=one.own, problems=list(collections.problems(one)))
-                for one in self._named()
+                CollectionReply(name=index.name, own=index.own, problems=list(collections.problems(index)))
+                for index in self._list_indexes()
             ]
         )
 
     def query(self, archive: Archive | None, collection: str, question: str, method: Method) -> GraphAnswerReply:
-        """What an index says to a question; `archive` is searched by meaning beside it. Raises NotServed."""
-        opened = self._open(collection)
-        found = ask_index(opened.settings, opened.named, opened.corpus, question, method, archive)
-        return answer_reply(found, collection)
+        """The answer of an index to a question; passages of `archive` are searched by meaning too. Raises NotServed."""
+        index = self._open(collection)
+        answer = ask_index(index.settings, index.named, index.corpus, question, method, archive)
+        return answer_reply(answer, collection)
 
     def reports(self, collection: str, limit: int, offset: int = 0) -> ReportsReply:
-        """The reports on communities of the uppermost level. Raises NotServed."""
-        found = reports(self._open(collection).index)
-        return ReportsReply(collection=collection, count=len(found), reports=found[offset : offset + limit])
+        """The reports on the communities of the top level. Raises NotServed."""
+        community_reports = reports(self._open(collection).index)
+        return ReportsReply(
+            collection=collection, count=len(community_reports), reports=community_reports[offset : offset + limit]
+        )
 
     def trace(self, answer: str, question: str = "", collection: str = "") -> TraceReply:
         """The documents and pages behind the citations of an answer from a collection.
 
-        Where none is named: from the index that was named when the service began, else from the archive's own.
+        The default collection is the index given at the start of the service, or else the archive's own index.
         """
-        if not collection and not self.traces:
+        if not collection and not self.can_trace:
             raise NotServed(
                 "no GraphRAG index is served; start it with --index FOLDER, or write [graphrag] into its toml"
             )
-        index = self._open(collection or ARCHIVE).index if collection or not self.traced else self.traced.index()
+        index = (
+            self._open(collection or ARCHIVE).index if collection or not self.trace_index else self.trace_index.index()
+        )
         return trace_reply(trace(answer, index, question), index)
 
     def own_corpus(self) -> Corpus | None:
-        """The archive's own index of everything; None where none is made."""
+        """The archive's own index of all records; None if there is none."""
         try:
             return self._open(ARCHIVE).corpus
         except NotServed:
             return None
 
-    def let_go(self) -> None:
-        """Lets go of indexes whose files have changed: what was forgotten of them stays in no memory."""
+    def evict_changed(self) -> None:
+        """Closes indexes whose files have changed, so that forgotten text does not stay in memory."""
         with self._lock, suppress(OSError):
-            self._opened = {name: one for name, one in self._opened.items() if one.files == state(one.index.folder)}
-        if self.traced:
-            self.traced.let_go_of_old()
+            self._indexes = {
+                name: opened for name, opened in self._indexes.items() if opened.files == state(opened.index.folder)
+            }
+        if self.trace_index:
+            self.trace_index.evict_changed()
 
-    def _named(self) -> Sequence[NamedIndex]:
+    def _list_indexes(self) -> Sequence[NamedIndex]:
         return collections.list_indexes(self._settings()) if self._served else []
 
-    def _open(self, name: str) -> _Opened:
+    def _open(self, name: str) -> _OpenIndex:
         if not self._served:
             raise NotServed("this is for those who see the whole archive")
         with self._lock:
             try:
                 settings = self._settings()
-                found, known = collections.find(settings, name), self._opened.get(name)
-                if known and known.is_current(found, settings):
-                    return known
-                self._opened.pop(name, None)
-                found, index = collections.load(settings, name)
+                named, opened = collections.find(settings, name), self._indexes.get(name)
+                if opened and opened.is_current(named, settings):
+                    return opened
+                self._indexes.pop(name, None)
+                named, index = collections.load(settings, name)
             except (CollectionError, IndexMissing, FileNotFoundError) as error:
                 raise NotServed(str(error)) from None
-            made = self._opened[name] = _Opened(found, settings, state(index.folder), index, Corpus(index))
-            return made
+            opened_index = self._indexes[name] = _OpenIndex(named, settings, state(index.folder), index, Corpus(index))
+            return opened_index

@@ -1,4 +1,4 @@
-"""The graph as a reply, and the limits on how much of it may be asked for."""
+"""The graph of an archive as a reply, its size limits, and a cache of the laid-out graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relrag_query.graph.layout_store import places
 
 @dataclass(frozen=True)
 class GraphLimits:
-    """How much of a graph is wanted; see `get_full_graph_data`."""
+    """The size limits of a graph; see `get_full_graph_data`."""
 
     limit_persons: int = 100
     limit_assets_per_person: int = 10
@@ -21,37 +21,37 @@ class GraphLimits:
 
 
 class GraphReply(FullGraph):
-    """A graph, and the generation that it is of."""
+    """A graph and its generation."""
 
     generation: int
 
 
-class PlacedGraph:
-    """The graph of a generation with the place of each node, as long as that generation is read."""
+class GraphReplyCache:
+    """Caches the graph of the open generation with the position of each node."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: tuple[GraphLimits, GraphReply] | None = None
+        self._cached: tuple[GraphLimits, GraphReply] | None = None
 
-    def of(self, archive: Archive, limits: GraphLimits) -> GraphReply:
-        """The graph of what is open; laid out once, however many ask at once."""
+    def reply(self, archive: Archive, limits: GraphLimits) -> GraphReply:
+        """The graph of the open archive; concurrent requests share one layout."""
         number = archive.generation.number
         with self._lock:
-            held = self._held
-            if held is None or (held[0], held[1].generation) != (limits, number):
+            cached = self._cached
+            if cached is None or (cached[0], cached[1].generation) != (limits, number):
                 graph = archive.full_graph(**asdict(limits))
-                found = places(archive.settings.home_path, archive.generation, graph)
-                for node, (x, y) in zip(graph.nodes, found, strict=True):
+                positions = places(archive.settings.home_path, archive.generation, graph)
+                for node, (x, y) in zip(graph.nodes, positions, strict=True):
                     node.x, node.y = x, y
-                held = self._held = limits, GraphReply(generation=number, **dict(graph))
-            return held[1]
+                cached = self._cached = limits, GraphReply(generation=number, **dict(graph))
+            return cached[1]
 
     def drop(self) -> None:
-        """Forgets it."""
-        self._held = None
+        """Empties the cache."""
+        self._cached = None
 
     def drop_other(self, generation: int | None) -> None:
-        """Forgets it if a request made it that outlived its generation."""
-        held = self._held
-        if held and held[1].generation != generation:
-            self._held = None
+        """Empties the cache if it holds the graph of another generation, made by a late request."""
+        cached = self._cached
+        if cached and cached[1].generation != generation:
+            self._cached = None

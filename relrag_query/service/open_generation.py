@@ -1,8 +1,8 @@
-"""The newest generation, held open for all callers.
+"""The newest generation, kept open for all requests.
 
-A newer generation is opened between requests, and the same one again where the settings are others. A request that
-has begun ends in the one it began with, which is let go of by the last that reads it: within a second of a publish
-where nobody does, so that `relrag forget` need not wait.
+When a newer generation is published or the settings change, the archive is opened again between requests. A running
+request keeps its generation, and the last request that reads a generation closes it. An idle service closes an old
+generation within a second of a publish, so that `relrag forget` need not wait.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from relrag_pipelines.stores.generations import GenerationError
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.service import caches
 
-LOOK_SECONDS = 0.5
-"""how often an idle service looks for a newer generation"""
+POLL_SECONDS = 0.5
+"""an idle service checks this often for a newer generation"""
 
 
 @dataclass
-class _Held:
-    """An open generation and how many requests read it."""
+class _OpenArchive:
+    """An open generation and the number of requests that read it."""
 
     archive: Archive
     settings: Settings
@@ -33,28 +33,28 @@ class _Held:
 
 
 class OpenGeneration:
-    """The generation that requests begin in. Close it."""
+    """The generation that new requests read. The owner must close it."""
 
     def __init__(
         self,
         settings: Callable[[], Settings],
         clients: Sequence[str],
-        let_go: Callable[[], None],
-        look: Callable[[], None],
+        on_retire: Callable[[], None],
+        on_poll: Callable[[], None],
     ) -> None:
-        """`settings` gives those of now, the same object while nothing in them has changed.
+        """`settings` returns the current settings, the same object until they change.
 
-        `let_go` is called when a generation is given up, `look` whenever a newer one is looked for.
+        `on_retire` is called when a generation is retired, `on_poll` after each check for a newer one.
         """
-        self._settings, self._clients, self._let_go, self._look = settings, clients, let_go, look
+        self._settings, self._clients, self._on_retire, self._on_poll = settings, clients, on_retire, on_poll
         self._lock = threading.Lock()
-        self._held: _Held | None = None
+        self._current: _OpenArchive | None = None
         self._closed = threading.Event()
-        self._watch = threading.Thread(target=self._let_go_of_old, name="generation-watch", daemon=True)
+        self._watch = threading.Thread(target=self._watch_for_newer, name="generation-watch", daemon=True)
         self._watch.start()
 
     def close(self) -> None:
-        """Lets go of the archive once the requests that read it have ended."""
+        """Closes the archive when the requests that read it have ended."""
         self._closed.set()
         with self._lock:
             self._retire()
@@ -62,62 +62,62 @@ class OpenGeneration:
 
     @property
     def number(self) -> int | None:
-        """The generation that requests begin in now; None where none is open."""
-        held = self._held
-        return held.archive.generation.number if held else None
+        """Number of the generation that new requests read; None if none is open."""
+        current = self._current
+        return current.archive.generation.number if current else None
 
     @contextmanager
     def reading(self) -> Iterator[Archive]:
-        """The newest generation, open until the block ends whatever is published meanwhile; raises ArchiveError."""
+        """The newest generation, which stays open until the block ends. Raises ArchiveError."""
         with self._lock:
-            held = self._newest()
-            held.requests += 1
+            current = self._newest()
+            current.requests += 1
         try:
-            yield held.archive
+            yield current.archive
         finally:
             with self._lock:
-                held.requests -= 1
-                last = held.retired and not held.requests
+                current.requests -= 1
+                last = current.retired and not current.requests
             if last:
-                _close(held)
+                _close(current)
 
-    def _newest(self) -> _Held:
-        """The current generation, opened where it is not; held by the lock."""
+    def _newest(self) -> _OpenArchive:
+        """The current generation, opened if necessary. The caller holds the lock."""
         if self._closed.is_set():
             raise ArchiveError("the archive was closed; open it again")
-        if self._held is None or self._outdated(self._held):
+        if self._current is None or self._is_outdated(self._current):
             settings = self._settings()
-            opened = Archive.of(settings, self._clients)
+            archive = Archive.of(settings, self._clients)
             self._retire()
-            self._held = _Held(opened, settings)
-        return self._held
+            self._current = _OpenArchive(archive, settings)
+        return self._current
 
-    def _outdated(self, held: _Held) -> bool:
+    def _is_outdated(self, current: _OpenArchive) -> bool:
         try:
             settings = self._settings()
             newest = generations.current_number(settings.home_path)
-            return settings is not held.settings or newest != held.archive.generation.number
+            return settings is not current.settings or newest != current.archive.generation.number
         except GenerationError as error:
             raise ArchiveError(str(error)) from None
 
     def _retire(self) -> None:
-        """Gives up the open generation; held by the lock."""
-        held, self._held = self._held, None
-        self._let_go()
-        if held is None:
+        """Retires the open generation. The caller holds the lock."""
+        current, self._current = self._current, None
+        self._on_retire()
+        if current is None:
             return
-        held.retired = True
-        if not held.requests:
-            _close(held)
+        current.retired = True
+        if not current.requests:
+            _close(current)
 
-    def _let_go_of_old(self) -> None:
-        while not self._closed.wait(LOOK_SECONDS):
+    def _watch_for_newer(self) -> None:
+        while not self._closed.wait(POLL_SECONDS):
             with self._lock, suppress(ArchiveError, OSError):
-                if self._held and self._outdated(self._held):
+                if self._current and self._is_outdated(self._current):
                     self._retire()
-            self._look()
+            self._on_poll()
 
 
-def _close(held: _Held) -> None:
-    held.archive.close()
+def _close(current: _OpenArchive) -> None:
+    current.archive.close()
     caches.clear()

@@ -1,4 +1,4 @@
-"""People and what is known about them, as models that serialise to JSON: for pages, API and MCP."""
+"""People, facts and relationships as models that serialise to JSON, for pages, API and MCP."""
 
 from __future__ import annotations
 
@@ -166,59 +166,62 @@ class ExploreReply(BaseModel):
 
 
 def person_reply(page: PersonPage, zone: ZoneInfo, generation: int) -> PersonReply:
-    """A page about a person, as it is sent."""
+    """The reply for the page about a person."""
     person = page.person
-    aliases = dict.fromkeys((one["alias"], one["kind"]) for one in person.aliases)
+    aliases = dict.fromkeys((alias["alias"], alias["kind"]) for alias in person.aliases)
     return PersonReply(
         person_id=person.person_id,
         generation=generation,
         name=person.name,
         is_owner=person.is_owner,
         aliases=[AliasReply(alias=alias, kind=kind) for alias, kind in aliases],
-        facts=[_fact(asdict(one), zone) for one in page.facts],
-        relationships=[_relationship(one, page.others) for one in page.relations],
+        facts=[_fact(asdict(fact), zone) for fact in page.facts],
+        relationships=[_relationship(relation, page.others) for relation in page.relations],
         records=page.records,
         mentions=page.mentions,
         first_contact=_time(page.first_contact, zone),
         last_contact=_time(page.last_contact, zone),
         channels=[
             ChannelReply(
-                rag_source_type=one["asset_type"],
-                records=one["records"],
-                first=local_time(one["first"], zone, one["asset_type"], one["first_quality"]),
-                last=local_time(one["last"], zone, one["asset_type"], one["last_quality"]),
+                rag_source_type=count["asset_type"],
+                records=count["records"],
+                first=local_time(count["first"], zone, count["asset_type"], count["first_quality"]),
+                last=local_time(count["last"], zone, count["asset_type"], count["last_quality"]),
             )
-            for one in page.traffic
+            for count in page.traffic
         ],
-        years=[YearReply(**one) for one in page.years],
-        traffic=[traffic_reply(one, page.others, zone) for one in page.pairs],
-        latest=[_latest(one, zone) for one in page.latest],
+        years=[YearReply(**year) for year in page.years],
+        traffic=[traffic_reply(pair, page.others, zone) for pair in page.pairs],
+        latest=[_latest(record, zone) for record in page.latest],
     )
 
 
-def person_briefs(known: Iterable[IndexedPerson], records: Mapping[int, int]) -> list[PersonBrief]:
-    """A line of each person, those of most records first; `records` are counted by person_id."""
+def person_briefs(people: Iterable[IndexedPerson], records: Mapping[int, int]) -> list[PersonBrief]:
+    """One row per person, those with most records first; `records` holds the counts by person_id."""
     briefs = [
         PersonBrief(
-            person_id=one.person_id, name=one.name, is_owner=one.is_owner, records=records.get(one.person_id, 0)
+            person_id=person.person_id,
+            name=person.name,
+            is_owner=person.is_owner,
+            records=records.get(person.person_id, 0),
         )
-        for one in known
+        for person in people
     ]
-    return sorted(briefs, key=lambda one: (-one.records, one.person_id))
+    return sorted(briefs, key=lambda brief: (-brief.records, brief.person_id))
 
 
-def traffic_reply(one: Traffic, others: dict[int, IndexedPerson], zone: ZoneInfo) -> TrafficReply:
-    """What passes between two, as it is sent."""
+def traffic_reply(traffic: Traffic, others: dict[int, IndexedPerson], zone: ZoneInfo) -> TrafficReply:
+    """The reply for the traffic between two people."""
     return TrafficReply(
-        other_id=one.other_id,
-        other=others[one.other_id].name if one.other_id in others else "",
-        rag_source_type=one.asset_type,
-        written=one.written,
-        received=one.received,
-        together=one.together,
-        groups=one.groups,
-        first=local_time(one.first, zone, one.asset_type),
-        last=local_time(one.last, zone, one.asset_type),
+        other_id=traffic.other_id,
+        other=others[traffic.other_id].name if traffic.other_id in others else "",
+        rag_source_type=traffic.asset_type,
+        written=traffic.written,
+        received=traffic.received,
+        together=traffic.together,
+        groups=traffic.groups,
+        first=local_time(traffic.first, zone, traffic.asset_type),
+        last=local_time(traffic.last, zone, traffic.asset_type),
     )
 
 
@@ -227,16 +230,16 @@ def _time(moment: Moment, zone: ZoneInfo) -> str | None:
 
 
 def _fact(fact: dict[str, Any], zone: ZoneInfo) -> FactReply:
-    born = fact["predicate"] == "birthday"
-    years = age(fact["value"], now().astimezone(zone).date()) if born else None
+    is_birthday = fact["predicate"] == "birthday"
+    years = age(fact["value"], now().astimezone(zone).date()) if is_birthday else None
     return FactReply(**{name: fact[name] for name in FactReply.model_fields if name in fact}, years=years)
 
 
 def _relationship(relation: Relation, others: dict[int, IndexedPerson]) -> RelationshipReply:
     row = asdict(relation.row)
-    said = {name: row[name] for name in RelationshipReply.model_fields if name in row}
+    fields = {name: row[name] for name in RelationshipReply.model_fields if name in row}
     other = {"other_id": relation.other_id, "other": others[relation.other_id].name}
-    return RelationshipReply(**said | other | {"relationship_type": relation.type})
+    return RelationshipReply(**fields | other | {"relationship_type": relation.type})
 
 
 def _latest(record: dict[str, Any], zone: ZoneInfo) -> LatestReply:

@@ -1,4 +1,4 @@
-"""Records, passages and threads with what they are related to, as models that serialise to JSON."""
+"""Records, passages and threads with their relations, as models that serialise to JSON."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.person_replies import PersonReply
 from relrag_query.service.replies import local_time
 
-MOST_TEXT = 100_000
-"""characters of a record in one reply of the API"""
+MAX_TEXT_CHARACTERS = 100_000
+"""maximum text of a record in one reply of the API"""
 
 
 class BriefReply(BaseModel, serialize_by_alias=True):
@@ -118,7 +118,7 @@ class NeighborsReply(BaseModel, serialize_by_alias=True):
 
 
 def record_reply(record: Record, zone: ZoneInfo) -> RecordReply:
-    """A record, as it is sent."""
+    """The reply for a record."""
     same = ("asset_id", "rag_source_type", "source", "kind", "date_quality", "to", "participants", "subject")
     more = ("file_name", "content_type", "language", "thread_id", "parent_asset_id", "locations", "source_uri", "text")
     return RecordReply(
@@ -130,27 +130,29 @@ def record_reply(record: Record, zone: ZoneInfo) -> RecordReply:
     )
 
 
-def part_of(reply: ShowReply, after: str | None) -> ShowReply:
-    """The part of a long record that begins at a cursor: `text` and `apart` in turn; relations come with the first.
+def record_part(reply: ShowReply, after: str | None) -> ShowReply:
+    """The part of a long record at a cursor: first `text`, then `apart`. Only the first part has the relations.
 
-    `pages` and its offsets stay those of the whole text. Raises CursorError.
+    The offsets in `pages` refer to the whole text. Raises CursorError.
     """
     if reply.record is None:
         return reply
-    begun, behind = offset_of(after, reply.generation), 0
-    end, parts = begun + MOST_TEXT, dict[str, str]()
+    start, position = offset_of(after, reply.generation), 0
+    end, parts = start + MAX_TEXT_CHARACTERS, dict[str, str]()
     for name, text in {"": reply.record.text, **reply.record.apart}.items():
-        parts[name] = text[max(0, begun - behind) : max(0, end - behind)]
-        behind += len(text)
+        parts[name] = text[max(0, start - position) : max(0, end - position)]
+        position += len(text)
     text = parts.pop("")
-    record = reply.record.model_copy(update={"text": text, "apart": {name: one for name, one in parts.items() if one}})
-    further = cursor(reply.generation, end) if end < behind else None
-    related = [] if begun else reply.related
-    return reply.model_copy(update={"record": record, "related": related, "next_cursor": further})
+    record = reply.record.model_copy(
+        update={"text": text, "apart": {name: part for name, part in parts.items() if part}}
+    )
+    next_cursor = cursor(reply.generation, end) if end < position else None
+    related = [] if start else reply.related
+    return reply.model_copy(update={"record": record, "related": related, "next_cursor": next_cursor})
 
 
 def passage_reply(chunk: Chunk, zone: ZoneInfo) -> PassageReply:
-    """A passage, as it is sent."""
+    """The reply for a passage."""
     same = set(PassageReply.model_fields) - {"time", "sender"}
     return PassageReply(
         **{name: getattr(chunk, name) for name in same},
@@ -160,24 +162,24 @@ def passage_reply(chunk: Chunk, zone: ZoneInfo) -> PassageReply:
 
 
 def brief_reply(member: Member, briefs: dict[str, Brief], zone: ZoneInfo) -> BriefReply:
-    """A line of a list."""
+    """A row of a list of records."""
     return BriefReply(ref=member.asset_ref, **_brief(briefs.get(member.asset_ref), zone))
 
 
-def neighbor_reply(one: Neighbor, briefs: dict[str, Brief], zone: ZoneInfo) -> NeighborReply:
-    """A relation, with what is known of its other end."""
+def neighbor_reply(neighbor: Neighbor, briefs: dict[str, Brief], zone: ZoneInfo) -> NeighborReply:
+    """A relation, with a brief of the record at its other end."""
     return NeighborReply(
-        ref=one.asset_ref,
-        relation_type=one.relation_type,
-        direction="out" if one.direction == "out" else "in",
-        confidence=one.confidence,
-        provenance=one.provenance,
-        **_brief(briefs.get(one.asset_ref), zone),
+        ref=neighbor.asset_ref,
+        relation_type=neighbor.relation_type,
+        direction="out" if neighbor.direction == "out" else "in",
+        confidence=neighbor.confidence,
+        provenance=neighbor.provenance,
+        **_brief(briefs.get(neighbor.asset_ref), zone),
     )
 
 
-def _brief(found: Brief | None, zone: ZoneInfo) -> dict[str, Any]:
-    if found is None:
+def _brief(brief: Brief | None, zone: ZoneInfo) -> dict[str, Any]:
+    if brief is None:
         return {}
-    said = {name: getattr(found, name) for name in ("rag_source_type", "sender", "title", "preview")}
-    return {**said, "time": local_time(found.ts, zone, found.rag_source_type, found.date_quality)}
+    fields = {name: getattr(brief, name) for name in ("rag_source_type", "sender", "title", "preview")}
+    return {**fields, "time": local_time(brief.ts, zone, brief.rag_source_type, brief.date_quality)}

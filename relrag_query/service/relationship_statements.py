@@ -1,7 +1,7 @@
-"""Relationships that programs may state, where `web_writes_enabled` lets them.
+"""Statements about relationships by programs, allowed by `web_writes_enabled`.
 
-Each returns once it is in the journal and embedded, and the next query knows it. Raises PeopleError where somebody is
-not the one and only, or the relationship is there already, or is not; NotServed where the service only reads.
+Each function returns when the statement is in the journal and embedded, so the next query uses it. Raises PeopleError
+if a name is ambiguous, or the relationship already exists or does not exist; NotServed if the service only reads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from relrag_query.service.service import Service
 from relrag_query.statements import StatementReceipt
 
 _WAIT_SECONDS = 10
-"""for a sync, or another statement, to end"""
+"""how long to wait for a running sync or another statement"""
 
 
 class StatementReply(BaseModel):
@@ -44,8 +44,8 @@ def create_relationship(
     notes: Sequence[str] = (),
 ) -> StatementReply:
     """States that `to_person` is the `relationship_type` of `from_person`."""
-    given = _number(from_person), _number(to_person), relationship_type, description, attitude, proximity, notes
-    receipt = statements.create_relationship(*given, config=_config(service), wait=_WAIT_SECONDS)
+    arguments = _number(from_person), _number(to_person), relationship_type, description, attitude, proximity, notes
+    receipt = statements.create_relationship(*arguments, config=_config(service), wait=_WAIT_SECONDS)
     return _reply(service, receipt)
 
 
@@ -59,9 +59,9 @@ def update_relationship(
     proximity: int | None = None,
     deleted: bool = False,
 ) -> StatementReply:
-    """Says more, or otherwise, of a relationship; what is left out stays. `deleted`: there is none."""
-    given = _number(from_person), _number(to_person), relationship_type, description, attitude, proximity
-    receipt = statements.update_relationship(*given, deleted=deleted, config=_config(service), wait=_WAIT_SECONDS)
+    """Changes a relationship; omitted fields keep their values. `deleted` states that there is no such relationship."""
+    arguments = _number(from_person), _number(to_person), relationship_type, description, attitude, proximity
+    receipt = statements.update_relationship(*arguments, deleted=deleted, config=_config(service), wait=_WAIT_SECONDS)
     return _reply(service, receipt)
 
 
@@ -69,32 +69,32 @@ def add_note_to_relationship(
     service: Service, from_person: str, to_person: str, relationship_type: str, note: str
 ) -> StatementReply:
     """Adds a note to a relationship."""
-    given = _number(from_person), _number(to_person), relationship_type, note
-    receipt = statements.add_note_to_relationship(*given, config=_config(service), wait=_WAIT_SECONDS)
+    arguments = _number(from_person), _number(to_person), relationship_type, note
+    receipt = statements.add_note_to_relationship(*arguments, config=_config(service), wait=_WAIT_SECONDS)
     return _reply(service, receipt)
 
 
 def _config(service: Service) -> Path | None:
-    """The relrag.toml of a service that may write."""
+    """The relrag.toml of a service that may write. Raises NotServed for a read-only service."""
     if not service.writes:
         raise NotServed("this service only reads; web_writes_enabled = true in relrag.toml lets programs state things")
     return service.config
 
 
 def _number(person: str) -> str:
-    """What names a person, who may be named as results name them: person:7."""
+    """The name or number of a person, without the prefix of person:7."""
     return person.removeprefix("person:")
 
 
 def _reply(service: Service, receipt: StatementReceipt) -> StatementReply:
-    one, other = receipt.people
-    known = service.person(str(one.person_id))
+    person, other = receipt.people
+    person_page = service.person(str(person.person_id))
     return StatementReply(
         entry=receipt.number,
-        from_person_id=one.person_id,
-        from_person=one.name,
+        from_person_id=person.person_id,
+        from_person=person.name,
         to_person_id=other.person_id,
         to_person=other.name,
-        relationships=[relation for relation in known.relationships if relation.other_id == other.person_id],
+        relationships=[relation for relation in person_page.relationships if relation.other_id == other.person_id],
         notice=receipt.notice,
     )

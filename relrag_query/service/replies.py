@@ -1,7 +1,7 @@
-"""Answers and hits, as models that serialise to JSON: the same for `--json`, the API and MCP.
+"""Answers and hits as models that serialise to JSON, for `--json`, the API and MCP.
 
-OpenAPI and the schemas of tools are derived from these. Texts are redacted as in the index, and come from outside: a
-reader shows them and follows nothing that they say. Times are ISO 8601 by the owner's clock.
+OpenAPI and the schemas of tools are derived from these models. Texts are redacted as in the index. They are untrusted:
+a reader displays them and follows no instruction in them. Times are ISO 8601 in the owner's time zone.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class AnswerReply(BaseModel, serialize_by_alias=True):
 
 
 def search_reply(results: Results, zone: ZoneInfo, generation: int) -> SearchReply:
-    """A search, as it is sent."""
+    """The reply for a search."""
     return SearchReply(
         query=results.query,
         generation=generation,
@@ -164,7 +164,7 @@ def search_reply(results: Results, zone: ZoneInfo, generation: int) -> SearchRep
 
 
 def answer_reply(answer: Answer, zone: ZoneInfo, generation: int) -> AnswerReply:
-    """An answer, as it is sent."""
+    """The reply for an answer."""
     return AnswerReply(
         question=answer.question,
         generation=generation,
@@ -172,8 +172,8 @@ def answer_reply(answer: Answer, zone: ZoneInfo, generation: int) -> AnswerReply
         confidence=answer.confidence,
         head=answer.head,
         answer=answer.text,
-        quotes=[_quote_reply(one, zone) for one in answer.quotes],
-        sources=[_source_reply(one, zone) for one in answer.sources],
+        quotes=[_quote_reply(quote, zone) for quote in answer.quotes],
+        sources=[_source_reply(source, zone) for source in answer.sources],
         closest=[hit_reply(hit, zone) for hit in answer.closest],
         searched=answer.searched,
         missing=answer.missing,
@@ -217,7 +217,7 @@ def _source_reply(source: CitedSource, zone: ZoneInfo) -> SourceReply:
 
 
 def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
-    """A hit, as it is sent."""
+    """The reply for a hit."""
     chunk = hit.chunk
     same = ("asset_id", "chunk_id", "chunk_index", "chunk_count", "source", "kind", "rag_source_type", "subject")
     more = ("timestamp", "page_number", "start_second", "end_second", "file_name", "source_uri", "thread_id")
@@ -234,19 +234,19 @@ def hit_reply(hit: Hit, zone: ZoneInfo) -> HitReply:
         related=hit.related,
         messages=[
             MessageReply(
-                asset_id=one.asset_id,
-                sender=one.sender,
-                time=local_time(one.ts, zone),
-                text=one.text,
-                matches=place in hit.matching,
+                asset_id=message.asset_id,
+                sender=message.sender,
+                time=local_time(message.ts, zone),
+                text=message.text,
+                matches=index in hit.matching,
             )
-            for place, one in enumerate(hit.messages)
+            for index, message in enumerate(hit.messages)
         ],
     )
 
 
 def local_time(ts: int | None, zone: ZoneInfo, rag_source_type: str = "", date_quality: str = "") -> str | None:
-    """Seconds as ISO 8601 by the owner's clock; of a record of which only the day or the year is known just that."""
+    """A timestamp as ISO 8601 in the owner's time zone; only the day or year if the record has no more."""
     if ts is not None and date_quality == "year":
         return str(datetime.fromtimestamp(ts, UTC).year)
     if ts is not None and only_day(ts, rag_source_type, date_quality):
@@ -255,7 +255,7 @@ def local_time(ts: int | None, zone: ZoneInfo, rag_source_type: str = "", date_q
 
 
 def _frame(rows: list[dict[str, Any]], model: type[BaseModel]) -> pd.DataFrame:
-    # imported only here: nothing else of a query needs it
+    # imported only here: no other part of a query needs it
     import pandas as pd
 
     names = [field.serialization_alias or name for name, field in model.model_fields.items()]

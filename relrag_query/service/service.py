@@ -1,4 +1,4 @@
-"""The archive as pages, API and MCP ask it: any number of callers, each request within one generation."""
+"""The archive as a service for pages, API and MCP: many concurrent callers, each request within one generation."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.question import Filters
 from relrag_query.service import record_replies, replies
 from relrag_query.service.archive_status import Status, collect, redact
-from relrag_query.service.cursors import MOST, cursor, offset_of
+from relrag_query.service.cursors import MAX_ENTRIES, cursor, offset_of
 from relrag_query.service.errors import NotServed, UnknownRef
 from relrag_query.service.graph_index_cache import GraphIndexes, ReportsReply
-from relrag_query.service.graph_replies import GraphLimits, GraphReply, PlacedGraph
+from relrag_query.service.graph_replies import GraphLimits, GraphReply, GraphReplyCache
 from relrag_query.service.live_settings import LiveSettings
 from relrag_query.service.open_generation import OpenGeneration
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply, person_briefs, person_reply
 from relrag_query.service.record_replies import ShowReply
 
-_WARM_UP = "Who wrote to +420 777 123 456 about the schedule in March 2024?"
+_WARM_UP_QUESTION = "Who wrote to +420 777 123 456 about the schedule in March 2024?"
 
 
 class Service:
-    """One archive, for any number of threads. Use it in a `with` block, or close it."""
+    """One archive, usable from any thread. Use it in a `with` block, or close it."""
 
     def __init__(
         self,
@@ -44,25 +44,25 @@ class Service:
         config: Path | None = None,
         clients: Sequence[str] = (),
     ) -> None:
-        """`graphrag_index` is the folder of the index in which `trace` looks citations up, `config` its relrag.toml.
+        """`graphrag_index` is the folder of the index in which `trace` looks up citations, `config` the relrag.toml.
 
-        With `clients` only their records exist, and what is about the archive as a whole is not served.
+        With `clients`, only their records exist, and operations on the whole archive are not served.
         """
         self.name, self.config, self.clients = settings.archive, config, tuple(clients)
         self.zone = ZoneInfo(settings.timezone)
         self._settings = LiveSettings(settings, config)
         self.graphs = GraphIndexes(self._settings, graphrag_index, served=not clients)
-        self._graph = PlacedGraph()
-        self._generation = OpenGeneration(self._settings, self.clients, self._graph.drop, self._look)
+        self._graph = GraphReplyCache()
+        self._generation = OpenGeneration(self._settings, self.clients, self._graph.drop, self._poll)
 
     @classmethod
     def open(cls, config: Path | None = None, graphrag_index: Path | None = None) -> Service:
-        """The service of that relrag.toml, else of the nearest one; SettingsError where there is none."""
+        """The service of a relrag.toml, by default the nearest one. Raises SettingsError if there is none."""
         path = config or settings_module.find_config()
         return cls(settings_module.load(path), graphrag_index, path)
 
     def close(self) -> None:
-        """Lets go of the archive once the requests that read it have ended."""
+        """Closes the archive when the requests that read it have ended."""
         self._generation.close()
 
     def __enter__(self) -> Service:
@@ -72,44 +72,44 @@ class Service:
         self.close()
 
     def warm_up(self) -> None:
-        """Loads what the first question would: models, phrases, the recognisers of personal data.
+        """Loads models, phrases and recognisers in advance.
 
-        Loading cannot be given up, so it is not left to a question. Nothing is sent to a language model.
+        Loading cannot be cancelled, so it does not wait for the first question. Sends nothing to a language model.
         """
         with suppress(ArchiveError), self.reading() as archive:
-            archive.search(_WARM_UP)
+            archive.search(_WARM_UP_QUESTION)
             if archive.settings.answerer == "extractive":
-                archive.ask(_WARM_UP)
+                archive.ask(_WARM_UP_QUESTION)
 
     @property
     def settings(self) -> Settings:
-        """The settings of now; raises ArchiveError where relrag.toml is wrong now."""
+        """The current settings; raises ArchiveError if relrag.toml has become invalid."""
         return self._settings()
 
     def reading(self) -> AbstractContextManager[Archive]:
-        """The newest generation, open until the block ends whatever is published meanwhile; raises ArchiveError."""
+        """The newest generation, which stays open until the block ends. Raises ArchiveError."""
         return self._generation.reading()
 
     def search(
         self, query: str, filters: Filters | None = None, limit: int | None = None, after: str | None = None
     ) -> replies.SearchReply:
-        """The passages that fit a query best; `after` is the cursor of an earlier page of the same size.
+        """The best passages for a query; `after` is the cursor of an earlier page of the same size.
 
-        The first page is what `Archive.search` gives. Behind it come the others of the best MOST: with more candidates
-        their order may be another, so those of the first page are taken out.
+        The first page is the result of `Archive.search`. Later pages come from a search for MAX_ENTRIES passages, whose
+        order may differ because there are more candidates, so the passages of the first page are removed from it.
         """
         with self.reading() as archive:
-            size, number = min(limit or archive.settings.search_limit, MOST), archive.generation.number
-            skipped = offset_of(after, number)
-            found = archive.search(_words(query), **_limits(filters), limit=size)
-            if skipped:
-                first = {hit.chunk.chunk_id for hit in found.hits}
-                rest = archive.search(query, **_limits(filters), limit=MOST).hits
-                later = [hit for hit in rest if hit.chunk.chunk_id not in first]
-                found.hits = [*found.hits, *later][skipped : skipped + size]
-            reply = replies.search_reply(found, self.zone, number)
-            if len(found.hits) == size and skipped + size < MOST:
-                reply.next_cursor = cursor(number, skipped + size)
+            size, number = min(limit or archive.settings.search_limit, MAX_ENTRIES), archive.generation.number
+            offset = offset_of(after, number)
+            results = archive.search(_require_text(query), **_limits(filters), limit=size)
+            if offset:
+                first_ids = {hit.chunk.chunk_id for hit in results.hits}
+                candidates = archive.search(query, **_limits(filters), limit=MAX_ENTRIES).hits
+                later_hits = [hit for hit in candidates if hit.chunk.chunk_id not in first_ids]
+                results.hits = [*results.hits, *later_hits][offset : offset + size]
+            reply = replies.search_reply(results, self.zone, number)
+            if len(results.hits) == size and offset + size < MAX_ENTRIES:
+                reply.next_cursor = cursor(number, offset + size)
             return reply
 
     def ask(
@@ -120,15 +120,15 @@ class Service:
         on_text: Callable[[str], None] | None = None,
         follows: Sequence[str] = (),
     ) -> replies.AnswerReply:
-        """An answer with its sources; see `Archive.ask`. `follows` are the questions before it, the last one first."""
+        """An answer with its sources; see `Archive.ask`. `follows` holds the earlier questions, newest first."""
         with self.reading() as archive:
             answer = archive.ask(
-                _words(question), **_limits(filters), limit=limit, follows=list(follows), on_text=on_text
+                _require_text(question), **_limits(filters), limit=limit, follows=list(follows), on_text=on_text
             )
             return replies.answer_reply(answer, self.zone, archive.generation.number)
 
     def show(self, ref: str, limit: int = 50) -> ShowReply:
-        """What an id names: a record, passage (chunk:...), chat window, thread (thread:...) or person (person:<id>).
+        """The object of an id: a record, passage (chunk:...), chat window, thread (thread:...) or person (person:<id>).
 
         Raises UnknownRef.
         """
@@ -144,24 +144,24 @@ class Service:
             else:
                 chunk = archive.chunk(ref.removeprefix("chunk:"))
                 chunks = [chunk] if chunk else archive.chunks_of(ref)
-                reply.passages = [record_replies.passage_reply(one, self.zone) for one in chunks]
+                reply.passages = [record_replies.passage_reply(chunk, self.zone) for chunk in chunks]
             reply.related = self._related(archive, ref, limit=limit)
             if not (reply.members or reply.record or reply.passages or reply.related):
-                raise UnknownRef(_unknown(ref))
+                raise UnknownRef(_unknown_ref_message(ref))
             return reply
 
     def thread(self, thread_id: str, limit: int = 50, after: str | None = None) -> record_replies.ThreadReply:
         """The records of a thread, newest first, with or without `thread:` before its id. Raises UnknownRef."""
-        thread_id, size = thread_id.removeprefix("thread:"), min(limit, MOST)
+        thread_id, size = thread_id.removeprefix("thread:"), min(limit, MAX_ENTRIES)
         with self.reading() as archive:
             number = archive.generation.number
-            skipped = offset_of(after, number)
-            members = self._members(archive, thread_id, size + 1, skipped)
-            if not members and not skipped:
-                raise UnknownRef(_unknown(f"thread:{thread_id}"))
-            more = cursor(number, skipped + size) if len(members) > size else None
+            offset = offset_of(after, number)
+            members = self._members(archive, thread_id, size + 1, offset)
+            if not members and not offset:
+                raise UnknownRef(_unknown_ref_message(f"thread:{thread_id}"))
+            next_cursor = cursor(number, offset + size) if len(members) > size else None
             return record_replies.ThreadReply(
-                thread_id=thread_id, generation=number, members=members[:size], next_cursor=more
+                thread_id=thread_id, generation=number, members=members[:size], next_cursor=next_cursor
             )
 
     def neighbors(
@@ -172,63 +172,70 @@ class Service:
         limit: int = 50,
         after: str | None = None,
     ) -> record_replies.NeighborsReply:
-        """What a record, passage or thread is directly related to; nothing for an id that the archive does not have."""
-        size = min(limit, MOST)
+        """The direct relations of a record, passage or thread; empty for an unknown id."""
+        size = min(limit, MAX_ENTRIES)
         with self.reading() as archive:
             number = archive.generation.number
-            skipped = offset_of(after, number)
-            found = self._related(archive, ref, relation_types, direction, size + 1, skipped)
-            more = cursor(number, skipped + size) if len(found) > size else None
-            return record_replies.NeighborsReply(ref=ref, generation=number, neighbors=found[:size], next_cursor=more)
+            offset = offset_of(after, number)
+            neighbors = self._related(archive, ref, relation_types, direction, size + 1, offset)
+            next_cursor = cursor(number, offset + size) if len(neighbors) > size else None
+            return record_replies.NeighborsReply(
+                ref=ref, generation=number, neighbors=neighbors[:size], next_cursor=next_cursor
+            )
 
     def chunks(self, chunk_ids: Sequence[str]) -> dict[str, Any]:
-        """`chunks` and their `count`: the first 50 of these ids, without those that are not known."""
+        """`chunks` and their `count` for the first 50 of the ids; unknown ids are left out."""
         with self.reading() as archive:
             return get_chunks_batch(archive, chunk_ids)
 
     def person(self, name: str) -> PersonReply:
-        """What is known of a person, by a name, an alias or a number. Raises PeopleError, which offers the choices."""
+        """The page about a person, by name, alias or number. Raises PeopleError with the choices if it is ambiguous."""
         with self.reading() as archive:
             return person_reply(archive.person(name), self.zone, archive.generation.number)
 
     def explore(self, query: str, search_relationships: bool = True, person: str = "", limit: int = 5) -> ExploreReply:
         """People, records and relationships that a query is about; see `exploration.explore`.
 
-        With a `person` those that have to do with that person; raises PeopleError, which offers the choices.
+        `person` limits them to one person. Raises PeopleError with the choices if that name is ambiguous.
         """
         with self.reading() as archive:
-            corpus, most = self.graphs.own_corpus(), min(limit, MOST)
-            found = explore(
-                archive, _words(query), corpus, search_relationships=search_relationships, person=person, limit=most
+            corpus, size = self.graphs.own_corpus(), min(limit, MAX_ENTRIES)
+            exploration = explore(
+                archive,
+                _require_text(query),
+                corpus,
+                search_relationships=search_relationships,
+                person=person,
+                limit=size,
             )
-            return ExploreReply(generation=archive.generation.number, **dataclasses.asdict(found))
+            return ExploreReply(generation=archive.generation.number, **dataclasses.asdict(exploration))
 
     def people(self, limit: int = 50, after: str | None = None) -> PeopleReply:
-        """The people of the archive, those of most records first."""
-        size = min(limit, MOST)
+        """The people of the archive, those with most records first."""
+        size = min(limit, MAX_ENTRIES)
         with self.reading() as archive:
             number = archive.generation.number
-            skipped = offset_of(after, number)
+            offset = offset_of(after, number)
             with archive.people() as people:
                 briefs = person_briefs(people.every().values(), archive.records_of_people())
-            more = cursor(number, skipped + size) if len(briefs) > skipped + size else None
-            return PeopleReply(generation=number, people=briefs[skipped : skipped + size], next_cursor=more)
+            next_cursor = cursor(number, offset + size) if len(briefs) > offset + size else None
+            return PeopleReply(generation=number, people=briefs[offset : offset + size], next_cursor=next_cursor)
 
-    def full_graph(self, asked: GraphLimits | None = None) -> GraphReply:
-        """The graph of the archive with the place of each node; the same until another generation is published."""
+    def full_graph(self, limits: GraphLimits | None = None) -> GraphReply:
+        """The graph of the archive with the position of each node, computed once per generation."""
         with self.reading() as archive:
-            return self._graph.of(archive, asked or GraphLimits())
+            return self._graph.reply(archive, limits or GraphLimits())
 
     def graph_around(self, ref: str, limit: int = 30) -> GraphReply:
-        """A record or person of the graph and what it is directly related to, without places. Raises UnknownRef."""
+        """A record or person of the graph and its direct relations, without positions. Raises UnknownRef."""
         with self.reading() as archive:
             graph = archive.graph_around(ref, limit)
             if not graph.nodes:
-                raise UnknownRef(_unknown(ref))
+                raise UnknownRef(_unknown_ref_message(ref))
             return GraphReply(generation=archive.generation.number, **dict(graph))
 
     def status(self) -> Status:
-        """What there is of the archive, redacted; NotServed to those who see a part of it."""
+        """The redacted state of the archive. Raises NotServed if the service is limited to clients."""
         if self.clients:
             raise NotServed("this is for those who see the whole archive")
         settings = self.settings
@@ -236,35 +243,35 @@ class Service:
 
     @property
     def writes(self) -> bool:
-        """Whether programs may state things."""
+        """Whether programs may add statements."""
         return self.settings.web_writes_enabled and not self.clients
 
     def sources(self) -> list[Source]:
-        """The sources that a query may be limited to."""
+        """The sources that can be used as a filter."""
         if not self.clients:
             return self.settings.sources
         with self.reading() as archive:
             return archive.settings.sources
 
     def source_names(self) -> list[str]:
-        """Their names."""
+        """Names of the sources."""
         return [source.name for source in self.sources()]
 
     def graphrag(self, question: str, collection: str = "archive", method: Method = "global") -> GraphAnswerReply:
-        """What a GraphRAG index says to a question, with citations traced. Raises NotServed where there is none."""
+        """The answer of a GraphRAG index, with traced citations. Raises NotServed if there is no such index."""
         with self.reading() as archive:
-            return self.graphs.query(archive, collection, _words(question), method)
+            return self.graphs.query(archive, collection, _require_text(question), method)
 
     def reports(self, collection: str = "archive", limit: int = 20, after: str | None = None) -> ReportsReply:
-        """The reports of a GraphRAG index, those of most passages first. Raises NotServed."""
-        size = min(limit, MOST)
+        """The reports of a GraphRAG index, those with most passages first. Raises NotServed."""
+        size = min(limit, MAX_ENTRIES)
         with self.reading() as archive:
             number = archive.generation.number
-            skipped = offset_of(after, number)
-            found = self.graphs.reports(collection, size, skipped)
-            if skipped + size < found.count:
-                found.next_cursor = cursor(number, skipped + size)
-            return found
+            offset = offset_of(after, number)
+            page = self.graphs.reports(collection, size, offset)
+            if offset + size < page.count:
+                page.next_cursor = cursor(number, offset + size)
+            return page
 
     def _person(self, archive: Archive, ref: str) -> PersonReply:
         number = ref.removeprefix("person:")
@@ -273,12 +280,12 @@ class Service:
                 return person_reply(archive.person(number), self.zone, archive.generation.number)
         except PeopleError:
             pass
-        raise UnknownRef(_unknown(ref))
+        raise UnknownRef(_unknown_ref_message(ref))
 
     def _members(self, archive: Archive, thread_id: str, limit: int, offset: int) -> list[record_replies.BriefReply]:
         members = archive.thread(thread_id, limit, offset)
-        briefs = archive.briefs([one.asset_ref for one in members])
-        return [record_replies.brief_reply(one, briefs, self.zone) for one in members]
+        briefs = archive.briefs([member.asset_ref for member in members])
+        return [record_replies.brief_reply(member, briefs, self.zone) for member in members]
 
     def _related(
         self,
@@ -289,25 +296,25 @@ class Service:
         limit: int = 50,
         offset: int = 0,
     ) -> list[record_replies.NeighborReply]:
-        found = archive.neighbors(ref, relation_types, direction, limit, offset)
-        briefs = archive.briefs([one.asset_ref for one in found])
-        return [record_replies.neighbor_reply(one, briefs, self.zone) for one in found]
+        neighbors = archive.neighbors(ref, relation_types, direction, limit, offset)
+        briefs = archive.briefs([neighbor.asset_ref for neighbor in neighbors])
+        return [record_replies.neighbor_reply(neighbor, briefs, self.zone) for neighbor in neighbors]
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         self._graph.drop_other(self._generation.number)
-        self.graphs.let_go()
+        self.graphs.evict_changed()
 
 
 def _limits(filters: Filters | None) -> dict[str, Any]:
-    chosen = filters or Filters()
-    return {field.name: getattr(chosen, field.name) for field in dataclasses.fields(chosen)}
+    filters = filters or Filters()
+    return {field.name: getattr(filters, field.name) for field in dataclasses.fields(filters)}
 
 
-def _words(text: str) -> str:
+def _require_text(text: str) -> str:
     if not text.strip():
         raise WrongQuestion("the question is empty")
     return text
 
 
-def _unknown(ref: str) -> str:
+def _unknown_ref_message(ref: str) -> str:
     return f'the archive has nothing named "{ref}" (any more); search shows ids'

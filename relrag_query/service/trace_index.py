@@ -1,4 +1,4 @@
-"""The GraphRAG index in which citations are looked up, as its files are now: what was forgotten stays in no memory."""
+"""The GraphRAG index for tracing citations. It is reopened when its files change, so forgotten text leaves memory."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from relrag_query.service.errors import NotServed
 
 
 class TraceIndex:
-    """One index, opened when it is first asked for, and again when its files are others."""
+    """One index, opened on first use, and again when its files change."""
 
     def __init__(self, folder: Path, settings: Callable[[], Settings]) -> None:
-        """`settings` gives those of now, by which it is redacted, the same object while nothing in them has changed."""
+        """`settings` returns the current settings, which redact the index; the same object until they change."""
         self.folder, self._settings = folder, settings
         self._lock = threading.Lock()
         self._open: tuple[Settings, State, Index] | None = None
 
     def index(self) -> Index:
-        """The index; NotServed where there is none any more."""
+        """The index. Raises NotServed if its folder is gone."""
         with self._lock:
             settings = self._settings()
             if self._open is None or self._open[0] is not settings or self._is_outdated():
@@ -35,8 +35,8 @@ class TraceIndex:
                     raise NotServed(f"{self.folder}: the GraphRAG index is not there; make it again") from None
             return self._open[2]
 
-    def let_go_of_old(self) -> None:
-        """Forgets what was read of files that are others now."""
+    def evict_changed(self) -> None:
+        """Closes the index if its files have changed."""
         with self._lock, suppress(OSError):
             if self._is_outdated():
                 self._open = None

@@ -1,6 +1,6 @@
-"""The owner's statements about people: written to the journal, and known to the next query without a sync.
+"""The owner's statements about people: written to the journal, and used by the next query without a sync.
 
-A person is named by a name, an alias or a number; PeopleError where that is nobody, or may be several people.
+A person is given by name, alias or number; PeopleError is raised if nobody or several people match.
 `config` names a relrag.toml, otherwise the nearest one is used; a statement waits up to `wait` seconds for another
 writer to finish.
 """

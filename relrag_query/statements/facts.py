@@ -13,7 +13,7 @@ from relrag_query.statements.type_names import type_name
 
 _DATE = re.compile(r"(?:\d{4}|\d{4}-\d\d|\d{4}-\d\d-\d\d)")
 _DAY = re.compile(r"(?:\d{4}-)?\d\d-\d\d")
-_WITH_A_DAY = ("birthday", "died", "anniversary")
+_DAY_PREDICATES = ("birthday", "died", "anniversary")
 """predicates whose value is a day"""
 
 
@@ -29,7 +29,7 @@ def add_fact(
 ) -> StatementReceipt:
     """States a fact of a person: birthday, occupation, lives_in ...
 
-    `valid_from` and `valid_to` are a year, a month or a day. Raises PeopleError for a day or date that is none.
+    `valid_from` and `valid_to` are a year, a month or a day. Raises PeopleError for an invalid day or date.
     """
     predicate = type_name(predicate)
     _require_dates(predicate, value, valid_from, valid_to)
@@ -41,7 +41,7 @@ def add_fact(
 def _require_dates(predicate: str, value: str, valid_from: str | None, valid_to: str | None) -> None:
     if predicate == "age":
         raise PeopleError("an age is worked out from the birthday; state that")
-    if predicate in _WITH_A_DAY and not (
+    if predicate in _DAY_PREDICATES and not (
         _DAY.fullmatch(value) and _is_date(value if len(value) > 5 else f"2000-{value}")
     ):
         raise PeopleError(f'{predicate} is "{value}"; write 1986-05-02, or 05-02 where the year is not known')
@@ -51,7 +51,7 @@ def _require_dates(predicate: str, value: str, valid_from: str | None, valid_to:
 
 
 def _is_date(text: str) -> bool:
-    """Whether the calendar has that day."""
+    """Whether the text is an existing date."""
     try:
         return bool(datetime.date.fromisoformat(text))
     except ValueError:

@@ -16,42 +16,44 @@ from relrag_query.people.indexed_person import IndexedPerson, PeopleError
 from relrag_query.people.people import People
 from relrag_query.statements.record import FROM_NEXT_SYNC, StatementReceipt, record, writable_archive
 
-_MOST_NAMED = 3
-"""names of somebody else that an error lists"""
+_MAX_NAMES = 3
+"""largest number of names that an error lists"""
 
 
 def merge(into: str, others: Sequence[str], *, config: Path | None = None, wait: float = 0) -> StatementReceipt:
     """States that these are one person, who keeps the number of the first.
 
-    One of them may be a telephone number or an address that nobody named.
+    One of them may be a phone number or an address that no person has yet.
     """
     with writable_archive(config, wait) as archive, archive.people() as people:
-        unknown = [one for one in (into, *others) if not people.find(one)]
+        unknown = [name for name in (into, *others) if not people.find(name)]
         if len(unknown) == 1 and len(others) == 1:
             receipt = _add_identifier(archive, people, unknown[0], (into, *others))
             if receipt:
                 return receipt
-        persons = [people.one(one) for one in (into, *others)]
-        ids = list(dict.fromkeys(one.person_id for one in persons))
+        persons = [people.one(name) for name in (into, *others)]
+        ids = list(dict.fromkeys(person.person_id for person in persons))
         if len(ids) < 2:
             raise PeopleError("that is one person already")
         notice = "it takes effect now; the next `relrag sync` writes it to all passages"
-        names = {one.person_id: one.name for one in persons}
-        merged = Merge(ids[0], tuple(ids[1:]), tuple(names[one] for one in ids))
+        names = {person.person_id: person.name for person in persons}
+        merged = Merge(ids[0], tuple(ids[1:]), tuple(names[person_id] for person_id in ids))
         return record(archive, tuple(persons), [merged], notice)
 
 
 def _add_identifier(archive: Archive, people: People, text: str, ends: Sequence[str]) -> StatementReceipt | None:
-    """States that a number or address that nobody named is somebody's; None where the text is neither."""
+    """States that an unassigned phone number or address belongs to a person; None if the text is neither."""
     workspace = Workspace(archive.settings)
-    identifiers = [one for one in parse_identifiers(text, regions=workspace.regions) if one.kind != "name"]
+    identifiers = [
+        identifier for identifier in parse_identifiers(text, regions=workspace.regions) if identifier.kind != "name"
+    ]
     if len(identifiers) != 1:
         return None
     kind, normalised = identifiers[0].kind, identifiers[0].normalised
-    person = people.one(*(one for one in ends if one != text))
+    person = people.one(*(name for name in ends if name != text))
     anchor = f"{kind}:{workspace.keys.pseudonym(kind, normalised)}"
-    found, _ = read_people(workspace)
-    statement = StatedIdentifier(person.person_id, anchor, tuple(_same_as_synced(person, found.people).anchors))
+    resolution, _ = read_people(workspace)
+    statement = StatedIdentifier(person.person_id, anchor, tuple(_same_as_synced(person, resolution.people).anchors))
     after, _ = read_people(workspace, statement)
     if anchor not in after.people[after.redirects.get(person.person_id, person.person_id)].anchors:
         raise PeopleError(f'no record has "{text}"; write it as records do, or run `relrag sync` first')
@@ -59,12 +61,12 @@ def _add_identifier(archive: Archive, people: People, text: str, ends: Sequence[
 
 
 def split(person: str, aliases: Sequence[str], *, config: Path | None = None, wait: float = 0) -> StatementReceipt:
-    """States that these aliases of a person are somebody else's; it counts from the next sync on."""
+    """States that these aliases of a person belong to somebody else; takes effect with the next sync."""
     with writable_archive(config, wait) as archive, archive.people() as people:
         whose = people.one(person)
         workspace = Workspace(archive.settings)
-        found, keyed = read_people(workspace)
-        resolved = _same_as_synced(whose, found.people)
+        resolution, keyed = read_people(workspace)
+        resolved = _same_as_synced(whose, resolution.people)
         try:
             statement = lookup.split(resolved, set(aliases), keyed)
         except ValueError as error:
@@ -75,20 +77,20 @@ def split(person: str, aliases: Sequence[str], *, config: Path | None = None, wa
 
 
 def _same_as_synced(person: IndexedPerson, people: dict[int, ResolvedPerson]) -> ResolvedPerson:
-    """The person as private records have it; PeopleError where the index is older."""
+    """The person as resolved from the current records. Raises PeopleError if the index is older."""
     if person.person_id not in people:
         raise PeopleError(f"{person.name} has changed since the last sync; run `relrag sync` first")
     return people[person.person_id]
 
 
 def _require_apart(person: IndexedPerson, after: ResolvedPerson | None, aliases: Sequence[str]) -> None:
-    """Raises PeopleError for an alias that a split cannot move, because the card it stands on has others that stay."""
+    """Raises PeopleError for an alias that a split cannot move, because its card has other aliases that stay."""
     entries = after.entries if after else []
     for alias in aliases:
         cards = [entry for entry in entries if alias in {claim.value for claim in entry.claims}]
         others = sorted({claim.value for entry in cards for claim in entry.claims} - {*aliases})
         if others:
-            names = ", ".join(f'"{one}"' for one in others[:_MOST_NAMED])
+            names = ", ".join(f'"{value}"' for value in others[:_MAX_NAMES])
             raise PeopleError(
                 f'"{alias}" stands on one card, or in one header, with {names}, so it stays with {person.name}; '
                 "change it there, or name all of these"

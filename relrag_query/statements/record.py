@@ -1,4 +1,4 @@
-"""Writes statements into the journal one after another, under the lock of the archive."""
+"""Writes statements to the journal, under the lock of the archive."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ FROM_NEXT_SYNC = "it takes effect with the next `relrag sync`"
 
 @dataclass(frozen=True)
 class StatementReceipt:
-    """A statement as it stands in the journal."""
+    """The receipt of a statement in the journal."""
 
     number: int
-    """of the entry, for `undo`"""
+    """number of the journal's entry, for `undo`"""
     people: tuple[IndexedPerson, ...]
-    """of whom it speaks, in the order in which they were given; empty for `undo`"""
+    """the people in the statement, in the order given; empty for `undo`"""
     notice: str = ""
-    """what is still to be done, or could not be"""
+    """what remains to be done, or failed"""
 
     @property
     def about(self) -> tuple[IndexedPerson, ...]:
@@ -36,9 +36,9 @@ class StatementReceipt:
 
 @contextmanager
 def writable_archive(config: Path | None, wait: float) -> Iterator[Archive]:
-    """The archive as it stays until the statement is written.
+    """The archive, opened under the lock, which is held until the statement is written.
 
-    It is opened under the lock: somebody who is forgotten while a statement waits cannot be named by it any more.
+    So a statement cannot name a person who was forgotten while it waited for the lock.
     """
     settings = settings_module.load(config)
     with lock.writing(settings.home_path, "relrag people", wait), Archive.of(settings) as archive:

@@ -1,4 +1,4 @@
-"""State relationships between people; each is embedded at once, so that search finds it."""
+"""States relationships between people; each is embedded at once, so that search finds it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def create_relationship(
 ) -> StatementReceipt:
     """States that `to_person` is the `relationship_type` of `from_person`.
 
-    Attitude and proximity are whole numbers from 1 to 5. Raises PeopleError where that relationship is there already.
+    Attitude and proximity are whole numbers from 1 to 5. Raises PeopleError if the relationship exists already.
     """
     with writable_archive(config, wait) as archive, archive.people() as people:
         ends = people.one(from_person), people.one(to_person)
@@ -47,7 +47,7 @@ def create_relationship(
         key = *_ids(ends), type_name(relationship_type)
         word = kinship.type_of(relationship_type)[1]
         statement = StatedRelationship(*key, description or word, attitude, proximity)
-        return _record(archive, ends, [_checked(statement, ends), *(RelationshipNote(*key, one) for one in notes)])
+        return _record(archive, ends, [_checked(statement, ends), *(RelationshipNote(*key, text) for text in notes)])
 
 
 def update_relationship(
@@ -62,9 +62,9 @@ def update_relationship(
     config: Path | None = None,
     wait: float = 0,
 ) -> StatementReceipt:
-    """Changes a relationship that is there; what is not given stays as it is. `deleted`: there is none.
+    """Changes an existing relationship; values that are None stay. `deleted` states that there is none.
 
-    It is embedded again if its text changes. Raises PeopleError where there is no such relationship.
+    It is embedded again if its text changes. Raises PeopleError if there is no such relationship.
     """
     with writable_archive(config, wait) as archive, archive.people() as people:
         ends, row = _known_relationship(people, from_person, to_person, relationship_type)
@@ -81,7 +81,7 @@ def add_note_to_relationship(
     config: Path | None = None,
     wait: float = 0,
 ) -> StatementReceipt:
-    """Adds a note to a relationship that is there, which is embedded again. Raises PeopleError for an empty note."""
+    """Adds a note to an existing relationship and embeds it again. Raises PeopleError for an empty note."""
     if not note.strip():
         raise PeopleError("the note is empty")
     with writable_archive(config, wait) as archive, archive.people() as people:
@@ -90,14 +90,14 @@ def add_note_to_relationship(
 
 
 def is_known(people: People, person: IndexedPerson, other: IndexedPerson, relationship_type: str) -> bool:
-    """Whether there is such a relationship, as it is stated or seen from the other side."""
+    """Whether the relationship exists, in either direction."""
     return _row(people, _ids((person, other)), type_name(relationship_type)) is not None
 
 
 def _record(
     archive: Archive, ends: _Ends, statements: Sequence[StatedRelationship | RelationshipNote]
 ) -> StatementReceipt:
-    """Writes what is stated of one relationship, and embeds it as it is from then on."""
+    """Writes statements about one relationship, and embeds its new text."""
     receipt = record(archive, ends, statements)
     first = statements[0]
     with archive.people() as people:
@@ -106,7 +106,7 @@ def _record(
 
 
 def _embed(workspace: Workspace, row: PersonRelationship) -> str:
-    """Stores the vector of a relationship; returns why there is none."""
+    """Stores the vector of a relationship; returns a notice if that fails."""
     hashed = replace(row, text_hash=profiles.text_hash(workspace.keys.content_hash, row))
     try:
         relationship_embeddings.embed(workspace, [hashed])
@@ -121,22 +121,22 @@ def _known_relationship(
     ends = people.one(from_person), people.one(to_person)
     row = _row(people, _ids(ends), type_name(type_))
     if row is None:
-        types = sorted({one.row.relationship_type for one in _between(people, _ids(ends))})
+        types = sorted({relation.row.relationship_type for relation in _between(people, _ids(ends))})
         also = f"; there is: {', '.join(types)}" if types else ""
         raise PeopleError(f"{_in_words(ends, type_)} is not known{also}")
     return ends, row
 
 
 def _row(people: People, ids: tuple[int, int], type_: str) -> PersonRelationship | None:
-    """The relationship as it is stated, from whichever side."""
+    """The stated relationship, in either direction."""
     ids = people.survivor(ids[0]), people.survivor(ids[1])
-    rows = [one.row for one in _between(people, ids) if one.type == type_]
+    rows = [relation.row for relation in _between(people, ids) if relation.type == type_]
     exact = [row for row in rows if key_of(row) == (*ids, type_)]
     return next(iter([*exact, *rows]), None)
 
 
 def _between(people: People, ids: tuple[int, int]) -> list[Relation]:
-    return [one for one in people.relationships([ids[0]]) if one.other_id == ids[1]]
+    return [relation for relation in people.relationships([ids[0]]) if relation.other_id == ids[1]]
 
 
 def _checked(statement: StatedRelationship, ends: _Ends) -> StatedRelationship:

@@ -1,4 +1,4 @@
-"""The name under which a type of relationship or fact is stored."""
+"""Normalises the names of types of relationships and facts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relrag_query.people.indexed_person import PeopleError, WrongType
 
 
 def type_name(text: str) -> str:
-    """`Business partner` is business_partner; a word for a relative gives its type: `brother` is sibling."""
+    """The stored name of a type: `Business partner` is business_partner; `brother` is its kinship type, sibling."""
     name = re.sub(r"[^\w]+", "_", kinship.type_of(text)[0].strip().lower()).strip("_")
     if not name:
         raise PeopleError("the type is empty; write mentor, spouse, friend ...")
@@ -25,7 +25,11 @@ def require_no_misspelling(text: str) -> None:
     Words that differ by a letter are often two words: `sitter` and `sister`, `oncle` and `uncle`.
     """
     written = plain(" ".join(text.lower().replace("_", " ").split()))
-    known = kinship.types_of_names().keys() | {one.replace("_", " ") for one in kinship.relationship_types()}
-    near = sorted(one for one in known if OSA.distance(written, one) == 1 and Levenshtein.distance(written, one) == 2)
-    if near and written not in known:
+    types = kinship.types_of_names().keys() | {type_.replace("_", " ") for type_ in kinship.relationship_types()}
+    near = sorted(
+        candidate
+        for candidate in types
+        if OSA.distance(written, candidate) == 1 and Levenshtein.distance(written, candidate) == 2
+    )
+    if near and written not in types:
         raise WrongType(f'"{text}" is not a type that relrag knows; did you mean {" or ".join(near)}?')

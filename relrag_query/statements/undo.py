@@ -26,9 +26,9 @@ from relrag_query.statements.record import FROM_NEXT_SYNC, StatementReceipt, rec
 
 
 def undo(number: int, *, config: Path | None = None, wait: float = 0) -> StatementReceipt:
-    """Takes back what was stated of people under that number, or takes back that.
+    """Withdraws the statement about people with this number, or an earlier `undo`.
 
-    Raises PeopleError where no statement of people has it.
+    Raises PeopleError if no statement about people has the number.
     """
     with writable_archive(config, wait) as archive:
         entries = {entry.number: entry.statement for entry in journal.entries(archive.settings.home_path)}
@@ -36,7 +36,7 @@ def undo(number: int, *, config: Path | None = None, wait: float = 0) -> Stateme
         if not isinstance(
             statement, Merge | Split | StatedIdentifier | Undo | StatedFact | StatedRelationship | RelationshipNote
         ):
-            numbers = ", ".join(str(one) for one, _ in list_statements(archive.settings)) or "none"
+            numbers = ", ".join(str(entry_number) for entry_number, _ in list_statements(archive.settings)) or "none"
             raise PeopleError(f"no statement about people has number {number}; numbers: {numbers}")
         is_newer = number > archive.generation.manifest["journal"]
         at_once = is_newer and not isinstance(statement, Split | StatedIdentifier)
@@ -44,7 +44,7 @@ def undo(number: int, *, config: Path | None = None, wait: float = 0) -> Stateme
 
 
 def list_statements(settings: Settings) -> list[tuple[int, Statement]]:
-    """The statements of people that hold, by number, with their words redacted; not the ids that were given."""
+    """The valid statements about people, with their numbers and redacted texts; without allocations of ids."""
     workspace = Workspace(settings)
     entries = [
         entry for entry in holding(journal.entries(workspace.home)) if not isinstance(entry.statement, Allocation)

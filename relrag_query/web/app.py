@@ -17,10 +17,10 @@ from starlette.staticfiles import StaticFiles
 from relrag_pipelines.ui.guard import STYLE_HASH, Guard, GuardedServer, sites
 from relrag_pipelines.ui.login import Login
 from relrag_query.http import api
+from relrag_query.http.concurrency import MAX_QUEUE, RequestLimiter
 from relrag_query.http.gone_clients import GoneClients
 from relrag_query.http.openapi import PREFIX
 from relrag_query.http.problems import answer_error
-from relrag_query.http.turns import WAITING, Turns
 from relrag_query.mcp import server as mcp_server
 from relrag_query.service import Service
 from relrag_query.web import pages
@@ -50,20 +50,20 @@ def create_app(
     host: str,
     port: int,
     public_url: str = "",
-    waiting: int = WAITING,
+    max_queue: int = MAX_QUEUE,
 ) -> Starlette:
-    """The ASGI app. What `token` returns lets programs ask API and MCP; `public_url` is where a proxy serves it."""
+    """The ASGI app. `token` returns the token of API and MCP; `public_url` is the address of a proxy, if any."""
     guard = Middleware(Guard, sites=sites(host, port, public_url), login=login, port=port, server=SERVER, token=token)
-    return app_of(service, [guard], reveals=True, waiting=waiting)
+    return app_of(service, [guard], reveals=True, max_queue=max_queue)
 
 
 def app_of(
-    service: Service, middleware: Sequence[Middleware] = (), *, reveals: bool = False, waiting: int = WAITING
+    service: Service, middleware: Sequence[Middleware] = (), *, reveals: bool = False, max_queue: int = MAX_QUEUE
 ) -> Starlette:
-    """Pages, API and MCP of one service, behind what is given; `waiting` requests may queue."""
-    turns = Turns(waiting=waiting)
+    """Pages, API and MCP of one service, behind `middleware`; at most `max_queue` requests may queue."""
+    limiter = RequestLimiter(max_queue=max_queue)
     tools = mcp_server.build(service)
-    # every call stands by itself: no session outlives it, and any process can answer the next
+    # calls are stateless: there is no session, so any process can answer the next call
     protocol = tools.streamable_http_app(stateless_http=True, json_response=True, host="behind-the-guard")
 
     @asynccontextmanager
@@ -71,17 +71,17 @@ def app_of(
         async with tools.session_manager.run():
             yield
 
-    shown, nothing = pages.routes(service, turns, reveals=reveals)
+    page_routes, unknown_page = pages.routes(service, limiter, reveals=reveals)
 
     async def not_found(request: Request, _: Exception) -> Response:
-        return await nothing(request)
+        return await unknown_page(request)
 
     routes: list[BaseRoute] = [
         Route(HEALTH, _health),
-        *api.routes(service, turns),
+        *api.routes(service, limiter),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *protocol.routes,
-        *shown,
+        *page_routes,
     ]
     faults: dict[Any, Any] = {Exception: answer_error, 404: not_found}
     return Starlette(

@@ -1,4 +1,4 @@
-"""The page of the archive: what is indexed, how fresh it is, what failed, and how well it has answered."""
+"""The page of the archive: contents, pending work, failures and evaluation results."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from relrag_pipelines.ui.guard import USUAL_PORT, address
 from relrag_query.service import Service
 from relrag_query.service.archive_status import redacted_failures
 
-_FAILURES = 200
-"""rows of a list"""
-_EVALUATIONS = 40
-"""the newest that are shown"""
+_MAX_FAILURES = 200
+"""maximum rows of the list"""
+_MAX_EVALUATIONS = 40
+"""number of evaluations on the page, newest ones"""
 
 
 def template_context(service: Service) -> dict[str, Any]:
-    """What the template shows. Raises NotServed to those who see a part of the archive."""
+    """The context of the template. Raises NotServed if the service is limited to clients."""
     settings = service.settings
     status = service.status()
     failures = redacted_failures(settings)
     return {
-        "found": status,
-        "failures": failures[:_FAILURES],
-        "more": len(failures) - _FAILURES,
+        "archive": status,
+        "failures": failures[:_MAX_FAILURES],
+        "more": len(failures) - _MAX_FAILURES,
         "zone": service.zone,
-        "evaluations": evaluation_history.load(settings.home_path)[-_EVALUATIONS:],
+        "evaluations": evaluation_history.load(settings.home_path)[-_MAX_EVALUATIONS:],
         "ui": _ui(settings),
     }
 
 
 def _ui(settings: Settings) -> str:
-    """Where Dagster's UI is, if it is served: who comes through a proxy reaches no port of this machine."""
+    """Address of Dagster's UI; empty behind a proxy, since its users cannot reach ports of this machine."""
     return settings.ui_public_url or ("" if settings.web_public_url else address("127.0.0.1", USUAL_PORT))

@@ -1,4 +1,4 @@
-"""The original behind a citation: pages of a PDF as pictures, redacted as the index is, for who may see the record."""
+"""Pages of a cited PDF as pictures, redacted like the index, for users who may see the record."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SUFFIX = ".pdf"
 
 
 class NoPicture(RelragError):
-    """A page that is not shown as a picture; the message says why."""
+    """A page cannot be shown as a picture; the message says why."""
 
 
 @dataclass(frozen=True)
 class Original:
-    """A file of the exports, as it was when it was read."""
+    """A file of the exports that is unchanged since it was read."""
 
     path: Path
     source: str
@@ -34,12 +34,12 @@ class Original:
 
 
 def has_pages(record: Record) -> bool:
-    """Whether a record is a file whose pages could be shown."""
-    return bool(record.pages) and any(place.lower().endswith(SUFFIX) for place in record.locations)
+    """Whether a record is a file with pages that can be shown as pictures."""
+    return bool(record.pages) and any(location.lower().endswith(SUFFIX) for location in record.locations)
 
 
 def picture(settings: Settings, record: Record, page: int, quote: str) -> PagePicture:
-    """That page of a record's original. Raises NoPicture where it cannot, or may not, be shown."""
+    """A page of a record's original. Raises NoPicture if it cannot or must not be shown."""
     original = _original(settings, record)
     try:
         data = read_plain(original.path, settings.unit_max_bytes)
@@ -53,23 +53,23 @@ def picture(settings: Settings, record: Record, page: int, quote: str) -> PagePi
 
 
 def _original(settings: Settings, record: Record) -> Original:
-    place = next((one for one in record.locations if one.lower().endswith(SUFFIX)), "")
-    if not place or record.parent_asset_id:
+    location = next((path for path in record.locations if path.lower().endswith(SUFFIX)), "")
+    if not location or record.parent_asset_id:
         raise NoPicture("The original is part of another file, of which no picture is made.")
     try:
         source = settings.source(record.source)
         root = settings.source_path(source)
-        path = root if root.is_file() else root / place
+        path = root if root.is_file() else root / location
         check_file(path, root, follow_links=source.follow_links)
-        known = unit_state.load(settings.home_path, source.name).get(place)
-        same = known is not None and file_hash(path) == known.content_hash
+        unit = unit_state.load(settings.home_path, source.name).get(location)
+        is_unchanged = unit is not None and file_hash(path) == unit.content_hash
     except (SettingsError, OSError, RefusedFile, UnitsError):
         raise NoPicture("The original is no longer where it was read from.") from None
-    if not same:
+    if not is_unchanged:
         raise NoPicture("The original has changed since it was read; a sync reads it again.")
-    return Original(path, source.name, place)
+    return Original(path, source.name, location)
 
 
 def _text(record: Record, page: int) -> str:
-    """What the index has of a page."""
-    return "".join(record.text[one.start : one.end] for one in record.pages if one.number == page)
+    """The indexed text of a page."""
+    return "".join(record.text[span.start : span.end] for span in record.pages if span.number == page)

@@ -1,6 +1,6 @@
-"""The pages, each with an address of its own, and what their scripts load into them.
+"""The pages, and the parts that their scripts load.
 
-What is added has its routes in `routes`, and its place in templates/base.html.
+A new page needs a route in `routes`, and an entry of the menu in templates/base.html.
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources.document.page_picture import PagePicture
 from relrag_query.archive import ArchiveError
+from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
-from relrag_query.http.turns import Turns
 from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
 from relrag_query.web import archive_page, graph_cards, graphrag_page, originals, record_parts, reveal_page
 from relrag_query.web.originals import NoPicture
-from relrag_query.web.rendering import place, templates
+from relrag_query.web.rendering import page_url, templates
 
 Reply = TypeVar("Reply")
-_TYPED_WRONG = (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
-"""a date that is none, an unknown person: whoever typed it can change it"""
-_LONGEST = LONGEST
+_USER_ERRORS = (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND)
+"""statuses of errors that the user can correct in the form, such as an invalid date or an unknown person"""
+_MAX_QUESTION_CHARACTERS = LONGEST
 _NO_PASSAGE = "the archive has no such passage; it was deleted, or made anew since: ask again"
-_EARLIER = 4
-"""questions that one goes on from"""
-_PAGE = 20
-"""hits, and records of a thread, on a page"""
+_MAX_EARLIER_QUESTIONS = 4
+"""earlier questions that a follow-up uses"""
+_PAGE_SIZE = 20
+"""hits, or records of a thread, on a page"""
 
 FOR_CLIENTS = frozenset({"/", "/ask", "/search", "/record", "/thread", "/source", "/graph", "/ask/stream", "/page.png"})
-"""pages for those who see the records of some clients only"""
+"""pages for users who may see only the records of some clients"""
 GRAPH = GraphLimits(records=300)
-"""what the page of the graph shows"""
+"""default limits of the page of the graph"""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def routes(service: Service, turns: Turns, *, reveals: bool = False) -> tuple[list[Route], Endpoint]:
-    """The routes of all pages, and what answers every other address.
+def routes(service: Service, limiter: RequestLimiter, *, reveals: bool = False) -> tuple[list[Route], Endpoint]:
+    """The routes of all pages, and the endpoint for all other addresses.
 
-    `reveals`: whoever is logged in may see what redaction replaced.
+    With `reveals`, a logged-in user may see redacted values.
     """
     reveals = reveals and service.settings.pii_redaction_enabled and not service.clients
-    pages = Pages(service, turns, reveals)
-    shown: dict[str, Endpoint] = {
+    pages = Pages(service, limiter, reveals)
+    page_endpoints: dict[str, Endpoint] = {
         "/": pages.ask,
         "/ask": pages.ask,
         "/search": pages.search,
@@ -66,164 +66,172 @@ def routes(service: Service, turns: Turns, *, reveals: bool = False) -> tuple[li
         "/graphrag": pages.graphrag,
         "/archive": pages.archive,
     }
-    loaded: dict[str, Endpoint] = {"/ask/stream": pages.ask_stream, "/page.png": pages.page_picture}
-    every = {**shown, **loaded}
+    part_endpoints: dict[str, Endpoint] = {"/ask/stream": pages.ask_stream, "/page.png": pages.page_picture}
+    endpoints = {**page_endpoints, **part_endpoints}
     if service.clients:
-        every = {path: endpoint for path, endpoint in every.items() if path in FOR_CLIENTS}
-    pages.served = frozenset(every)
-    found = [Route(path, pages.guard(endpoint)) for path, endpoint in every.items()]
+        endpoints = {path: endpoint for path, endpoint in endpoints.items() if path in FOR_CLIENTS}
+    pages.served = frozenset(endpoints)
+    page_routes = [Route(path, pages.guard(endpoint)) for path, endpoint in endpoints.items()]
     if reveals:
-        revealed = reveal_page.endpoint(service.settings, turns, pages.templates)
-        found.append(Route("/reveal", pages.guard(revealed), methods=["POST"]))
-    return found, pages.guard(pages.nothing)
+        reveal_endpoint = reveal_page.endpoint(service.settings, limiter, pages.templates)
+        page_routes.append(Route("/reveal", pages.guard(reveal_endpoint), methods=["POST"]))
+    return page_routes, pages.guard(pages.nothing)
 
 
 class Pages:
     """The endpoints, over one service."""
 
-    def __init__(self, service: Service, turns: Turns, reveals: bool = False) -> None:
-        self._service, self._turns, self._reveals = service, turns, reveals
+    def __init__(self, service: Service, limiter: RequestLimiter, reveals: bool = False) -> None:
+        self._service, self._limiter, self._reveals = service, limiter, reveals
         self.templates = templates(reveals=reveals)
         self.served: frozenset[str] = frozenset()
         """paths that the menu may name"""
 
     def guard(self, endpoint: Endpoint) -> Endpoint:
-        """The endpoint with its errors as a page that says nothing private."""
+        """The endpoint; its errors become a page without private text."""
 
         async def answer(request: Request) -> Response:
             try:
                 return await endpoint(request)
-            except Exception as error:  # noqa: BLE001  said without private text
-                status, said = describe(error)
-                return self._page("problem.html", status=status, said=said, wanted=request.url.path)
+            except Exception as error:  # noqa: BLE001  reported without private text
+                status, message = describe(error)
+                return self._page("problem.html", status=status, message=message)
 
         return answer
 
     async def ask(self, request: Request) -> Response:
-        """The question, and the answer where there is one already."""
+        """The form of a question, with the answer if there is a question."""
         question, filters = _question(request)
-        follows = _follows(request)
-        asked = functools.partial(self._service.ask, question, filters, follows=follows)
-        answer, problem, status = await self._answer(asked) if question else (None, "", 200)
-        told = _told(answer, follows) if answer else {}
-        more = {"problem": problem, **told, **self._choices(filters)}
+        follows = _earlier_questions(request)
+        call = functools.partial(self._service.ask, question, filters, follows=follows)
+        answer, problem, status = await self._answer(call) if question else (None, "", 200)
+        citations = _citation_context(answer, follows) if answer else {}
+        more = {"problem": problem, **citations, **self._choices(filters)}
         return self._page("ask.html", status, question=question, answer=answer, **more)
 
     async def ask_stream(self, request: Request) -> Response:
-        """The answer as events, of which the last holds it as HTML."""
+        """The answer as events; the last event holds the whole answer as HTML."""
         question, filters = _question(request)
-        follows = _follows(request)
+        follows = _earlier_questions(request)
 
-        def ask(tell: Callable[[str], None]) -> Any:
-            answer = self._service.ask(question, filters, None, tell, follows)
-            return self._html("answer.html", answer=answer, chosen=filters, **_told(answer, follows))
+        def ask(on_text: Callable[[str], None]) -> Any:
+            answer = self._service.ask(question, filters, None, on_text, follows)
+            return self._html("answer.html", answer=answer, chosen=filters, **_citation_context(answer, follows))
 
-        return event_stream(self._turns, ask)
+        return event_stream(self._limiter, ask)
 
     async def search(self, request: Request) -> Response:
-        """The passages that fit, and filters."""
+        """The form of a search with filters, and the hits."""
         query, filters = _question(request)
         after = request.query_params.get("cursor")
-        asked = functools.partial(self._service.search, query, filters, _PAGE, after)
-        found, problem, status = await self._answer(asked) if query else (None, "", 200)
+        call = functools.partial(self._service.search, query, filters, _PAGE_SIZE, after)
+        results, problem, status = await self._answer(call) if query else (None, "", 200)
         more = {"problem": problem, **self._choices(filters)}
-        return self._page("search.html", status, question=query, found=found, after=after, **more)
+        return self._page("search.html", status, question=query, results=results, after=after, **more)
 
-    async def _answer(self, asked: Callable[[], Reply]) -> tuple[Reply | None, str, int]:
-        """The answer; or what is wrong with what was asked, which the form shows that it was typed into; the status."""
+    async def _answer(self, call: Callable[[], Reply]) -> tuple[Reply | None, str, int]:
+        """(reply, problem, status). A user error becomes a problem that the form shows; other errors are raised."""
         try:
-            return await self._turns.run(asked), "", 200
+            return await self._limiter.run(call), "", 200
         except Exception as error:
-            status, said = describe(error)
-            if status not in _TYPED_WRONG:
+            status, message = describe(error)
+            if status not in _USER_ERRORS:
                 raise
-            return None, said, status
+            return None, message, status
 
     async def record(self, request: Request) -> Response:
-        """A record, whole, with what relates to it."""
+        """A whole record with its relations."""
         ref = request.query_params.get("ref", "")
         if ref.startswith("thread:"):
             return RedirectResponse(request.url.replace(path="/thread", query="").include_query_params(id=ref[7:]), 303)
         if ref.startswith("person:"):
             person = request.url.replace(path="/person", query="")
             return RedirectResponse(person.include_query_params(name=ref.removeprefix("person:")), 303)
-        shown = await self._turns.run(self._service.show, ref)
-        if shown.record is None and not shown.passages:
-            return self._page("related.html", shown=shown)
-        more = record_parts.template_context(shown.record, request.query_params.get("part", ""))
-        return self._page("record.html", shown=shown, groups=_groups(shown.related), revealed=self._reveals, **more)
+        reply = await self._limiter.run(self._service.show, ref)
+        if reply.record is None and not reply.passages:
+            return self._page("related.html", reply=reply)
+        more = record_parts.template_context(reply.record, request.query_params.get("part", ""))
+        return self._page("record.html", reply=reply, groups=_groups(reply.related), can_reveal=self._reveals, **more)
 
     async def thread(self, request: Request) -> Response:
         """A thread, newest first."""
-        asked = request.query_params
-        found = await self._turns.run(self._service.thread, asked.get("id", ""), _PAGE, asked.get("cursor"))
-        return self._page("thread.html", found=found, after=asked.get("cursor"))
+        parameters = request.query_params
+        thread = await self._limiter.run(
+            self._service.thread, parameters.get("id", ""), _PAGE_SIZE, parameters.get("cursor")
+        )
+        return self._page("thread.html", thread=thread, after=parameters.get("cursor"))
 
     async def source(self, request: Request) -> Response:
-        """The passage that a citation names, its quote marked; `part` gives it without the frame of a page."""
-        asked = request.query_params
-        quote, page = asked.get("quote", "")[:_LONGEST], asked.get("page", "")
-        found = await self._turns.run(self._cited, asked.get("chunk", ""), asked.get("of", ""), quote)
-        passage = found["passage"]
+        """The passage of a citation with its quote marked; with `part`, without the frame of the page."""
+        parameters = request.query_params
+        quote, page = parameters.get("quote", "")[:_MAX_QUESTION_CHARACTERS], parameters.get("page", "")
+        context = await self._limiter.run(
+            self._cited_passage, parameters.get("chunk", ""), parameters.get("of", ""), quote
+        )
+        passage = context["passage"]
         if page.isdecimal() and (passage.page_number or 0) <= int(page) <= (passage.last_page_number or 0):
             passage.page_number = int(page)
-        name = "source_part.html" if "part" in asked else "source.html"
-        return self._page(name, quote=quote, **found)
+        name = "source_part.html" if "part" in parameters else "source.html"
+        return self._page(name, quote=quote, **context)
 
     async def page_picture(self, request: Request) -> Response:
-        """A page of an original as PNG, the quote marked; where there is none, why."""
-        asked = request.query_params
-        number = asked.get("page", "")
+        """A page of an original as PNG with the quote marked; if there is no picture, the reason."""
+        parameters = request.query_params
+        number = parameters.get("page", "")
         try:
             if not number.isdecimal() or len(number) > 6:
                 raise NoPicture("A page has a number.")
-            ref, quote = asked.get("ref", ""), asked.get("quote", "")[:_LONGEST]
-            picture = await self._turns.run(self._picture, ref, int(number), quote)
+            ref, quote = parameters.get("ref", ""), parameters.get("quote", "")[:_MAX_QUESTION_CHARACTERS]
+            picture = await self._limiter.run(self._picture, ref, int(number), quote)
         except (NoPicture, UnknownRef) as error:
-            return HTMLResponse(self._html("no_picture.html", said=str(error)), 404)
-        told = {"X-Marked": f"{picture.matched_share:.2f}", "X-Covered": str(picture.covered_words)}
-        return Response(picture.png, media_type="image/png", headers=told)
+            return HTMLResponse(self._html("no_picture.html", message=str(error)), 404)
+        headers = {"X-Marked": f"{picture.matched_share:.2f}", "X-Covered": str(picture.covered_words)}
+        return Response(picture.png, media_type="image/png", headers=headers)
 
     async def people(self, request: Request) -> Response:
-        """Who is in the archive."""
-        found = await self._turns.run(self._service.people, 100, request.query_params.get("cursor"))
-        return self._page("people.html", found=found)
+        """The list of people."""
+        listing = await self._limiter.run(self._service.people, 100, request.query_params.get("cursor"))
+        return self._page("people.html", listing=listing)
 
     async def person(self, request: Request) -> Response:
-        """What is known of one person; `part` gives it without the frame of a page."""
-        asked = request.query_params
-        found = await self._turns.run(self._service.person, asked.get("name", ""))
-        return self._page("person_part.html" if "part" in asked else "person.html", person=found)
+        """The page about a person; with `part`, without the frame of the page."""
+        parameters = request.query_params
+        person = await self._limiter.run(self._service.person, parameters.get("name", ""))
+        return self._page("person_part.html" if "part" in parameters else "person.html", person=person)
 
     async def graph(self, request: Request) -> Response:
-        """People and records and what relates them: drawn by a script, as cards, and as a table."""
-        asked = request.query_params
-        persons, each = (_number(asked.get(name), most) for name, most in (("persons", 1000), ("each", 100)))
-        limits = GraphLimits(persons or GRAPH.limit_persons, each or GRAPH.limit_assets_per_person, True, GRAPH.records)
-        found = await self._turns.run(self._service.full_graph, limits)
+        """The graph of people and records: drawn by a script, as cards, and as a table."""
+        parameters = request.query_params
+        persons, per_person = (
+            _positive_number(parameters.get(name), most) for name, most in (("persons", 1000), ("each", 100))
+        )
+        limits = GraphLimits(
+            persons or GRAPH.limit_persons, per_person or GRAPH.limit_assets_per_person, True, GRAPH.records
+        )
+        graph = await self._limiter.run(self._service.full_graph, limits)
         return self._page(
             "graph.html",
-            graph=found,
-            cards=graph_cards.cards(found),
-            most=graph_cards.MOST,
+            graph=graph,
+            cards=graph_cards.cards(graph),
+            most=graph_cards.MAX_CARDS,
             limits=dataclasses.asdict(limits),
-            focus=asked.get("ref", ""),
+            focus=parameters.get("ref", ""),
         )
 
     async def graphrag(self, request: Request) -> Response:
-        """What is talked about: themes, reports, and the passages behind them."""
-        found = await self._turns.run(graphrag_page.template_context, self._service, request)
-        return self._page("graphrag.html", **found)
+        """Themes, reports, and the passages that they cite."""
+        context = await self._limiter.run(graphrag_page.template_context, self._service, request)
+        return self._page("graphrag.html", **context)
 
     async def archive(self, request: Request) -> Response:
-        """What is indexed, how fresh it is, what failed, and how well it has answered."""
-        return self._page("archive.html", **await self._turns.run(archive_page.template_context, self._service))
+        """The state of the archive."""
+        return self._page("archive.html", **await self._limiter.run(archive_page.template_context, self._service))
 
     async def nothing(self, _: Request) -> Response:
-        """What is served under no other address."""
+        """The endpoint of all other addresses."""
         raise UnknownRef("there is no such page")
 
-    def _cited(self, chunk_id: str, asset_id: str, quote: str) -> dict[str, Any]:
+    def _cited_passage(self, chunk_id: str, asset_id: str, quote: str) -> dict[str, Any]:
         with self._service.reading() as archive:
             chunk = archive.cited_chunk(chunk_id, asset_id, quote)
             if chunk is None:
@@ -236,16 +244,16 @@ class Pages:
             return {"passage": passage, "pictured": pictured, "redacted": redacted, "in_record": record is not None}
 
     def _picture(self, ref: str, page: int, quote: str) -> PagePicture:
-        return originals.picture(*self._known(ref), page, quote)
+        return originals.picture(*self._settings_and_record(ref), page, quote)
 
-    def _known(self, ref: str) -> tuple[Settings, Record]:
+    def _settings_and_record(self, ref: str) -> tuple[Settings, Record]:
         with self._service.reading() as archive:
             if record := archive.record(ref):
                 return archive.settings, record
         raise UnknownRef("the archive has no such record")
 
     def _choices(self, filters: Filters) -> dict[str, Any]:
-        """What the filters of a page offer, and what is chosen."""
+        """The choices and the current values of the filters."""
         try:
             return {"sources": self._service.source_names(), "chosen": filters}
         except ArchiveError:  # nothing is published yet
@@ -261,46 +269,50 @@ class Pages:
 
 
 def _question(request: Request) -> tuple[str, Filters]:
-    asked = request.query_params
+    parameters = request.query_params
     filters = Filters(
-        [one for one in asked.getlist("source") if one],
-        [one for one in asked.getlist("kind") if one],
-        asked.get("from") or None,
-        asked.get("to") or None,
-        asked.get("person", "").strip()[:200],
+        [source for source in parameters.getlist("source") if source],
+        [kind for kind in parameters.getlist("kind") if kind],
+        parameters.get("from") or None,
+        parameters.get("to") or None,
+        parameters.get("person", "").strip()[:200],
     )
-    return asked.get("q", "").strip()[:_LONGEST], filters
+    return parameters.get("q", "").strip()[:_MAX_QUESTION_CHARACTERS], filters
 
 
-def _follows(request: Request) -> list[str]:
-    """The questions that one goes on from, as the page of the last one put them together."""
-    return [one[:_LONGEST] for one in request.query_params.get("after", "").splitlines() if one.strip()][:_EARLIER]
+def _earlier_questions(request: Request) -> list[str]:
+    """The earlier questions that a follow-up uses, as the previous page sends them."""
+    return [
+        question[:_MAX_QUESTION_CHARACTERS]
+        for question in request.query_params.get("after", "").splitlines()
+        if question.strip()
+    ][:_MAX_EARLIER_QUESTIONS]
 
 
-def _told(answer: replies.AnswerReply, follows: list[str]) -> dict[str, Any]:
-    """Beside an answer its sources by number, where a citation leads, and what a question that goes on says before."""
-    earlier = "\n".join([answer.question, *follows][:_EARLIER])
-    numbered = {source.number: source for source in answer.sources}
+def _citation_context(answer: replies.AnswerReply, follows: list[str]) -> dict[str, Any]:
+    """Template context of an answer: sources by number, the URL of a citation, and the questions for a follow-up."""
+    questions = "\n".join([answer.question, *follows][:_MAX_EARLIER_QUESTIONS])
+    sources_by_number = {source.number: source for source in answer.sources}
     quotes = {number: quote for quote in reversed(answer.quotes) for number in quote.sources}
 
     def citation(number: int, quote: replies.QuoteReply | None = None) -> str:
-        source, quote = numbered[number], quote or quotes.get(number)
+        source, quote = sources_by_number[number], quote or quotes.get(number)
         cited = [*source.cited_chunk_ids, source.chunk_id][0]
         ref = cited if cited.startswith("person:") else f"chunk:{cited}"
-        # a passage may go on for pages; where the quote stands is known of its first source
+        # a passage may span pages; the page of the quote is known only for its first source
         page = quote.page if quote and quote.sources[:1] == [number] else None
-        return place(ref, quote.text if quote else "", page, "" if ref == cited else source.asset_id)
+        return page_url(ref, quote.text if quote else "", page, "" if ref == cited else source.asset_id)
 
-    return {"numbered": numbered, "citation": citation, "earlier": earlier, "follows": follows}
+    return {"numbered": sources_by_number, "citation": citation, "earlier": questions, "follows": follows}
 
 
-def _number(said: str | None, most: int) -> int:
-    """A number of an address, 1 to `most`; 0 for what is none."""
-    return min(int(said), most) if said and said.isdecimal() and len(said) < 7 else 0
+def _positive_number(text: str | None, maximum: int) -> int:
+    """A number in a URL, from 1 to `maximum`; 0 for anything else."""
+    return min(int(text), maximum) if text and text.isdecimal() and len(text) < 7 else 0
 
 
 def _groups(related: list[record_replies.NeighborReply]) -> dict[str, list[record_replies.NeighborReply]]:
-    """What is related to a record, by what it is to it; its own passages are the record itself."""
+    """Related records by heading, without the record's own passages."""
     titles = {
         ("attachment_of", "in"): "Attachments",
         ("attachment_of", "out"): "Attached to",
@@ -312,9 +324,11 @@ def _groups(related: list[record_replies.NeighborReply]) -> dict[str, list[recor
         ("thread_member", "out"): "Thread",
         ("chunk_of", "in"): "Conversation",
     }
-    found: dict[str, list[record_replies.NeighborReply]] = {title: [] for title in titles.values()}
-    for one in related:
-        if one.relation_type == "chunk_of" and (one.ref.startswith("chunk:") or one.direction == "out"):
+    groups: dict[str, list[record_replies.NeighborReply]] = {title: [] for title in titles.values()}
+    for neighbor in related:
+        if neighbor.relation_type == "chunk_of" and (neighbor.ref.startswith("chunk:") or neighbor.direction == "out"):
             continue
-        found.setdefault(titles.get((one.relation_type, one.direction), one.relation_type), []).append(one)
-    return {title: some for title, some in found.items() if some}
+        groups.setdefault(titles.get((neighbor.relation_type, neighbor.direction), neighbor.relation_type), []).append(
+            neighbor
+        )
+    return {title: neighbors for title, neighbors in groups.items() if neighbors}

@@ -15,58 +15,58 @@ from pathlib import Path
 
 from relrag_pipelines.settings import SettingsError
 
-_LOOK_SECONDS = 0.5
-_LEAST_SECONDS = 5.0
-"""a process that ends sooner is not started again: the next would too"""
+_POLL_SECONDS = 0.5
+_MIN_SECONDS = 5.0
+"""a process that ends sooner is not restarted, since the next would end too"""
 
-_END_SECONDS = 15.0
-"""for what is being answered to end"""
+_SHUTDOWN_SECONDS = 15.0
+"""time for running requests to end"""
 
 
 def supervise(count: int, arguments: Sequence[str], listening: socket.socket) -> None:
-    """Keeps so many processes running until this one is interrupted; SettingsError where they do not start."""
+    """Keeps `count` processes running until this one is interrupted. Raises SettingsError if they do not start."""
     stop, file = _Stop(), listening.fileno()
     command = [sys.executable, "-m", __name__, *arguments, "--file", str(file)]
 
     def start() -> tuple[subprocess.Popen[bytes], float]:
-        # its input ends with this process, however that ends
-        started = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(file,), process_group=0)
-        return started, time.monotonic()
+        # its standard input closes when this process ends for any reason
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(file,), process_group=0)
+        return process, time.monotonic()
 
     running = [start() for _ in range(count)]
     try:
-        while not stop.asked:
-            for place, (process, begun) in enumerate(running):
+        while not stop.requested:
+            for index, (process, start_time) in enumerate(running):
                 if process.poll() is None:
                     continue
-                if time.monotonic() - begun < _LEAST_SECONDS:
+                if time.monotonic() - start_time < _MIN_SECONDS:
                     raise SettingsError(f"a process of the server ended with {process.returncode} as soon as it began")
-                running[place] = start()
-            time.sleep(_LOOK_SECONDS)
+                running[index] = start()
+            time.sleep(_POLL_SECONDS)
     finally:
         for process, _ in running:
             process.terminate()
         for process, _ in running:
             try:
-                process.wait(_END_SECONDS)
+                process.wait(_SHUTDOWN_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
 
 
 class _Stop:
-    """Whether this process was asked to end."""
+    """Whether a signal requested the end of this process."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self.requested = False
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._ask)
+            signal.signal(number, self._request)
 
-    def _ask(self, *_: object) -> None:
-        self.asked = True
+    def _request(self, *_: object) -> None:
+        self.requested = True
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Answers on the socket whose file is inherited, until it is interrupted."""
+    """Answers on the inherited socket until it is interrupted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--config", type=Path, required=True)
     parser.add_argument("--host", required=True)
@@ -75,21 +75,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--index", type=Path)
     parser.add_argument("--socket", type=Path)
     parser.add_argument("--file", type=int, required=True)
-    given = parser.parse_args(arguments)
-    # imported only where there is something to serve: the server imports this module
+    options = parser.parse_args(arguments)
+    # imported only here, because the server imports this module
     from relrag_pipelines import settings
     from relrag_query.web.server import Address, work
 
-    place = Address(
-        settings.load(given.config), given.config, given.host, given.port, given.index, given.socket, given.processes
+    address = Address(
+        settings.load(options.config),
+        options.config,
+        options.host,
+        options.port,
+        options.index,
+        options.socket,
+        options.processes,
     )
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
-    with socket.socket(fileno=given.file) as listening:
-        work(place, listening)
+    with socket.socket(fileno=options.file) as listening:
+        work(address, listening)
 
 
 def _end_with_supervisor() -> None:
-    while os.read(0, 4096):  # not the buffered one, which a process that ends for another reason would trip over
+    while os.read(0, 4096):  # unbuffered, because a buffered read would block the exit of the process
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -1,7 +1,7 @@
-"""Templates, and how they show what comes from outside.
+"""Templates, and filters that render untrusted text.
 
-Everything is escaped, and characters that reverse or command what is shown are taken out. No address of an archive is
-followed but http and https, in a new tab that is not told where it was opened.
+All text is escaped, and control and bidirectional characters are removed. Links of an archive are shown only for http
+and https, and open in a new tab without a referrer.
 """
 
 from __future__ import annotations
@@ -28,49 +28,49 @@ from relrag_query.display.inert_text import safe
 from relrag_query.retrieval.excerpts import plain
 
 _FOLDER = Path(__file__).parent
-_CITED = re.compile(r"\[(\d{1,3})\]")
+_CITATION = re.compile(r"\[(\d{1,3})\]")
 _PSEUDONYM = re.compile(r"<[A-Z_]+(:[^<>\s]*)?>")
-_REPLACED = re.compile(f"{pseudonyms.PATTERN}|{pseudonyms.TYPE.pattern}")
-_REVEALED = (
+_REPLACEMENT = re.compile(f"{pseudonyms.PATTERN}|{pseudonyms.TYPE.pattern}")
+_VALUE_TOOLTIP = (
     "Personal data that was replaced. To see it, type: relrag reveal '{value}'. "
     "It asks for your reason and notes it; the page of the record shows it too."
 )
-_TYPE_ONLY = (
+_TYPE_TOOLTIP = (
     "Personal data that was replaced. To see it, open the record's page, or type: relrag reveal, with the record's id. "
     "It asks for your reason and notes it."
 )
-_NOT_REVEALED = "Personal data that was replaced."
+_PLAIN_TOOLTIP = "Personal data that was replaced."
 _WORD = re.compile(r"\w+")
 _LINE_ENDS = re.compile(r"(\s*\n\s*)")
 
 
 def show(value: Any) -> Any:
-    """What a template prints: texts without what could disturb the page; escaping follows."""
+    """A value as a template prints it, without control characters in texts; jinja escapes it afterwards."""
     return safe(value) if type(value) is str else value
 
 
 def url(path: str, **parameters: Any) -> str:
-    """An address of ours; parameters without a value are left out."""
-    given = {name: value for name, value in parameters.items() if value not in (None, "", [])}
-    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+    """A URL of this server; parameters without a value are left out."""
+    query = {name: value for name, value in parameters.items() if value not in (None, "", [])}
+    return f"{path}?{urlencode(query, doseq=True)}" if query else path
 
 
-def place(ref: str, quote: str = "", page: int | None = None, of: str = "") -> str:
-    """Where an id is shown; empty for what has no page.
+def page_url(ref: str, quote: str = "", page: int | None = None, asset_id: str = "") -> str:
+    """URL of the page of an id; empty for ids without a page.
 
-    A passage may be made anew by a later sync, so its address says `of` which record or chat window it is.
+    A later sync may replace a passage, so its URL also names the record or chat window (`asset_id`).
     """
     if ref.startswith("thread:"):
         return url("/thread", id=ref.removeprefix("thread:"))
     if ref.startswith("chunk:"):
-        return url("/source", chunk=ref.removeprefix("chunk:"), quote=quote, page=page, of=of)
+        return url("/source", chunk=ref.removeprefix("chunk:"), quote=quote, page=page, of=asset_id)
     if ref.startswith("person:"):
         return url("/person", name=ref.removeprefix("person:"))
     return "" if ref.startswith("audio:") else url("/record", ref=ref)
 
 
 def static(name: str) -> str:
-    """The address of a static file, which changes with its content."""
+    """URL of a static file, with a hash of its content."""
     return f"/static/{name}?{_version(name)}"
 
 
@@ -80,73 +80,73 @@ def _version(name: str) -> str:
 
 
 def when(time: str | None, *, clock: bool = True) -> str:
-    """An ISO time as people write it, 15 January 2025, 10:12; a day as a day, a year as a year."""
+    """An ISO time in English: 15 January 2025, 10:12. A day or a year has no clock time."""
     if not time:
         return "undated"
     if time.isdecimal():
         return time
-    at = datetime.fromisoformat(time)
-    return f"{at.day} {at:%B %Y, %H:%M}" if clock and "T" in time else f"{at.day} {at:%B %Y}"
+    moment = datetime.fromisoformat(time)
+    return f"{moment.day} {moment:%B %Y, %H:%M}" if clock and "T" in time else f"{moment.day} {moment:%B %Y}"
 
 
-def dated_by_file(one: Any) -> bool:
-    """Whether the time of a hit or a record is only that of its file; a card tells itself when it was changed."""
-    return getattr(one, "date_quality", "") == "modified" and not record_type(one.rag_source_type).card
+def dated_by_file(record: Any) -> bool:
+    """Whether the time of a hit or record is only that of its file. A contact card states its own time of change."""
+    return getattr(record, "date_quality", "") == "modified" and not record_type(record.rag_source_type).card
 
 
 def by_clock(time: str, zone: ZoneInfo) -> str:
-    """A moment in UTC as the owner's clock has it, and the zone: 15 January 2025, 10:12 (Europe/Prague).
+    """A UTC time in the owner's time zone, with the zone: 15 January 2025, 10:12 (Europe/Prague).
 
     A day or a year stays as it is.
     """
     if "T" not in time:
         return when(time)
-    at = datetime.fromisoformat(time)
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return f"{when(at.astimezone(zone).isoformat())} ({zone.key})"
+    moment = datetime.fromisoformat(time)
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return f"{when(moment.astimezone(zone).isoformat())} ({zone.key})"
 
 
 def commands(text: str) -> Markup:
-    """A text of ours in which `commands` stand between backticks; whatever else it holds is escaped."""
+    """A message of this program with `commands` in backticks as code; the rest is escaped."""
     parts = safe(text).split("`")
-    if len(parts) % 2 == 0:  # one of them is no mark
+    if len(parts) % 2 == 0:  # an unpaired backtick
         return escape(safe(text))
     return Markup("").join(
-        Markup("<code>{}</code>").format(one) if odd % 2 else escape(one) for odd, one in enumerate(parts)
+        Markup("<code>{}</code>").format(part) if odd % 2 else escape(part) for odd, part in enumerate(parts)
     )
 
 
 def explain_pseudonyms(text: str, *, reveals: bool) -> Markup:
-    """A text, escaped, whose pseudonyms tell in a tooltip how their owner sees what they stand for."""
-    shown, parts, start = safe(text), [Markup("")], 0
-    for match in _REPLACED.finditer(shown):
-        how = _REVEALED.format(value=match[0]) if ":" in match[0] else _TYPE_ONLY
-        parts.append(escape(shown[start : match.start()]))
-        told = how if reveals else _NOT_REVEALED
-        parts.append(Markup('<abbr class="replaced" tabindex="0" title="{}">{}</abbr>').format(told, match[0]))
+    """An escaped text; a tooltip on each pseudonym says how the owner can see the original value."""
+    safe_text, parts, start = safe(text), [Markup("")], 0
+    for match in _REPLACEMENT.finditer(safe_text):
+        instruction = _VALUE_TOOLTIP.format(value=match[0]) if ":" in match[0] else _TYPE_TOOLTIP
+        parts.append(escape(safe_text[start : match.start()]))
+        tooltip = instruction if reveals else _PLAIN_TOOLTIP
+        parts.append(Markup('<abbr class="replaced" tabindex="0" title="{}">{}</abbr>').format(tooltip, match[0]))
         start = match.end()
-    return Markup("").join([*parts, escape(shown[start:])])
+    return Markup("").join([*parts, escape(safe_text[start:])])
 
 
 def noun(rag_source_type: str) -> str:
-    """What a record is called."""
+    """The noun for a type of records."""
     return record_type(rag_source_type).noun or rag_source_type.replace("_", " ") or "record"
 
 
 def count_records(rag_source_type: str, count: int) -> str:
-    """So many records: 3 mails."""
+    """A count of records with its noun: 3 mails."""
     return record_type(rag_source_type).count_text(count)
 
 
 def family(rag_source_type: str) -> str:
-    """By what a record is coloured: chat, mail, call, paper, or other."""
-    found = record_type(rag_source_type)
-    whole = record_type(found.part_of) if found.part_of else found
-    return next((name for name in ("chat", "mail") if getattr(whole, name)), "call" if found.spoken else "paper")
+    """The colour class of a record: chat, mail, call or paper."""
+    kind = record_type(rag_source_type)
+    parent = record_type(kind.part_of) if kind.part_of else kind
+    return next((name for name in ("chat", "mail") if getattr(parent, name)), "call" if kind.spoken else "paper")
 
 
 def web_address(uri: str | None) -> str:
-    """An address that may be a link; empty for any other scheme, and for what is no address."""
+    """An http or https URL that may become a link; empty for other schemes and invalid URLs."""
     try:
         return uri if uri and urlsplit(uri).scheme in ("http", "https") else ""
     except ValueError:
@@ -154,65 +154,65 @@ def web_address(uri: str | None) -> str:
 
 
 def split_at_citations(text: str) -> list[tuple[str, int]]:
-    """A written answer as its texts, each with the number cited behind it, or 0."""
-    found, start = [], 0
-    for match in _CITED.finditer(text):
-        found.append((text[start : match.start()], int(match[1])))
+    """The texts of a written answer, each with the number of the source cited after it, or 0."""
+    parts, start = [], 0
+    for match in _CITATION.finditer(text):
+        parts.append((text[start : match.start()], int(match[1])))
         start = match.end()
-    return [*found, (text[start:], 0)]
+    return [*parts, (text[start:], 0)]
 
 
 def direction(text: str, around: str = "ltr") -> str:
-    """Which way most letters of a line run, `rtl` or `ltr`: what comes first may be a foreign name or a pseudonym.
+    """Writing direction of most letters of a line, `rtl` or `ltr`, since the first word may be a foreign name.
 
-    A line without letters runs as what is `around` it.
+    A line without letters has the direction of the text `around` it.
     """
-    found = Counter(unicodedata.bidirectional(letter) for letter in _PSEUDONYM.sub("", text))
-    backward, forward = found["R"] + found["AL"], found["L"]
+    counts = Counter(unicodedata.bidirectional(letter) for letter in _PSEUDONYM.sub("", text))
+    backward, forward = counts["R"] + counts["AL"], counts["L"]
     return "rtl" if backward > forward else "ltr" if forward else around
 
 
 def split_at_quote(text: str, quote: str) -> list[tuple[str, bool]]:
-    """A text in parts, of which those that a quote repeats are to be marked; spaces and line ends count as one.
+    """A text in parts, with True for the parts that the quote covers; spaces and line ends match each other.
 
-    No mark goes on over the end of a line: an empty line has nothing to mark.
+    A mark does not span lines, since an empty line has nothing to mark.
     """
     parts, start = [], 0
-    for begin, end in _found(text, quote):
+    for begin, end in _quote_spans(text, quote):
         parts.append((text[start:begin], False))
         parts += [(part, not part.isspace()) for part in _LINE_ENDS.split(text[begin:end])]
         start = end
     return [part for part in [*parts, (text[start:], False)] if part[0]]
 
 
-def _found(text: str, quote: str) -> Iterator[tuple[int, int]]:
-    """Where the quote stands; where it does not as a whole, where each of its lines does."""
-    for wanted in ([quote], quote.splitlines()):
+def _quote_spans(text: str, quote: str) -> Iterator[tuple[int, int]]:
+    """Spans of the quote in the text; if the whole quote does not occur, spans of its lines."""
+    for phrases in ([quote], quote.splitlines()):
         spans = []
-        for one in wanted:
-            if len(words := _WORD.findall(one)) >= 1 and len(one) <= 4000:
+        for phrase in phrases:
+            if len(words := _WORD.findall(phrase)) >= 1 and len(phrase) <= 4000:
                 match = re.search(r"\W+".join(map(re.escape, words)) + r"[^\w\s]*", text)
                 spans += [match.span()] if match else []
         if spans:
-            yield from _apart(sorted(spans))
+            yield from _without_overlaps(sorted(spans))
             return
 
 
-def _apart(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    behind = 0
+def _without_overlaps(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    position = 0
     for begin, end in spans:
-        if begin >= behind:
+        if begin >= position:
             yield begin, end
-            behind = end
+            position = end
 
 
-def _in_words(words: Sequence[str], number: int) -> str:
+def _level_in_words(words: Sequence[str], number: int) -> str:
     return words[number - 1].replace("_", " ")
 
 
 def templates(*, reveals: bool = False) -> Environment:
-    """The templates of all pages; with `reveals` they tell how to see what pseudonyms stand for."""
-    found = Environment(
+    """The templates of all pages; with `reveals`, tooltips say how to reveal pseudonyms."""
+    environment = Environment(
         loader=FileSystemLoader(_FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -220,8 +220,8 @@ def templates(*, reveals: bool = False) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals |= {"url": url, "place": place, "static": static}
-    found.filters |= {
+    environment.globals |= {"url": url, "page_url": page_url, "static": static}
+    environment.filters |= {
         "when": when,
         "plain": plain,
         "pseudonyms": partial(explain_pseudonyms, reveals=reveals),
@@ -235,7 +235,7 @@ def templates(*, reveals: bool = False) -> Environment:
         "split_at_citations": split_at_citations,
         "split_at_quote": split_at_quote,
         "direction": direction,
-        "attitude": lambda number: _in_words(relationship_text.DEFAULT.attitude, number),
-        "proximity": lambda number: _in_words(relationship_text.DEFAULT.proximity, number),
+        "attitude": lambda number: _level_in_words(relationship_text.DEFAULT.attitude, number),
+        "proximity": lambda number: _level_in_words(relationship_text.DEFAULT.proximity, number),
     }
-    return found
+    return environment

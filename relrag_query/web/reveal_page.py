@@ -1,7 +1,7 @@
-"""What stood in a record before it was redacted, shown to the owner who says why; to no program and no model.
+"""Shows the original of a redacted record to the owner, who gives a reason; never to a program or a model.
 
-It is asked for by a script of the record's page: a form of another site can send no JSON, and the guard refuses other
-pages anyway. The answer is kept by no cache, and nothing of it is logged.
+A script of the record's page requests it with JSON, which a form of another site cannot send, and the guard refuses
+other sites anyway. The reply is not cached and not logged.
 """
 
 from __future__ import annotations
@@ -16,37 +16,39 @@ from starlette.responses import HTMLResponse, Response
 
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.vault import VaultError
-from relrag_query.http.turns import Turns
-from relrag_query.service import reveal as revealing
+from relrag_query.http.concurrency import RequestLimiter
+from relrag_query.service import reveal as service_reveal
 
 WHO = "the owner"
-"""who asks, where the settings name no owner: whoever is logged in"""
+"""name of the logged-in user, if the settings name no owner"""
 _WAIT_SECONDS = 10
-_LONGEST_BODY = 10_000
+_MAX_BODY_BYTES = 10_000
 """bytes"""
 
 
 class RevealRequest(BaseModel, extra="forbid"):
-    """What is to be shown, and why."""
+    """The record to show, and the reason."""
 
     ref: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
     why: Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=500)]
 
 
-def endpoint(settings: Settings, turns: Turns, templates: Environment) -> Callable[[Request], Awaitable[Response]]:
-    """The original as a part of a page; 422 where no reason is said, 404 where there is nothing."""
+def endpoint(
+    settings: Settings, limiter: RequestLimiter, templates: Environment
+) -> Callable[[Request], Awaitable[Response]]:
+    """The endpoint that renders the original as a part of a page; 422 without a reason, 404 for an unknown id."""
     part = templates.get_template("original.html")
 
     async def reveal(request: Request) -> Response:
         try:
-            asked = RevealRequest.model_validate_json(await _body(request))
+            reveal_request = RevealRequest.model_validate_json(await _body(request))
         except ValidationError:
-            return HTMLResponse(part.render(lines=[], said="Say in a few words why you need it."), 422)
+            return HTMLResponse(part.render(lines=[], message="Say in a few words why you need it."), 422)
         try:
-            lines = await turns.run(_revealed, settings, asked)
+            lines = await limiter.run(_original_lines, settings, reveal_request)
         except VaultError:
-            return HTMLResponse(part.render(lines=[], said="There is no original of this any more."), 404)
-        return HTMLResponse(part.render(lines=lines, said=""))
+            return HTMLResponse(part.render(lines=[], message="There is no original of this any more."), 404)
+        return HTMLResponse(part.render(lines=lines, message=""))
 
     return reveal
 
@@ -55,13 +57,15 @@ async def _body(request: Request) -> bytes:
     body = bytearray()
     async for piece in request.stream():
         body += piece
-        if len(body) > _LONGEST_BODY:
+        if len(body) > _MAX_BODY_BYTES:
             return b""
     return bytes(body)
 
 
-def _revealed(settings: Settings, asked: RevealRequest) -> list[str]:
-    """The lines of the original, once it is noted who asks for it."""
-    lines = revealing.originals(settings, asked.ref)
-    revealing.note(settings, f"{settings.owner or WHO} (page)", asked.why, [asked.ref], _WAIT_SECONDS)
+def _original_lines(settings: Settings, reveal_request: RevealRequest) -> list[str]:
+    """The lines of the original, after recording who asks and why."""
+    lines = service_reveal.originals(settings, reveal_request.ref)
+    service_reveal.note(
+        settings, f"{settings.owner or WHO} (page)", reveal_request.why, [reveal_request.ref], _WAIT_SECONDS
+    )
     return lines

@@ -1,7 +1,7 @@
-"""Runs the server on this machine, as `relrag serve` starts it: in one process, or in several that share a socket.
+"""Runs the server of `relrag serve`: in one process, or in several that share a socket.
 
-Each process serves alone, so what they answer at once grows with the processors. The first of them, which opened the
-socket, answers nothing where there are several: it starts the others, starts one again that ended, and stops them.
+Processes answer requests independently, so throughput grows with the number of processors. With several processes, the
+first one opens the socket and answers no requests: it starts the others, restarts those that end, and stops them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from relrag_pipelines.ui import login
 from relrag_pipelines.ui.guard import address
 from relrag_pipelines.ui.half_sent import WholeRequests
 from relrag_query.http.api_token import stored_token
-from relrag_query.http.turns import WAITING
+from relrag_query.http.concurrency import MAX_QUEUE
 from relrag_query.service import Service
 from relrag_query.web import team
 from relrag_query.web.app import SERVER, create_app
@@ -33,7 +33,7 @@ _SOCKET_MODE = 0o660
 
 @dataclass(frozen=True)
 class Address:
-    """What is served, and where."""
+    """The archive to serve, and the address to serve it on."""
 
     settings: Settings
     config: Path
@@ -41,35 +41,35 @@ class Address:
     port: int
     graphrag_index: Path | None = None
     unix_socket: Path | None = None
-    """where a proxy that says who asks connects; in place of host and port"""
+    """socket for a proxy that identifies users, instead of host and port"""
     processes: int = 1
 
 
-def serve(place: Address, ready: Callable[[], object]) -> None:
-    """Serves pages, API and MCP until it is interrupted; `ready` is called once it can be asked.
+def serve(site: Address, ready: Callable[[], object]) -> None:
+    """Serves pages, API and MCP until it is interrupted; `ready` is called when the socket listens.
 
-    Raises SettingsError where the port or socket is in use, or the settings do not say who may ask.
+    Raises SettingsError if the port or socket is in use, or if a team's settings name no users.
     """
-    settings = place.settings
-    if place.unix_socket:
+    settings = site.settings
+    if site.unix_socket:
         team.scopes(settings)
-    with _bound(place) as listening, _session(place) as tickets:
-        if place.processes > 1:
+    with _listening_socket(site) as listening, _session(site) as tickets:
+        if site.processes > 1:
             ready()
-            supervise(place.processes, _worker(place), listening)
+            supervise(site.processes, _worker_arguments(site), listening)
             return
-        with _app(place, tickets) as app:
+        with _app(site, tickets) as app:
             ready()
             run(app, listening)
 
 
-def work(place: Address, listening: socket.socket) -> None:
-    """One of several processes: answers on a socket that another process has opened."""
+def work(site: Address, listening: socket.socket) -> None:
+    """Runs one of several processes, which answers on a socket opened by another process."""
     tickets = None
-    if not place.unix_socket:
-        sessions = login.stored_sessions(place.settings, SERVER.name)
-        tickets = login.open_login(place.settings.home_path, place.port, SERVER.name, sessions)
-    with _app(place, tickets) as app:
+    if not site.unix_socket:
+        sessions = login.stored_sessions(site.settings, SERVER.name)
+        tickets = login.open_login(site.settings.home_path, site.port, SERVER.name, sessions)
+    with _app(site, tickets) as app:
         run(app, listening)
 
 
@@ -78,8 +78,8 @@ def run(app: Starlette, listening: socket.socket) -> None:
     config = uvicorn.Config(
         app,
         log_level="critical",
-        access_log=False,  # questions and tokens of links would stand in it
-        proxy_headers=False,  # the setting says how it is reached, not a header
+        access_log=False,  # it would contain questions and the tokens of links
+        proxy_headers=False,  # the public address comes from the settings, not from a header
         server_header=False,
         http=WholeRequests,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
@@ -89,86 +89,86 @@ def run(app: Starlette, listening: socket.socket) -> None:
 
 
 @contextmanager
-def _session(place: Address) -> Iterator[login.Login | None]:
-    """The tickets of the owner's server; a team's has none, its proxy says who asks."""
-    if place.unix_socket:
+def _session(site: Address) -> Iterator[login.Login | None]:
+    """The login of the owner's server; None for a team, whose proxy identifies users."""
+    if site.unix_socket:
         yield None
         return
-    where = place.settings.web_public_url or address(place.host, place.port)
-    sessions = login.stored_sessions(place.settings, SERVER.name)
-    with login.open_session(place.settings.home_path, place.port, where, SERVER.name, sessions) as tickets:
+    url = site.settings.web_public_url or address(site.host, site.port)
+    sessions = login.stored_sessions(site.settings, SERVER.name)
+    with login.open_session(site.settings.home_path, site.port, url, SERVER.name, sessions) as tickets:
         yield tickets
 
 
 @contextmanager
-def _app(place: Address, tickets: login.Login | None) -> Iterator[Starlette]:
-    settings, waiting = place.settings, WAITING // place.processes
+def _app(site: Address, tickets: login.Login | None) -> Iterator[Starlette]:
+    settings, max_queue = site.settings, MAX_QUEUE // site.processes
 
     def service(clients: team.Clients = ()) -> Service:
-        return Service(settings, None if clients else place.graphrag_index, place.config, clients)
+        return Service(settings, None if clients else site.graphrag_index, site.config, clients)
 
     if tickets is None:
-        with team.team_app(settings, service, waiting) as app:
+        with team.team_app(settings, service, max_queue) as app:
             yield app
         return
     with service() as opened:
         opened.warm_up()
         yield create_app(
-            opened, tickets, stored_token(settings), place.host, place.port, settings.web_public_url, waiting
+            opened, tickets, stored_token(settings), site.host, site.port, settings.web_public_url, max_queue
         )
 
 
-def _worker(place: Address) -> list[str]:
-    """The arguments of a process, behind which the number of the socket's file comes."""
-    options = ["--host", place.host, "--port", str(place.port), "--processes", str(place.processes)]
-    index = ["--index", str(place.graphrag_index)] if place.graphrag_index else []
-    team_socket = ["--socket", str(place.unix_socket)] if place.unix_socket else []
-    return ["--config", str(place.config), *options, *index, *team_socket]
+def _worker_arguments(site: Address) -> list[str]:
+    """The arguments of a worker process, without the file number of the socket."""
+    options = ["--host", site.host, "--port", str(site.port), "--processes", str(site.processes)]
+    index = ["--index", str(site.graphrag_index)] if site.graphrag_index else []
+    team_socket = ["--socket", str(site.unix_socket)] if site.unix_socket else []
+    return ["--config", str(site.config), *options, *index, *team_socket]
 
 
 @contextmanager
-def _bound(place: Address) -> Iterator[socket.socket]:
-    with _bound_unix(place.unix_socket) if place.unix_socket else _bound_port(place.host, place.port) as found:
-        yield found
-    if place.unix_socket:
-        place.unix_socket.unlink(missing_ok=True)
+def _listening_socket(site: Address) -> Iterator[socket.socket]:
+    with _bind_unix(site.unix_socket) if site.unix_socket else _bind_port(site.host, site.port) as listening:
+        yield listening
+    if site.unix_socket:
+        site.unix_socket.unlink(missing_ok=True)
 
 
-def _bound_unix(path: Path) -> socket.socket:
-    """A socket that owner and group can connect to; what a server that was killed left is replaced."""
-    found = socket.socket(socket.AF_UNIX)
+def _bind_unix(path: Path) -> socket.socket:
+    """A socket that owner and group can connect to; replaces the socket file of a killed server."""
+    listening = socket.socket(socket.AF_UNIX)
     try:
-        found.connect(str(path))
+        listening.connect(str(path))
     except OSError:
-        found.close()
+        listening.close()
     else:
-        found.close()
+        listening.close()
         raise SettingsError(f"{path} is in use; stop the server that answers there")
-    found = socket.socket(socket.AF_UNIX)
+    listening = socket.socket(socket.AF_UNIX)
     try:
         if path.is_socket():
             path.unlink()
-        before = os.umask(0o777 & ~_SOCKET_MODE)
+        old_umask = os.umask(0o777 & ~_SOCKET_MODE)
         try:
-            found.bind(str(path))
+            listening.bind(str(path))
         finally:
-            os.umask(before)
+            os.umask(old_umask)
     except OSError as error:
-        found.close()
+        listening.close()
         raise SettingsError(f"cannot listen on {path}: {error.strerror}; its folder must exist and be yours") from None
-    found.listen()
-    return found
+    listening.listen()
+    return listening
 
 
-def _bound_port(host: str, port: int) -> socket.socket:
-    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _bind_port(host: str, port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind((host, port))
+        listening.bind((host, port))
     except OSError as error:
-        found.close()
+        listening.close()
         raise SettingsError(
             f"cannot listen on {host} port {port}: {error.strerror}; choose another port with --port"
         ) from None
-    found.listen()  # from here on a second server finds the port in use; who comes early waits
-    return found
+    listening.listen()  # from now on a second server finds the port in use, and early clients wait
+    return listening

@@ -31,7 +31,7 @@ def kept(text: str) -> word_hashes.Hashes:
 
 def guessed(guess: str, stored: word_hashes.Hashes, keys: Keys = KEYS) -> bool:
     words = word_hashes.WordHasher(keys.id_hash)
-    own, (heads, tails) = words.of(guess), words.edges(guess)
+    own, (heads, tails) = words.hash_words(guess), words.edges(guess)
     forms = [word_hashes.line_of(own), word_hashes.runs_of(own), word_hashes.pieces_of(own)]
     forms += [word_hashes.heads_of(own, heads), word_hashes.tails_of(own, tails)]
     return bool(word_hashes.contains(np.concatenate(forms), stored).any())
@@ -73,11 +73,14 @@ def test_the_older_lists_show_ids_only(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_the_report_gives_no_number_of_what_exceeds_the_sample(capsys: pytest.CaptureFixture[str]) -> None:
     found = ErasureProof(
-        SearchResult(files=3), values=verification.MOST, is_sample=True, alike=[SimilarRecord("email", 0, "email:a", 2)]
+        SearchResult(files=3),
+        values=verification.MAX_VALUES,
+        is_sample=True,
+        similar_records=[SimilarRecord("gmail", "email", 0, "", "email:a", 2)],
     )
     assert forget_report.report(found, ZoneInfo("UTC")) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "  email  1970-01-01 00:00  email:a  (2 phrases)" in lines
+    assert "  gmail  1970-01-01 00:00  email:a  (2 phrases)" in lines
     assert "  what exceeds the sample" in lines
     assert lines[-1].startswith("Searched 3 files for 20,000 values (a sample)")
-    assert f"looks for {verification.MOST:,} values at most" in PRIVACY
+    assert f"looks for {verification.MAX_VALUES:,} values at most" in PRIVACY

@@ -12,7 +12,7 @@ from relrag_pipelines.ui.login import Login
 from relrag_query.cli.commands import forget as forgetting
 from relrag_query.cli.commands.forget import ForgetRequest
 from relrag_query.service import Service, caches
-from relrag_query.service.open_generation import LOOK_SECONDS
+from relrag_query.service.open_generation import POLL_SECONDS
 from relrag_query.web.app import create_app
 from tests import archive
 from tests.sources.document.test_page_picture import pdf
@@ -64,7 +64,7 @@ def test_what_is_forgotten_under_load_is_gone_from_everything(tmp_path: Path) ->
             for caller in callers:
                 caller.start()
             code = forgetting.forget(ForgetRequest(refs=["jsonl:notes:gone", paper]), config, yes=True)
-            time.sleep(2 * LOOK_SECONDS)
+            time.sleep(2 * POLL_SECONDS)
             done.set()
             for caller in callers:
                 caller.join()
@@ -79,7 +79,7 @@ def test_what_is_forgotten_under_load_is_gone_from_everything(tmp_path: Path) ->
             assert after[paths[8]].status_code == 404
             for path, answer in after.items():
                 assert not _holds(answer.text), path
-            kept = service._graph._held
+            kept = service._graph._cached
             assert kept is None or not _holds(kept[1].model_dump_json())
 
 

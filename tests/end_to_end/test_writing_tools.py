@@ -11,7 +11,7 @@ from mcp import Client
 
 from relrag_pipelines import settings as settings_module
 from relrag_query import statements
-from relrag_query.mcp.reply_budget import DATA, MOST_BYTES
+from relrag_query.mcp.reply_budget import DATA, MAX_BYTES
 from relrag_query.mcp.server import build
 from relrag_query.service import Service
 from tests import archive
@@ -91,7 +91,7 @@ def test_what_is_stated_wrongly_changes_nothing_and_says_why(service: Service) -
 def test_fifty_long_notes_stay_within_the_budget(service: Service) -> None:
     failed, said = call(service, TOOLS[0], **ENDS, notes=[f"{number} " + "příliš " * 120 for number in range(50)])
     assert not failed
-    assert len(said.encode()) <= MOST_BYTES
+    assert len(said.encode()) <= MAX_BYTES
 
 
 def test_errors_hold_no_private_text(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from relrag_pipelines.erasure import byte_search
 from relrag_pipelines.identity.journal_statements import RelationshipNote, StatedFact
 from relrag_pipelines.journal import journal
-from relrag_pipelines.journal.entry_kinds import CallWord, GraphRAGIndex
+from relrag_pipelines.journal.entry_kinds import CallDecision, GraphRAGIndex
 from relrag_pipelines.links.month_edges import CHUNK, THREAD
 from relrag_pipelines.records import ManualLink
 from relrag_pipelines.stores import lake
@@ -53,7 +53,7 @@ def test_every_kind_of_entry_loses_what_names_a_forgotten_record(tmp_path: Path)
         ManualLink(N2, N1, "references", True),
         ManualLink(f"{CHUNK}{chunks[N1]}", N2, "references", provenance="words of mine"),
         ManualLink(N2, f"{THREAD}{threads[N1]}", "thread_member"),
-        CallWord(N1, "approve"),
+        CallDecision(N1, "approve"),
         GraphRAGIndex("old", f"/indexes/{N1}"),
     ]
     staying = [

@@ -185,5 +185,5 @@ def test_rules_keep_no_words(tmp_path: Path) -> None:
     workspace = archive.workspace(archive.make(tmp_path))
     texts(workspace, "chat")
     forget(workspace, LONG)
-    stored = json.loads((workspace.home / rule_file.PLACE).read_text())
+    stored = json.loads((workspace.home / rule_file.PATH).read_text())
     assert not [word for word in LONG.lower().split() if len(word) > 3 and word in json.dumps(stored)]

@@ -125,12 +125,12 @@ def test_what_is_stored_holds_no_text_and_comes_back_as_it_was(keys: Keys, tmp_p
     made = rule_file.add_rule(ErasureRules(), rule_matching.for_person("Dana Levi <dana@example.org>", keys, "now"))
     made = rule_file.add_rule(made, rule_matching.for_records(["gmail:x@example.org"], keys, "now"))
     rule_file.save(tmp_path, made, keys)
-    stored = (tmp_path / rule_file.PLACE).read_text().lower()
+    stored = (tmp_path / rule_file.PATH).read_text().lower()
     assert not [word for word in ("dana", "levi", "example", "gmail") if word in stored]
     assert rule_file.load(tmp_path, keys) == made
     assert [rule.number for rule in made.rules] == [1, 2]
     assert made.unfinished
-    assert (tmp_path / rule_file.PLACE).parent.stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / rule_file.PATH).parent.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_number_is_never_given_twice(keys: Keys) -> None:

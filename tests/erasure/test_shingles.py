@@ -179,7 +179,7 @@ def test_no_run_of_a_forgotten_mail_is_left_however_it_is_wrapped(
     mail = " ".join(words)
     quotation = other + "\n" + "".join(word + gap for word, gap in zip(words, gaps, strict=False)) + "\n" + other
     keyed = word_hashes.WordHasher(KEYS.id_hash)
-    forgotten = word_hashes.decode([word_hashes.encode(word_hashes.runs_of(keyed.of(mail)))])
+    forgotten = word_hashes.decode([word_hashes.encode(word_hashes.runs_of(keyed.hash_words(mail)))])
     left = shingles.cut_quotes(quotation, forgotten, keyed, answers=False)
     assert not word_hashes.matches_run(left, forgotten, keyed)
     assert re.findall("[xyz]+", left) == re.findall("[xyz]+", other) * 2
@@ -197,7 +197,7 @@ def test_a_record_keeps_its_own_words_and_the_numbers_that_stand_there() -> None
             "apart": {"quoted": f"> {mail}", "signature": "Jan", "forwarded": mail, "forward_headers": "From: Eva"},
         },
     )
-    forgotten = word_hashes.decode([word_hashes.encode(word_hashes.runs_of(words.of(mail)))])
+    forgotten = word_hashes.decode([word_hashes.encode(word_hashes.runs_of(words.hash_words(mail)))])
     assert shingles.cut_from_mail(record, forgotten, words, answers=False)
     assert record.text == "I paid order 55512 today."
     assert record.numbers == ["55512"]
@@ -207,7 +207,7 @@ def test_a_record_keeps_its_own_words_and_the_numbers_that_stand_there() -> None
 
 def test_what_other_sources_call_apart_is_left_alone() -> None:
     words = word_hashes.WordHasher(KEYS.id_hash)
-    forgotten = word_hashes.decode([word_hashes.encode(word_hashes.runs_of(words.of(SECRET)))])
+    forgotten = word_hashes.decode([word_hashes.encode(word_hashes.runs_of(words.hash_words(SECRET)))])
     for apart in ("yes", ["quoted"], {"quoted": 3}):
         record = Record("r", extra={"apart": apart})
         assert not shingles.cut_from_mail(record, forgotten, words, answers=True)

@@ -54,7 +54,7 @@ def test_what_tells(fields: dict[str, object], wanted: set[str]) -> None:
 
 
 def test_of_very_much_the_same_sample_is_taken_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verification, "MOST", 10)
+    monkeypatch.setattr(verification, "MAX_VALUES", 10)
     records = [PrivateRecord(str(n), asset_id=f"jsonl:notes:number{n}") for n in range(100)]
     tables = [to_table(records[n : n + 7], PrivateRecord) for n in range(0, 100, 7)]
     found, sampled = verification.distinctive_values(tables)
@@ -73,7 +73,7 @@ def test_words_of_the_program_itself_are_no_traces(workspace: Workspace) -> None
     found = verification.verify_erased(
         workspace, {"private_records", "asset_asset_edges", workspace.home.parent.name}, ["catalog"]
     )
-    assert (found.values, found.shared_values, found.own, found.holds) == (0, 0, 4, True)
+    assert (found.values, found.shared_values, found.program_values, found.holds) == (0, 0, 4, True)
 
 
 def test_a_name_within_a_longer_one_that_stays_is_still_looked_for_where_words_are_read(workspace: Workspace) -> None:
@@ -104,7 +104,7 @@ def test_records_that_may_hold_pieces_are_named_unless_many_hold_the_same(worksp
         [(to_table(records, PrivateRecord), InputFingerprint("", 0, ""))],
     )
     found = verification.verify_erased(workspace, {"the cabin is broken", "let me know about", "the boiler of the"})
-    assert found.alike == [verification.SimilarRecord("jsonl", 0, "jsonl:notes:0", 1)]
+    assert found.similar_records == [verification.SimilarRecord("jsonl", "", 0, "exact", "jsonl:notes:0", 1)]
     assert (found.values, found.shared_values) == (1, 2)
 
 

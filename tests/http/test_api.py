@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from relrag_query.http.openapi import description
 from relrag_query.operations.table import OPERATIONS
 from relrag_query.service import Service
-from relrag_query.service.record_replies import MOST_TEXT
+from relrag_query.service.record_replies import MAX_TEXT_CHARACTERS
 from tests import archive
 from tests.web_app import BEARER, client
 
@@ -61,9 +61,9 @@ def test_a_long_record_comes_in_parts(tmp_path: Path) -> None:
             asked = {"ref": "jsonl:notes:log"} | ({"cursor": reply["next_cursor"]} if reply["next_cursor"] else {})
     assert "".join(text for _, text, _ in parts) == long
     assert [(size, related > 0) for size, _, related in parts] == [
-        (MOST_TEXT, True),
-        (MOST_TEXT, False),
-        (len(long) - 2 * MOST_TEXT, False),
+        (MAX_TEXT_CHARACTERS, True),
+        (MAX_TEXT_CHARACTERS, False),
+        (len(long) - 2 * MAX_TEXT_CHARACTERS, False),
     ]
 
 

@@ -13,7 +13,7 @@ from docs import tables
 from relrag_pipelines.files import failpoints
 from relrag_pipelines.identity.journal_statements import Allocation
 from relrag_pipelines.journal import call_approvals, entry_kinds, former_files, journal, manual_links
-from relrag_pipelines.journal.entry_kinds import CallWord
+from relrag_pipelines.journal.entry_kinds import CallDecision
 from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.maintenance import backup
 from relrag_pipelines.maintenance.verify import verify_home
@@ -34,15 +34,15 @@ def entries_of(home: Path, after: int = 0) -> list[tuple[int, str, object]]:
 
 
 def test_entries_of_all_kinds_come_back_in_order_with_their_numbers(tmp_path: Path) -> None:
-    assert journal.append(tmp_path, [LINK, CallWord("call_recording:1", "approve")]) == [1, 2]
+    assert journal.append(tmp_path, [LINK, CallDecision("call_recording:1", "approve")]) == [1, 2]
     assert journal.append(tmp_path, [replace(LINK, deleted=True)]) == [3]
     assert entries_of(tmp_path) == [
         (1, "link", LINK),
-        (2, "call", CallWord("call_recording:1", "approve")),
+        (2, "call", CallDecision("call_recording:1", "approve")),
         (3, "link", replace(LINK, deleted=True)),
     ]
     assert entries_of(tmp_path, after=2) == [(3, "link", replace(LINK, deleted=True))]
-    assert journal.statements(tmp_path, CallWord) == [CallWord("call_recording:1", "approve")]
+    assert journal.statements(tmp_path, CallDecision) == [CallDecision("call_recording:1", "approve")]
     first = json.loads(journal.path(tmp_path).read_text().splitlines()[0])
     assert first == {
         "entry": 1,
@@ -124,7 +124,7 @@ def test_numbers_rise_and_entries_stay_whatever_happens(steps: list[tuple[str, o
         home = Path(made)
         for step, what in steps:
             if step == "append":
-                numbers = journal.append(home, [CallWord(str(one), "approve") for one in what])  # type: ignore[attr-defined]
+                numbers = journal.append(home, [CallDecision(str(one), "approve") for one in what])  # type: ignore[attr-defined]
                 assert all(number > max(expected, default=0) for number in numbers)
                 expected |= dict(zip(numbers, what, strict=True))  # type: ignore[call-overload]
             elif step == "forget":
@@ -215,7 +215,7 @@ def old_home(folder: Path) -> Path:
 
 TAKEN = [
     (1, "link", ManualLink("jsonl:notes:n1", "jsonl:notes:n2", "references", False, 0.5, "one boiler")),
-    *((number, "call", CallWord("call_recording:1", "swap-speakers")) for number in (2, 3, 4)),
+    *((number, "call", CallDecision("call_recording:1", "swap-speakers")) for number in (2, 3, 4)),
     (5, "link", ManualLink("jsonl:notes:n1", "jsonl:notes:n2", "references", False, 0.9, "one plumber")),
 ]
 

@@ -22,7 +22,7 @@ from relrag_query.exploration import DESCRIPTION
 from relrag_query.mcp import server as mcp_server
 from relrag_query.mcp import tool_replies
 from relrag_query.mcp.local_paths import FOLDER
-from relrag_query.mcp.reply_budget import DATA, MOST_BYTES, clip, fit, size
+from relrag_query.mcp.reply_budget import DATA, MAX_BYTES, clip, fit, size
 from relrag_query.mcp.server import build
 from relrag_query.service import Service
 from relrag_query.service.cursors import offset_of
@@ -63,7 +63,7 @@ def told(target: Any, name: str, **arguments: Any) -> dict[str, Any]:
     result = call(target, name, **arguments)
     assert not result.is_error, result.content
     (content,) = result.content
-    assert len(content.text.encode()) <= MOST_BYTES
+    assert len(content.text.encode()) <= MAX_BYTES
     reply: dict[str, Any] = json.loads(content.text)
     assert result.structured_content == reply
     assert reply["note"] == DATA
@@ -124,7 +124,7 @@ def test_a_number_across_the_cut_of_a_reply_is_redacted(
     archive.write_notes(tmp_path, {"id": "long", "text": f"{'x ' * 40}call 052-123-4567 tomorrow"})
     archive.sync(config)
     archive.configure(tmp_path)
-    monkeypatch.setattr(tool_replies, "_beginning", lambda text, room: text[: 85 + place])
+    monkeypatch.setattr(tool_replies, "_prefix", lambda text, room: text[: 85 + place])
     with Service.open(config) as service:
         first = told(build(service), "show", ref="jsonl:notes:long")
         parts = [first["text"]]
@@ -218,7 +218,7 @@ def test_errors_hold_no_private_text(
 def test_a_text_is_clipped_to_what_fits(text: str) -> None:
     about, kept = fit({"note": "n"}, "hits", [{"text": text, "id": 1}, {"text": "second" * 50}])
     assert kept == 1
-    assert len(orjson.dumps(about)) <= MOST_BYTES
+    assert len(orjson.dumps(about)) <= MAX_BYTES
     assert about["hits"][0]["id"] == 1
     assert about["hits"][0]["text"].startswith(text[:500])
     assert clip({"a": "short"}, 1000) == {"a": "short"}
@@ -258,7 +258,7 @@ def test_a_mail_to_hundreds_and_a_person_of_hundreds_of_facts_fit(
 
 
 def test_a_part_is_never_empty(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relrag_query.mcp.tool_replies.MOST_BYTES", 100)
+    monkeypatch.setattr("relrag_query.mcp.tool_replies.MAX_BYTES", 100)
     reply = json.loads(call(build(service), "show", ref="jsonl:notes:long").content[0].text)
     assert reply["text"] == LONG[0]
     assert offset_of(reply["next_cursor"], reply["generation"]) == 1

@@ -185,7 +185,7 @@ def test_what_the_docs_say_of_a_recogniser_of_ones_own_is_enough(keys: Keys, tmp
     (tmp_path / "recognizers.yaml").write_text(entry, encoding="utf-8")
     (tmp_path / "relrag.toml").write_text(f'archive = "own"\nkeys_file = "own.keys"\n{lines}')
     settings = settings_module.load(tmp_path / "relrag.toml", {})
-    ours = PIIRedactor.of(settings.model_copy(update={"pii_redaction_enabled": True}), keys)
+    ours = PIIRedactor.from_settings(settings.model_copy(update={"pii_redaction_enabled": True}), keys)
     pattern = r"<EMPLOYEE_NUMBER:k1:[0-9a-f]{12}>"
     assert re.fullmatch(f"Employee {pattern}, badge {pattern}, .*room 48213", ours.redact(OWN_NUMBERS, "default"))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from relrag_pipelines.pii import known_columns
 from relrag_pipelines.pii.known_values import NO_VALUES, KnownValues
 
-KNOWN = KnownValues.of(
+KNOWN = KnownValues.from_pairs(
     [
         ("PHONE_NUMBER", "052-123-4567"),
         ("PHONE_NUMBER", "+420 777 123 456"),

@@ -6,7 +6,7 @@ import pytest
 
 from relrag_pipelines.pii.known_values import APART, KnownValues
 
-KNOWN = KnownValues.of(
+KNOWN = KnownValues.from_pairs(
     [
         ("PHONE_NUMBER", "052-123-4567"),
         ("PHONE_NUMBER", "+420 777 123 456"),
@@ -59,11 +59,11 @@ def test_what_is_longer_or_another_is_none(text: str) -> None:
 
 
 def test_what_the_allow_list_names_stays_however_it_was_written() -> None:
-    known = KnownValues.of(
+    known = KnownValues.from_pairs(
         [("PHONE_NUMBER", "+972 52-123-4567"), ("EMAIL_ADDRESS", "Info@Example.com")], ["0521234567"]
     )
     assert known.entities_in("052-123-4567, info@example.com") == {"EMAIL_ADDRESS"}
-    assert not KnownValues.of([("EMAIL_ADDRESS", "Info@Example.com")], ["info@example.com"])
+    assert not KnownValues.from_pairs([("EMAIL_ADDRESS", "Info@Example.com")], ["info@example.com"])
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_what_the_allow_list_names_stays_however_it_was_written() -> None:
     [("Dana Levi.txt", True), ("photo_Dana Levi_2.jpg", True), ("by-Dana Levi-2", True), ("Dana Levis", False)],
 )
 def test_a_name_is_found_in_the_name_of_a_file(text: str, held: bool) -> None:
-    assert bool(KnownValues.of([("PERSON", "Dana Levi")]).entities_in(text)) == held
+    assert bool(KnownValues.from_pairs([("PERSON", "Dana Levi")]).entities_in(text)) == held
 
 
 def test_the_places_of_values_are_those_of_letters_in_any_script() -> None:
     text = "žluť דנה: dana@example.org, DANA@example.org שלום"
-    known = KnownValues.of([("EMAIL_ADDRESS", "dana@example.org")])
+    known = KnownValues.from_pairs([("EMAIL_ADDRESS", "dana@example.org")])
     assert [text[first:last] for _, first, last in known._matches(text)] == ["dana@example.org", "DANA@example.org"]
 
 
@@ -96,4 +96,4 @@ def test_the_places_of_values_are_those_of_letters_in_any_script() -> None:
 def test_the_digits_of_a_uuid_are_nobodys_number(text: str, held: bool) -> None:
     """Of 100,000 passages with one each, and 30,000 phones, a few hold the digits of one by chance."""
     phones = ["+972-54-361-7239", "+972-54-786-3179", "+972-54-862-9573", "+972-54-396-1723"]
-    assert bool(KnownValues.of(("PHONE_NUMBER", one) for one in phones).entities_in(text)) == held
+    assert bool(KnownValues.from_pairs(("PHONE_NUMBER", one) for one in phones).entities_in(text)) == held

@@ -86,7 +86,7 @@ def test_a_record_that_holds_it_even_then_is_left_out(monkeypatch: pytest.Monkey
 )
 def test_where_a_value_stands(text: str, place: str) -> None:
     """Where folding a letter's case makes two of it, nothing is said of where an address stands."""
-    known = KnownValues.of([("PHONE_NUMBER", "052-123-4567"), ("EMAIL_ADDRESS", "dana@example.org")])
+    known = KnownValues.from_pairs([("PHONE_NUMBER", "052-123-4567"), ("EMAIL_ADDRESS", "dana@example.org")])
     assert known.entities_in(text)
     found = [
         text[one.start : one.end] for entity in sorted(known.entities_in(text)) for one in known.spans(text, entity)

@@ -31,7 +31,7 @@ def month(numbers: list[str], texts: list[str] = []) -> dict[str, Any]:  # noqa:
         }
         for place, sender in enumerate(senders)
     ]
-    return region_evidence.of_month(
+    return region_evidence.month_evidence(
         pa.Table.from_pylist(rows, schema), lambda number: f"{hash(number) & 0xFFFFFFFF:08x}"
     )
 

@@ -44,17 +44,17 @@ def test_a_report_has_types_and_places_and_no_message() -> None:
 def test_the_place_is_that_of_code_of_this_project_and_no_library(tmp_path: Path) -> None:
     with pytest.raises(pa.ArrowInvalid) as found:
         pa.array([SECRET], pa.int64())
-    assert fault_report.place(found.value).startswith("test_fault_report.py:")
+    assert fault_report.code_location(found.value).startswith("test_fault_report.py:")
     with pytest.raises(FileNotFoundError) as missing:
         pq.read_table(tmp_path / "gone.parquet")
-    assert fault_report.place(missing.value).startswith("test_fault_report.py:")
+    assert fault_report.code_location(missing.value).startswith("test_fault_report.py:")
 
 
 def test_the_places_of_an_error_in_another_process_are_kept() -> None:
     with ProcessPoolExecutor(1) as pool, pytest.raises(ValueError, match=SECRET) as found:
         pool.submit(fail).result()
     assert fault_report.context(found.value) == "chunks of notes, 2024-02"
-    assert fault_report.place(found.value).startswith("test_fault_report.py:")
+    assert fault_report.code_location(found.value).startswith("test_fault_report.py:")
     report = fault_report.describe(found.value)
     assert f"  test_fault_report.py:{fail.__code__.co_firstlineno + 6} fail\n" in report
     assert SECRET not in report

@@ -126,8 +126,8 @@ def test_a_row_of_any_table_of_a_month_goes_by_itself(workspace: Workspace, tabl
     plant(workspace, path, column)
     search = LeakSearch(workspace)
     search.clean_lake()
-    assert search.found.removals == {f"{table}/PHONE_NUMBER": 1}
-    assert search.found.remainder == {}
+    assert search.report.removals == {f"{table}/PHONE_NUMBER": 1}
+    assert search.report.remainder == {}
     assert lake.read(workspace.home, table, "chat", "2024-02").num_rows == before - 1
     assert lake.read(workspace.home, "failures", "chat", "2024-02").num_rows == 1
     assert lake.read(workspace.home, "records", "chat", "2024-02").num_rows == 1
@@ -168,7 +168,7 @@ def test_a_person_stays_without_a_name_and_an_alias_goes(workspace: Workspace) -
         row = plant(workspace, archive_tables.path(workspace.home, table), column)
         search = LeakSearch(workspace)
         search.clean_lake()
-        assert search.found.removals == {f"{table}/PHONE_NUMBER": 1}
+        assert search.report.removals == {f"{table}/PHONE_NUMBER": 1}
         rows = archive_tables.read(workspace.home, table).to_pylist()
         assert ({**row, "name": ""} in rows) is (table == "persons")
         assert row not in rows
@@ -243,9 +243,9 @@ def test_dagsters_events_on_a_server_are_searched(workspace: Workspace, monkeypa
         leaks = [one for one in leak_scan.scan_home(remote).leaks if one.path == event_database.NAME]
         assert [(one.table, one.record, one.entity) for one in leaks] == [("event_logs", "2", "PHONE_NUMBER")]
         search = LeakSearch(remote)
-        assert event_database.NAME in search._beside_lake()
+        assert event_database.NAME in search._build_files()
         assert [one.record for one in search._scan([event_database.NAME]).leaks] == ["2"]
-        search._before = {"events on a server": 2}
+        search._former_marks = {"events on a server": 2}
         assert search._scan([event_database.NAME]).leaks == []
         assert event_database.last_row("event_logs") == 2
     assert leak_scan.scan(remote, LeakRules(remote), [event_database.NAME]).unread == [
@@ -256,7 +256,7 @@ def test_dagsters_events_on_a_server_are_searched(workspace: Workspace, monkeypa
 def test_only_what_is_new_is_searched(workspace: Workspace) -> None:
     first = LeakSearch(workspace)
     first.clean_lake()
-    assert first.found.files == 0
+    assert first.report.files == 0
     marks = first.marks()
     assert "lake/records/notes/2024-02.parquet" in marks["lake"]
     assert "lake/persons/archive.parquet" in marks["lake"]
@@ -269,15 +269,15 @@ def test_only_what_is_new_is_searched(workspace: Workspace) -> None:
     new = {name for name, output in second.marks()["lake"].items() if marks["lake"].get(name) != output}
     assert "lake/records/notes/2025-01.parquet" in new
     assert "lake/records/chat/2024-01.parquet" not in new
-    assert second.found.files == len(new)
+    assert second.report.files == len(new)
 
 
 def test_nothing_is_searched_where_redaction_is_off(workspace: Workspace) -> None:
     settings = workspace.settings.model_copy(update={"pii_redaction_enabled": False})
     search = LeakSearch(Workspace(settings))
     search.clean_lake()
-    search.look_at_build()
-    assert (search.found.counts(), search.marks(), str(search.found)) == (
+    search.scan_build()
+    assert (search.report.counts(), search.marks(), str(search.report)) == (
         {"files": 0, "unread": 0, "withheld": 0, "left": 0},
         {},
         "",
@@ -288,9 +288,9 @@ def test_a_find_in_dagsters_files_is_told_and_left(workspace: Workspace) -> None
     generations.begin(workspace.home)
     (workspace.home / "dagster" / "run.err").write_text(f"failed at {PLANTED}\n")
     search = LeakSearch(workspace)
-    search.look_at_build()
-    assert search.found.remainder == {"run.err/PHONE_NUMBER": 1}
-    assert "`relrag verify --pii` names files" in str(search.found)
+    search.scan_build()
+    assert search.report.remainder == {"run.err/PHONE_NUMBER": 1}
+    assert "`relrag verify --pii` names files" in str(search.report)
 
 
 @pytest.mark.parametrize("in_use", [False, True])
@@ -308,9 +308,9 @@ def test_the_journal_of_dagsters_events_is_searched_as_part_of_its_tables(worksp
         journal = events.with_name(f"{events.name}-wal")
         assert journal.stat().st_size
         search = LeakSearch(workspace)
-        search.look_at_build()
+        search.scan_build()
         assert bool(journal.stat().st_size) is in_use
-    assert search.found.remainder == {f"{journal.name if in_use else 'event_logs'}/PHONE_NUMBER": 1}
+    assert search.report.remainder == {f"{journal.name if in_use else 'event_logs'}/PHONE_NUMBER": 1}
 
 
 def test_a_text_of_a_graphrag_index_is_blanked_wherever_it_stands(workspace: Workspace) -> None:
@@ -370,8 +370,8 @@ def test_what_the_catalog_adds_to_the_lake_is_searched(workspace: Workspace, sta
     search = first_search(workspace)
     with catalog.connect(str(generations.build_folder(workspace.home) / catalog.NAME)) as connection:
         connection.execute(statement, {"value": PLANTED})
-    search.look_at_build()
-    assert {name.split("/")[0] for name in search.found.remainder} == {table}
+    search.scan_build()
+    assert {name.split("/")[0] for name in search.report.remainder} == {table}
 
 
 def test_rows_that_were_searched_in_the_lake_are_not_read_again(
@@ -379,7 +379,7 @@ def test_rows_that_were_searched_in_the_lake_are_not_read_again(
 ) -> None:
     given: list[Any] = []
     monkeypatch.setattr(catalog, "tables", lambda *asked: given.append(asked) or iter(()))
-    first_search(workspace).look_at_build()
+    first_search(workspace).scan_build()
     ((_, _, without),) = given
     assert without["chunks"] == {"chat/2023-12", "chat/2024-01", "chat/2024-02", "papers/2024-01", "notes/2024-02"}
     assert "persons" in without
@@ -387,7 +387,7 @@ def test_rows_that_were_searched_in_the_lake_are_not_read_again(
     unchanged = LeakSearch(workspace)
     unchanged.clean_lake()
     publish.build(workspace, unchanged)
-    unchanged.look_at_build()
+    unchanged.scan_build()
     assert given[1][2] == {}
 
 
@@ -397,8 +397,8 @@ def test_a_row_that_could_not_be_taken_out_of_the_lake_is_found_in_the_catalog(
     plant(workspace, lake.month_path(workspace.home, "chunks", "notes", "2024-02"), "text")
     monkeypatch.setattr(withholding, "remove_rows", lambda *_: [])
     search = first_search(workspace)
-    search.look_at_build()
-    assert search.found.remainder == {"chunks/PHONE_NUMBER": 1}
+    search.scan_build()
+    assert search.report.remainder == {"chunks/PHONE_NUMBER": 1}
 
 
 def first_search(workspace: Workspace) -> LeakSearch:

@@ -110,7 +110,7 @@ def test_each_record_is_looked_at_once_and_only_where_a_query_shows_it(
 @pytest.mark.slow
 def test_sixteen_threads_are_shown_what_one_is_shown(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also while what is remembered of records is thrown away amid the queries of others."""
-    monkeypatch.setattr(indexed_records, "_MOST_REMEMBERED", 0)
+    monkeypatch.setattr(indexed_records, "_MAX_CACHED_RECORDS", 0)
     queries = [f"SELECT * FROM {table} ORDER BY ALL" for table in ("records", "chunks", "identifiers", "person_facts")]
     serial = [rows_as_text(config, query) for query in queries]
     begin = threading.Barrier(16)

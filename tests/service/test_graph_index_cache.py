@@ -125,8 +125,8 @@ def test_an_index_that_is_gone_is_in_no_memory(config: Path, tmp_path: Path) -> 
     with Service.open(copy / config.name) as service:
         assert service.graphrag(QUESTION).themes
         shutil.rmtree(archive.home(copy) / "graphrag")
-        service.graphs.let_go()
-        assert not service.graphs._opened
+        service.graphs.evict_changed()
+        assert not service.graphs._indexes
         with pytest.raises(NotServed, match="not built yet"):
             service.graphrag(QUESTION)
 
@@ -196,7 +196,7 @@ def test_those_who_see_a_part_of_the_archive_are_shown_no_index(config: Path) ->
             service.graphs.trace("It leaks [Data: Sources (0)].")
         assert service.graphs.collections().collections == []
         assert service.graphs.own_corpus() is None
-        assert not service.graphs.traces
+        assert not service.graphs.can_trace
         assert not {"graphrag", "trace"} & mcp_server.tools(service).keys()
         found = service.explore("greenhouse roof")
         assert not [node for node in found.nodes if node.kind in ("entity", "concept")]

@@ -128,9 +128,9 @@ def test_an_index_is_read_as_its_files_are_now(service: Service, tmp_path: Path)
         assert titles() == ["Somebody else"]
         (tmp_path / "entities.parquet").unlink()
         until = time.monotonic() + 30
-        while indexed.graphs.traced._open and time.monotonic() < until:  # nobody asks: it is let go of all the same
+        while indexed.graphs.trace_index._open and time.monotonic() < until:  # evicted without a request
             time.sleep(0.05)
-        assert indexed.graphs.traced._open is None
+        assert indexed.graphs.trace_index._open is None
 
 
 def test_the_watch_goes_on_after_a_disk_that_did_not_answer(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_the_watch_goes_on_after_a_disk_that_did_not_answer(service: Service, mo
 
     with Service(service.settings) as watched:
         watched.search("pane")
-        monkeypatch.setattr(watched._generation, "_outdated", broken)
+        monkeypatch.setattr(watched._generation, "_is_outdated", broken)
         assert asked.wait(10)
         asked.clear()
         assert asked.wait(10)

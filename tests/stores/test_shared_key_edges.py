@@ -349,7 +349,7 @@ def test_on_top_of_another_catalog_there_are_the_same_edges_as_in_a_whole_one(
     tmp_path_factory: pytest.TempPathFactory, seed: int, most: int
 ) -> None:
     folder, chance = tmp_path_factory.mktemp("top"), random.Random(seed)
-    how: dict[str, Any] = {"said": words(chance), "link_max_records": most}
+    how: dict[str, Any] = {"manual_links": words(chance), "link_max_records": most}
     before: Months = {(source, number): month(source, number, 3, chance) for source in "ab" for number in MONTHS}
     changed: Months = {
         ("a", "2024-02"): month("a", "2024-02", 3 + chance.randrange(2), chance),

@@ -138,7 +138,7 @@ def test_a_link_is_printed_to_terminals_only(
 ) -> None:
     """What a container prints is kept."""
     login.key_file(tmp_path, 3000).write_text('{"address": "http://old", "key": "00"}')  # of one that was killed
-    tell = ui._teller(tmp_path, 3000, False)
+    tell = ui._address_printer(tmp_path, 3000, False)
     monkeypatch.setattr("sys.stdout", out)
     assert not tell()
     with login.open_session(tmp_path, 3000, "http://127.0.0.1:3000"):

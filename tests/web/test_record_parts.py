@@ -12,7 +12,7 @@ from tests.web_app import COOKIE, client
 def test_a_long_record_is_shown_in_parts_that_make_up_the_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record_parts, "MOST", 200)
+    monkeypatch.setattr(record_parts, "MAX_PART_CHARACTERS", 200)
     lines = [f"Line {number} of the greenhouse." for number in range(30)]
     config = archive.make(tmp_path)
     archive.write_notes(tmp_path, {"id": "long", "text": "\n".join(lines)})

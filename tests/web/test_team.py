@@ -23,7 +23,7 @@ from relrag_query import statements
 from relrag_query.mcp.server import tools
 from relrag_query.service import NotServed, Service
 from relrag_query.web import team
-from relrag_query.web.processes import _LEAST_SECONDS
+from relrag_query.web.processes import _MIN_SECONDS
 from tests import archive
 from tests.web.team_archive import ACME, GLOBEX, SITE, TABLE, make, of
 from tests.web_app import client
@@ -218,7 +218,7 @@ def test_several_processes_answer_on_a_socket_for_owner_and_group(config: Path, 
         workers = _children(server.pid)
         assert len(workers) == 2
         # one that ends sooner is taken for one that cannot start
-        time.sleep(max(0.0, begun + _LEAST_SECONDS + 2 - time.monotonic()))
+        time.sleep(max(0.0, begun + _MIN_SECONDS + 2 - time.monotonic()))
         os.kill(workers[0], signal.SIGKILL)
         _until(lambda: len({*_children(server.pid)} - {*workers}) == 1)
         assert [_ask(path) for _ in range(4)] == [200] * 4

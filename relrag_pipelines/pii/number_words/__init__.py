@@ -51,7 +51,7 @@ class NumberWords:
     repeat: tuple[str, ...] = ()
 
 
-_KEYS = frozenset(one.name for one in fields(NumberWords)) - {"language"}
+_KEYS = frozenset(field.name for field in fields(NumberWords)) - {"language"}
 
 
 @functools.cache
@@ -62,16 +62,16 @@ def load() -> tuple[NumberWords, ...]:
 
 def read(path: Path) -> NumberWords:
     """The words in a file. Raises NumberWordsError."""
-    given = tomllib.loads(path.read_text(encoding="utf-8"))
-    if unknown := sorted(given.keys() - _KEYS):
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    if unknown := sorted(content.keys() - _KEYS):
         raise NumberWordsError(
             f"{path.parent.name}/{path.name}: {unknown[0]} is not known; known: {', '.join(sorted(_KEYS))}"
         )
-    if len(given.get("digits", range(10))) != 10:
+    if len(content.get("digits", range(10))) != 10:
         raise NumberWordsError(
-            f"{path.parent.name}/{path.name}: digits has {len(given['digits'])} entries; write one for each of 0 to 9"
+            f"{path.parent.name}/{path.name}: digits has {len(content['digits'])} entries; write one for each of 0 to 9"
         )
-    for key, words in given.items():
+    for key, words in content.items():
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
             raise NumberWordsError(f"{path.parent.name}/{path.name}: {key} is not a list of words")
-    return NumberWords(path.parent.name, **{key: tuple(words) for key, words in given.items()})
+    return NumberWords(path.parent.name, **{key: tuple(words) for key, words in content.items()})

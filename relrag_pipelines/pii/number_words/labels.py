@@ -1,6 +1,6 @@
-"""Whether the words beside a number say that it is a phone, or that it is another number.
+"""Decides by the words beside a number whether it is a phone, or another kind of number.
 
-`phone_in_front` and `other_in_front` are given what stands in front of a number, `phone_behind` what stands behind it.
+`phone_in_front` and `other_in_front` get the text before a number, `phone_behind` the text after it.
 """
 
 from __future__ import annotations
@@ -14,57 +14,57 @@ from dataclasses import dataclass
 from relrag_pipelines.pii import number_words
 from relrag_pipelines.pii.number_words.matching import UNSPACED, Phrases, Token, fold, tokens
 
-_MOST_BETWEEN = 4
-"""words between a label and its number"""
-_MOST_CALLED = 2
-"""words between a verb such as `call` and the `on` in front of the number"""
-_LONGEST_CALLED = 12
-"""letters of one of them"""
+_MAX_WORDS_BETWEEN = 4
+"""largest number of words between a label and its number"""
+_MAX_CALLED_WORDS = 2
+"""largest number of words between a verb such as `call` and the `on` before the number"""
+_MAX_CALLED_LETTERS = 12
+"""largest number of letters of one of these words"""
 
 _PHONE_GAP = re.compile(r"[^\w\n+]{0,5}(?:\n[> \t]*)?")
-"""what stands between the label of a phone and the number"""
+"""text between the label of a phone and the number"""
 _OTHER_GAP = re.compile(r"[ \t\xa0]{0,2}[:.#№º°/=(\"'–—-]{0,3}[ \t\xa0]{0,2}")
 _BETWEEN_GAP = re.compile(r"[ \t\xa0]{1,2}|[ \t\xa0]?['’.:(/№-]{1,2}[ \t\xa0]{0,2}")
-"""what stands between words that belong together"""
+"""text between words that belong together"""
 _NOTE = re.compile(r"[ \t\xa0]{0,2}\([^()\n]{1,14}\)[^\w\n+]{0,4}(?:\n[> \t]*)?$")
 """`Tel (Praha): `"""
 _BEHIND = re.compile(r"[ \t\xa0]{0,2}[(\[,:;–—-]{0,2}[ \t\xa0]{0,2}")
 _CLOSED = re.compile(r"[ \t\xa0]{0,2}(?:$|[)\].,;:!?\n]|[^\w\s])")
-"""what may follow a label behind a number; other words would be what the number counts"""
+"""text that may follow a label after a number; other words would be what the number counts"""
 
 
 @dataclass(frozen=True)
 class _Label:
-    """Words that announce a number, and how far in front of it they may stand."""
+    """Words that announce a number, and the text allowed between them and the number."""
 
     words: Phrases
     between: Phrases
     gap: re.Pattern[str]
     letters: re.Pattern[str]
-    """the same for languages that leave no blanks, as a pattern of all that stands in front"""
+    """for languages without spaces, a pattern of the whole text before the number"""
 
     def announces(self, front: str) -> bool:
         folded = fold(front)
         if UNSPACED.search(folded) and self.letters.search(folded):
             return True
         words = tokens(folded)
-        return any(self.words.ends_at(words, place) for place in self.places(folded, words))
+        return any(self.words.ends_at(words, position) for position in self.places(folded, words))
 
     def places(self, folded: str, words: Sequence[Token]) -> list[int]:
-        """Where a label may end: the last token, and those in front of the words between."""
-        found: list[int] = []
-        place = len(words) - 1
-        if place < 0 or not self.gap.fullmatch(folded, words[place].end):
-            return found
-        for _ in range(_MOST_BETWEEN + 1):
-            found.append(place)
-            size = self.between.ends_at(words, place)
-            if not size or place - size < 0:
-                return found
-            if not _BETWEEN_GAP.fullmatch(folded, words[place - size].end, words[place - size + 1].start):
-                return found
-            place -= size
-        return found
+        """Indices of the tokens at which a label may end: the last one, and those before allowed words between."""
+        positions: list[int] = []
+        position = len(words) - 1
+        if position < 0 or not self.gap.fullmatch(folded, words[position].end):
+            return positions
+        for _ in range(_MAX_WORDS_BETWEEN + 1):
+            positions.append(position)
+            size = self.between.ends_at(words, position)
+            if not size or position - size < 0:
+                return positions
+            if not _BETWEEN_GAP.fullmatch(folded, words[position - size].end, words[position - size + 1].start):
+                return positions
+            position -= size
+        return positions
 
 
 def _label(words: Phrases, between: Phrases, gap: re.Pattern[str]) -> _Label:
@@ -95,7 +95,11 @@ def _labels() -> _Labels:
 
 
 def _all(key: str) -> list[str]:
-    return list(dict.fromkeys(itertools.chain.from_iterable(getattr(one, key) for one in number_words.load())))
+    return list(
+        dict.fromkeys(
+            itertools.chain.from_iterable(getattr(language_words, key) for language_words in number_words.load())
+        )
+    )
 
 
 def phone_in_front(front: str) -> bool:
@@ -104,22 +108,22 @@ def phone_in_front(front: str) -> bool:
     note = _NOTE.search(front)
     if note and labels.phone.announces(front[: note.start()]):
         return True
-    return labels.phone.announces(front) or _calls(front, labels)
+    return labels.phone.announces(front) or _has_call_phrase(front, labels)
 
 
-def _calls(front: str, labels: _Labels) -> bool:
-    """`call Petr on`: a verb, whom, and a word behind which the number stands."""
+def _has_call_phrase(front: str, labels: _Labels) -> bool:
+    """Whether the text ends in a phrase such as `call Petr on`: verb, name, preposition."""
     folded = fold(front)
     words = tokens(folded)
-    for place in labels.phone.places(folded, words):
-        size = labels.at.ends_at(words, place)
-        for called in range(size, size + _MOST_CALLED + 1) if size else ():
-            first = place - called
-            between = words[first + 1 : place - size + 1]
-            if first < 0 or any(len(one.word) > _LONGEST_CALLED or one.word.isdigit() for one in between):
+    for position in labels.phone.places(folded, words):
+        size = labels.at.ends_at(words, position)
+        for distance in range(size, size + _MAX_CALLED_WORDS + 1) if size else ():
+            first = position - distance
+            between = words[first + 1 : position - size + 1]
+            if first < 0 or any(len(token.word) > _MAX_CALLED_LETTERS or token.word.isdigit() for token in between):
                 break
             if labels.call.ends_at(words, first) and not re.search(
-                r"[.!?\n]", folded[words[first].end : words[place].start]
+                r"[.!?\n]", folded[words[first].end : words[position].start]
             ):
                 return True
     return False
@@ -131,14 +135,14 @@ def other_in_front(front: str) -> bool:
 
 
 def phone_behind(behind: str) -> bool:
-    """Whether the text begins with a word that says of the number in front of it that it is a phone: `(office)`."""
+    """Whether the text begins with a word that marks the number before it as a phone: `(office)`."""
     labels = _labels()
     folded = fold(behind)
     gap = _BEHIND.match(folded)
     start = gap.end() if gap else 0
-    if any(folded.startswith(one, start) for one in labels.after.unspaced):
+    if any(folded.startswith(word, start) for word in labels.after.unspaced):
         return True
-    words = [one for one in tokens(folded) if one.start >= start]
+    words = [token for token in tokens(folded) if token.start >= start]
     if not words or words[0].start != start:
         return False
     return any(

@@ -1,8 +1,7 @@
-"""Which words stand in front of a number or behind it, compared with lists of words and phrases.
+"""Matches the words before or after a number against lists of words and phrases.
 
-A phrase is found by its last word, so a list of thousands costs no more than one of ten. Words are compared in lower
-case without accents. Languages that leave no blanks between words are compared letter by letter at the end of what
-stands in front.
+A phrase is looked up by its last word, so a list of thousands costs no more than one of ten. Words are compared in
+lower case without accents. Languages without spaces are compared by letters, at the end of the text before the number.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from typing import NamedTuple
 
 STEM = "*"
 ANY_WORD = "_"
-_LONGEST_ENDING = 10
-"""letters behind a stem; a longer word is another word"""
-_SHORTEST_GLUED = 2
-_MOST_GLUED = 2
+_MAX_ENDING_LETTERS = 10
+"""largest number of letters after a stem; a longer word is another word"""
+_MIN_GLUED_LETTERS = 2
+_MAX_GLUED_LETTERS = 2
 
 # Han, kana, Hangul
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff66-\uff9f"
@@ -27,7 +26,7 @@ _QUOTES = re.compile(r"['’׳\"״`´]")
 
 
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
-"""letters whose stroke or shape is no accent to Unicode"""
+"""letters that Unicode does not decompose into a base letter and an accent"""
 
 
 class Token(NamedTuple):
@@ -50,16 +49,16 @@ def fold(text: str) -> str:
 
 def tokens(folded: str) -> list[Token]:
     """The words of a folded text, in order."""
-    return [Token(_QUOTES.sub("", one[0]), *one.span()) for one in _TOKEN.finditer(folded)]
+    return [Token(_QUOTES.sub("", match[0]), *match.span()) for match in _TOKEN.finditer(folded)]
 
 
 class Phrases:
-    """Phrases of a list, found by where they end among the tokens of a text."""
+    """Finds the phrases of a list by the token at which they end."""
 
     def __init__(self, phrases: Iterable[str], glued: Iterable[str] = ()) -> None:
         self._whole: dict[str, list[tuple[str, ...]]] = {}
         self._stems: dict[str, list[tuple[str, ...]]] = {}
-        self._glued = tuple(fold(one) for one in glued)
+        self._glued = tuple(fold(letters) for letters in glued)
         unspaced = []
         for phrase in phrases:
             if UNSPACED.search(phrase):
@@ -69,34 +68,34 @@ class Phrases:
             table, key = (self._stems, last[:-1]) if last.endswith(STEM) else (self._whole, last)
             table.setdefault(key, []).append(tuple(before))
         self._shortest_stem = min(map(len, self._stems), default=0)
-        self.unspaced = tuple(sorted(unspaced, key=lambda one: (-len(one), one)))
-        """phrases of languages that leave no blanks, longest first"""
+        self.unspaced = tuple(sorted(unspaced, key=lambda text: (-len(text), text)))
+        """phrases of languages without spaces, longest first"""
 
-    def ends_at(self, words: Sequence[Token], place: int) -> int:
-        """How many tokens the longest phrase has that ends with the token at `place`; 0 where none does."""
+    def ends_at(self, words: Sequence[Token], position: int) -> int:
+        """The number of tokens of the longest phrase that ends with the token at `position`; 0 if none does."""
         longest = 0
-        for word in self._forms(words[place].word):
+        for word in self._forms(words[position].word):
             for before in self._candidates(word):
                 size = len(before)
-                if size >= longest and size <= place and _fits(before, words[place - size : place]):
+                if size >= longest and size <= position and _fits(before, words[position - size : position]):
                     longest = size + 1
         return longest
 
     def _forms(self, word: str) -> list[str]:
-        """The word, and what is left of it without letters that are glued to its front."""
+        """The word, and its forms without prefixed letters."""
         forms = [word]
         if not self._glued or word.isascii():
             return forms
         for form in forms:
-            rest = [form[len(one) :] for one in self._glued if form.startswith(one)]
-            if len(word) - len(form) < _MOST_GLUED:
-                forms += [one for one in rest if len(one) >= _SHORTEST_GLUED and one not in forms]
+            rest = [form[len(prefix) :] for prefix in self._glued if form.startswith(prefix)]
+            if len(word) - len(form) < _MAX_GLUED_LETTERS:
+                forms += [part for part in rest if len(part) >= _MIN_GLUED_LETTERS and part not in forms]
         return forms
 
     def _candidates(self, word: str) -> Iterable[tuple[str, ...]]:
         yield from self._whole.get(word, ())
         if self._stems:
-            for size in range(max(self._shortest_stem, len(word) - _LONGEST_ENDING), len(word) + 1):
+            for size in range(max(self._shortest_stem, len(word) - _MAX_ENDING_LETTERS), len(word) + 1):
                 yield from self._stems.get(word[:size], ())
 
 

@@ -1,8 +1,7 @@
-"""Phone numbers: what is one by its form or by the words around it, what a record itself declares, and one way to
-write each.
+"""Phone numbers: found by form and context, declared by a record, and normalised.
 
-`chains` finds them and asks `national` (forms of one country) and `library` (phonenumbers) on the way; `declared` are
-those that a record names as phones, and `known` finds such a number wherever it stands.
+`chains` finds them with `national` (forms of one country) and `library` (phonenumbers); `record_phones` collects those
+that a record declares, and `value_search` finds these in any format.
 """
 
 from relrag_pipelines.pii.phones.chains import LONGEST, clear_cache, drop_non_phones, every_form, find, normalise

@@ -1,4 +1,4 @@
-"""One form for all ways to write the number of one subscriber, as plan_changes.tsv lists them by country."""
+"""Maps numbers of earlier numbering plans to today's, by the rules of plan_changes.tsv."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TABLE = Path(__file__).parent / "plan_changes.tsv"
 
 
 def subscriber(e164: str) -> str:
-    """The number as its country writes it today, `+5511987654321` for `+551187654321`; others as they are."""
+    """The number in its country's current plan, `+5511987654321` for `+551187654321`; others unchanged."""
     for code, changes in _changes().items():
         if e164.startswith(code):
             national = e164[len(code) :]
@@ -22,10 +22,10 @@ def subscriber(e164: str) -> str:
 
 @functools.cache
 def _changes() -> dict[str, list[tuple[re.Pattern[str], str]]]:
-    """By `+` and the code of the country: what a national number looks like, and what it becomes."""
-    found: dict[str, list[tuple[re.Pattern[str], str]]] = {}
+    """By `+` and country code: patterns of national numbers, with their replacements."""
+    changes: dict[str, list[tuple[re.Pattern[str], str]]] = {}
     for line in _TABLE.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             code, national, replacement, _ = line.split("\t")
-            found.setdefault(f"+{code}", []).append((re.compile(national), replacement))
-    return found
+            changes.setdefault(f"+{code}", []).append((re.compile(national), replacement))
+    return changes

@@ -25,7 +25,7 @@ LIBRARY, INTERNATIONAL, SHORT, ISRAELI = 0.4, 0.5, 0.5, 0.75
 
 LONGEST = 128
 """characters of the longest number, with its separators and its extension"""
-_STRIDE = 384
+_WINDOW_STEP = 384
 """characters after which a long chain of digits is looked at through the next window"""
 
 _MARKS = "\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\u00ad\ufeff"
@@ -44,14 +44,14 @@ _EXTENSION = re.compile(
 )
 _ALTERNATIVE = re.compile(r"(?P<blank>[ \xa0]?)/[ \xa0]?(?P<digits>\d{1,7})(?![\w/]|[.,:-]\d)")
 _LAST_GROUP = re.compile(r"\d+$")
-_FEWEST_SLASHES = 3
+_MIN_SLASHES = 3
 """slashes that separate all groups of a number, `06/58/74/10/93`"""
-_SHORT_END = 2
+_MAX_SHORT_END = 2
 """digits of another end that is shorter than the group it stands for"""
 _MIN_NATIONAL = 7
 """digits of the shortest national number that a text's language alone tells of"""
 _DIGIT, _GROUP_END = re.compile(r"\d"), re.compile(r"\d(?!\d)")
-_SERIES = 4
+_SERIES_PREFIX = 4
 """characters that numbers of one series share at their beginning"""
 _FIGURE = re.compile(r"\d[.,]$")
 _PLUS = re.compile("[+\uff0b]")
@@ -77,59 +77,59 @@ def find(text: str, regions: tuple[str, ...] = ()) -> list[Span]:
 def _find(text: str, regions: tuple[str, ...]) -> list[Span]:
     text = false_positives.mask_false_positives(text)
     spans = [Span(*match.span(), SHORT) for match in _SHORT.finditer(text)] if "*" in text else []
-    left: list[tuple[int, int]] = []
+    unmatched_chains: list[tuple[int, int]] = []
     others: list[Span] = []
     for start, end in _chains(text):
-        found, named = _in_chain(text, start, end, regions)
-        spans += found
-        others += named
-        if not found and not named:
-            left.append((start, end))
-    spans += _by_language(text, left, regions)
+        chain_spans, announced = _in_chain(text, start, end, regions)
+        spans += chain_spans
+        others += announced
+        if not chain_spans and not announced:
+            unmatched_chains.append((start, end))
+    spans += _by_language(text, unmatched_chains, regions)
     if others:
-        spans = [one for one in spans if not _is_of_series(text, one, others)]
+        spans = [span for span in spans if not _is_in_series(text, span, others)]
     spans += national.with_odd_separators(text)
     spans += odd_separators.find(text, regions)
     spans += spelled_digits.find(text, regions)
-    return resolve_overlaps((_with_alternative(one, text) for one in spans) if "/" in text else spans, text)
+    return resolve_overlaps((_with_alternative(span, text) for span in spans) if "/" in text else spans, text)
 
 
-def _is_of_series(text: str, one: Span, others: list[Span]) -> bool:
-    """Whether a number is of the same length and beginning as one that words call an order, a ticket."""
-    number = text[one.start : one.end]
-    if one.score != LIBRARY or context_words.has_phone_context(text, one.start):
+def _is_in_series(text: str, span: Span, others: list[Span]) -> bool:
+    """Whether a number has the length and beginning of one that words announce as an order or a ticket."""
+    number = text[span.start : span.end]
+    if span.score != LIBRARY or context_words.has_phone_context(text, span.start):
         return False
     alike = (text[other.start : other.end] for other in others)
-    return any(len(other) == len(number) and other[:_SERIES] == number[:_SERIES] for other in alike)
+    return any(len(other) == len(number) and other[:_SERIES_PREFIX] == number[:_SERIES_PREFIX] for other in alike)
 
 
-def _goes_on(text: str, one: Span) -> bool:
-    """Whether a number that only its digits tell of is the end of a longer figure, `8.078/1990`."""
-    return one.score == LIBRARY and _FIGURE.search(text, max(0, one.start - 2), one.start) is not None
+def _follows_figure(text: str, span: Span) -> bool:
+    """Whether a number found by its digits alone is the end of a longer figure, `8.078/1990`."""
+    return span.score == LIBRARY and _FIGURE.search(text, max(0, span.start - 2), span.start) is not None
 
 
 def _by_language(text: str, chains: list[tuple[int, int]], regions: tuple[str, ...]) -> list[Span]:
-    """Numbers that are valid in the country of the text's language, in chains in which nothing else was found."""
+    """Numbers valid in the country of the text's language, in chains without another finding."""
     long = [(start, end) for start, end in chains if library.count(text[start:end]) >= _MIN_NATIONAL]
     region = text_region.region_of(text) if long else ""
     if not region or region in regions or region in library.REGIONS:
         return []
-    return [one for start, end in long for one in _in_chain(text, start, end, (region,))[0]]
+    return [span for start, end in long for span in _in_chain(text, start, end, (region,))[0]]
 
 
-def _with_alternative(one: Span, text: str) -> Span:
-    """The number with another end for it, `731 000 121 / 122`: what follows the slash is a number only with it."""
-    behind = _ALTERNATIVE.match(text, one.end)
-    last = _LAST_GROUP.search(text, one.start, one.end)
-    if behind is None or last is None or library.count(text[one.start : one.end]) < library.FEWEST:
-        return one
-    short = not behind["blank"] and len(behind["digits"]) <= _SHORT_END
-    alike = len(behind["digits"]) == last.end() - last.start()
-    return one._replace(end=behind.end()) if alike or short else one
+def _with_alternative(span: Span, text: str) -> Span:
+    """The number extended by an alternative ending, `731 000 121 / 122`."""
+    alternative = _ALTERNATIVE.match(text, span.end)
+    last = _LAST_GROUP.search(text, span.start, span.end)
+    if alternative is None or last is None or library.count(text[span.start : span.end]) < library.FEWEST:
+        return span
+    short = not alternative["blank"] and len(alternative["digits"]) <= _MAX_SHORT_END
+    alike = len(alternative["digits"]) == last.end() - last.start()
+    return span._replace(end=alternative.end()) if alike or short else span
 
 
 def drop_non_phones(text: str) -> str:
-    """The text with what only looks like a phone covered, every offset unchanged: dates, and what words announce."""
+    """The text with numbers that only look like phones masked, offsets unchanged: dates, announced other numbers."""
     text = false_positives.mask_false_positives(text)
     for start, end in _chains(text):
         for other in _in_chain(text, start, end, ())[1]:
@@ -153,19 +153,19 @@ def _chains(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _in_chain(text: str, start: int, end: int, regions: tuple[str, ...]) -> tuple[list[Span], list[Span]]:
-    """The phones in the chain, and what could be one but for the words in front of it."""
+    """The phones in the chain, and the numbers that only their context excludes."""
     spans = list(_anywhere(text, start, end, regions))
-    figures = [one for one in spans if _goes_on(text, one)]
-    spans = [one for one in spans if one not in figures]
+    figures = [span for span in spans if _follows_figure(text, span)]
+    spans = [span for span in spans if span not in figures]
     first = _DIGIT.search(text, start, end)
     if first is None or _PLUS.search(text, start, end):
         return spans, figures
-    spans += [one for one in national.number_patterns(text, start, end, regions) if not _holds(spans, one)]
-    begun = [one for one in spans if one.start <= first.start()]
-    if not begun:
+    spans += [span for span in national.number_patterns(text, start, end, regions) if not _contains(spans, span)]
+    leading = [span for span in spans if span.start <= first.start()]
+    if not leading:
         return [*spans, *national.announced_numbers(text, start, end)], figures
-    if all(one.score == LIBRARY for one in begun) and _is_other(text, start, begun[-1].end):
-        return [one for one in spans if one not in begun], [*begun, *figures]
+    if all(span.score == LIBRARY for span in leading) and _is_other(text, start, leading[-1].end):
+        return [span for span in spans if span not in leading], [*leading, *figures]
     return spans, figures
 
 
@@ -175,7 +175,7 @@ def _anywhere(text: str, start: int, end: int, regions: tuple[str, ...]) -> Iter
     Each begins where a group of digits ends, and answers for the numbers that begin before the next one does.
     """
     while start < end:
-        cut = _group_end(text, start + _STRIDE, end) if end - start > _STRIDE + LONGEST else end
+        cut = _group_end(text, start + _WINDOW_STEP, end) if end - start > _WINDOW_STEP + LONGEST else end
         close = _group_end(text, cut + LONGEST, end) if cut + LONGEST < end else end
         before = _neighbour(text[start - 1]) if start else ""
         after = text[close : close + 3] if text.startswith(":", close) else _neighbour(text[close : close + 1])
@@ -186,7 +186,7 @@ def _anywhere(text: str, start: int, end: int, regions: tuple[str, ...]) -> Iter
         spans = (
             Span(moved + a, moved + b, score) for a, b, score in _in_window(window, len(window) - len(after), regions)
         )
-        yield from (one for one in spans if one.start < cut)
+        yield from (span for span in spans if span.start < cut)
         start = cut
 
 
@@ -195,14 +195,14 @@ def _group_end(text: str, start: int, end: int) -> int:
     return behind.end() if behind else end
 
 
-def _holds(spans: list[Span], one: Span) -> bool:
-    """Whether one of the spans, which are in order, holds another."""
-    place = bisect.bisect_right(spans, one.start, key=lambda span: span.start) - 1
-    return any(held.end >= one.end for held in spans[max(0, place - 1) : place + 1])
+def _contains(spans: list[Span], span: Span) -> bool:
+    """Whether one of the spans, which are sorted, contains another."""
+    index = bisect.bisect_right(spans, span.start, key=lambda other: other.start) - 1
+    return any(other.end >= span.end for other in spans[max(0, index - 1) : index + 1])
 
 
 def _is_other(text: str, start: int, end: int) -> bool:
-    """Whether the words around say that it is no phone."""
+    """Whether the context marks the number as another kind."""
     if context_words.has_phone_context(text, start):
         return False
     return (
@@ -229,10 +229,12 @@ def _in_window(window: str, end: int, regions: tuple[str, ...]) -> tuple[Span, .
         if at_home or (library.is_grouped(match[0]) and library.is_alone(window, *match.span(), end))
     ]
     digits = library.count(window[:end])
-    if not any(library.count(window[one.start : one.end]) == digits for one in spans):
-        spans += (Span(*place, LIBRARY) for place in library.find(window, end, regions))
+    if not any(library.count(window[span.start : span.end]) == digits for span in spans):
+        spans += (Span(*bounds, LIBRARY) for bounds in library.find(window, end, regions))
     if _PLUS.search(window):
-        spans += (one for one in _international(window, end) if not any(_reaches_into(held, one) for held in spans))
+        spans += (
+            match for match in _international(window, end) if not any(_overlaps_start(span, match) for span in spans)
+        )
     return tuple(resolve_overlaps(spans, window))
 
 
@@ -243,9 +245,9 @@ def _international(window: str, end: int) -> Iterator[Span]:
         yield Span(match.start(), extension.end() if extension else match.end(), INTERNATIONAL)
 
 
-def _reaches_into(held: Span, one: Span) -> bool:
-    """Whether a span holds the beginning of another; what begins behind the + and the code is only a part of it."""
-    return held.start <= one.start < held.end or one.start < held.start < one.end < held.end
+def _overlaps_start(span: Span, other: Span) -> bool:
+    """Whether a span contains the beginning of the other, or overlaps it and extends beyond its end."""
+    return span.start <= other.start < span.end or other.start < span.start < other.end < span.end
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -259,7 +261,7 @@ def normalise(number: str, regions: tuple[str, ...] = ()) -> str:
 
 
 def every_form(number: str, regions: tuple[str, ...]) -> set[str]:
-    """What a number may be normalised to, in these regions or in none, and in an earlier numbering plan."""
+    """All normalised forms of a number: in these regions, in none, and in an earlier numbering plan."""
     whole = _INTERNATIONAL.match(normalized_text.plain_digits(number).strip())
     written = {_e164(number, ()), _e164(number, regions)}
     written |= {"+" + "".join(filter(str.isdecimal, whole[0]))} if whole else set()
@@ -278,8 +280,8 @@ def _e164(number: str, regions: tuple[str, ...]) -> str:
         return valid
     if _ISRAELI.fullmatch(plain):
         return "+972" + digits.removeprefix("00").removeprefix("972").removeprefix("0")
-    if known := national.normalise(plain, digits):
-        return known
+    if national_number := national.normalise(plain, digits):
+        return national_number
     if valid := _valid_in(plain, tuple(library.REGIONS)):
         return valid
     if whole := _INTERNATIONAL.match(plain):
@@ -319,7 +321,7 @@ def first_of(number: str) -> str:
     """The number that stands first where another end for it follows, `731 000 121 / 122`; else the number."""
     first, _, end = number.rpartition("/")
     is_end = (
-        0 < number.count("/") < _FEWEST_SLASHES
+        0 < number.count("/") < _MIN_SLASHES
         and library.count(first) >= library.FEWEST
         and library.count(end) <= library.FEWEST
     )
@@ -327,7 +329,7 @@ def first_of(number: str) -> str:
 
 
 def clear_cache() -> None:
-    """Forgets every number seen so far."""
+    """Clears the caches."""
     _in_window.cache_clear()
     normalise.cache_clear()
     library.clear_cache()

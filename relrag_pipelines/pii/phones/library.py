@@ -1,8 +1,8 @@
-"""Phone numbers that the phonenumbers library finds, for several regions in one go.
+"""Finds phone numbers with the phonenumbers library, for several regions at once.
 
-The library scans a text once for each region and parses every part of it that could be a number, which takes nearly
-all of the time that looking for phones takes. What it would try does not depend on the region as long as nothing is
-found. So it is asked once what it would try, and then runs only for the regions whose numbers one of these can be.
+The library scans a text once per region and parses every candidate, which takes nearly all of the time. Its candidates
+do not depend on the region as long as nothing is found. So this module collects the candidates once, and runs the
+library only for regions in which one of them can be valid.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _PLUS = re.compile("[+\uff0b]")
 _GROUPED = re.compile(r"\d\D+\d|^[^\d]*[+\uff0b]|^00")
 _NOT_DIGIT = re.compile(r"\D+")
 _EXTENDED = re.compile("[^\\W\\d_]|[#\uff03;,~\uff5e]")
-"""what stands in front of an extension, whose digits are no part of the number"""
+"""signs before an extension, whose digits are not part of the number"""
 
 
 class _Attempt(phonenumbers.PhoneNumberMatcher):
-    """The library's matcher, which only notes what it would try to parse, and where."""
+    """The library's matcher, which only records its candidates and their offsets."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, None)
@@ -56,9 +56,9 @@ class _Attempt(phonenumbers.PhoneNumberMatcher):
 
 
 class _Matcher(phonenumbers.PhoneNumberMatcher):
-    """The library's matcher, which does not try to parse what cannot be a number of the region.
+    """The library's matcher, which skips candidates that cannot be valid in the region.
 
-    A table is a candidate of hundreds of parts, so these and what the library says of them are remembered.
+    Candidates and results are cached, since a table has hundreds of them.
     """
 
     def __init__(self, text: str, region: str, regions: tuple[str, ...]) -> None:
@@ -76,13 +76,13 @@ class _Matcher(phonenumbers.PhoneNumberMatcher):
 
     def _extract_inner_match(self, candidate: str, offset: int) -> phonenumbers.PhoneNumberMatch | None:
         parts = _possible_parts(candidate, self._region, self._regions)
-        found = (self._parse_and_verify(part, offset + place) for part, place in parts)
-        return next(filter(None, found), None)
+        matches = (self._parse_and_verify(part, offset + start) for part, start in parts)
+        return next(filter(None, matches), None)
 
 
 @functools.lru_cache(maxsize=1 << 14)
 def _parsed(candidate: str, before: str, after: str, region: str, leniency: int) -> phonenumbers.PhoneNumber | None:
-    """The number that the library takes a candidate for, between the characters before and after it."""
+    """The library's result for a candidate between these characters."""
     matcher = phonenumbers.PhoneNumberMatcher(before + candidate + after, region, leniency)
     match = matcher._parse_and_verify(candidate, len(before))
     return match.number if match else None
@@ -90,20 +90,20 @@ def _parsed(candidate: str, before: str, after: str, region: str, leniency: int)
 
 @functools.lru_cache(maxsize=1 << 10)
 def _possible_parts(candidate: str, region: str, regions: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    """The parts of a candidate that can be a number of the region, each with its offset, in the library's order."""
-    return tuple((part, place) for part, place in _parts(candidate) if region in regions_of(part, regions))
+    """The parts of a candidate that can be valid in the region, with offsets, in the library's order."""
+    return tuple((part, start) for part, start in _parts(candidate) if region in regions_of(part, regions))
 
 
 @functools.lru_cache(maxsize=1 << 10)
 def _parts(candidate: str) -> tuple[tuple[str, int], ...]:
-    """What the library would try of a candidate that is no number as a whole; it tries many parts several times."""
+    """The parts that the library tries of a candidate that is no number as a whole, each once."""
     attempt = _Attempt(candidate)
     attempt._extract_inner_match(candidate, 0)
     return tuple(attempt.tried)
 
 
 def _candidates(window: str) -> set[str]:
-    """Whatever the library would try in the window, as long as nothing is found."""
+    """The library's candidates in the window if none is valid."""
     attempt = _Attempt(window)
     attempt.has_next()
     return {candidate for candidate, _ in attempt.tried}
@@ -120,7 +120,9 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
         return
     # most chains are one number, which the region that it is of finds at once, and then no digit is left
     first = regions_of(window[:end], regions)[:1]
-    for match_region, match in ((region, one) for region in first for one in _Matcher(window, region, regions)):
+    for match_region, match in (
+        (region, candidate) for region in first for candidate in _Matcher(window, region, regions)
+    ):
         if count(match.raw_string) == digits and (is_grouped(match.raw_string) or not is_away(match_region, regions)):
             yield match.start, match.end
             return
@@ -130,14 +132,14 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
             alone = is_alone(window, match.start, match.start + len(match.raw_string), end)
             if is_away(region, regions) and not (alone and is_grouped(match.raw_string)):
                 continue
-            if (found := count(match.raw_string)) >= FEWEST:
+            if (digit_count := count(match.raw_string)) >= FEWEST:
                 yield match.start, match.end
-                if found == digits:
+                if digit_count == digits:
                     return
 
 
 def is_away(region: str, regions: tuple[str, ...]) -> bool:
-    """Whether a country is none of those that the archive is at home in, as far as these are known."""
+    """Whether a region is outside the archive's home regions; false if these are unknown."""
     return bool(regions) and region not in regions
 
 
@@ -153,13 +155,13 @@ def is_alone(window: str, start: int, stop: int, end: int) -> bool:
 
 
 def count(text: str) -> int:
-    """How many digits the text has."""
+    """The number of digits in the text."""
     return len(_NOT_DIGIT.sub("", text))
 
 
 @functools.cache
 def in_order(regions: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
-    """These regions and then the usual ones, each with how the digits of its numbers begin."""
+    """These regions, then the default ones, with the first digits of their numbers."""
     return {name: REGIONS.get(name, ("",)) for name in dict.fromkeys((*regions, *REGIONS))}
 
 
@@ -192,9 +194,10 @@ def numbers(region: str) -> re.Pattern[str]:
     """The digits of every valid number as it is dialled in the region without a +, and of some that are not valid."""
     home: Any = PhoneMetadata.metadata_for_region(region)
     sharing: list[Any] = [
-        PhoneMetadata.metadata_for_region(one) for one in phonenumbers.region_codes_for_country_code(home.country_code)
+        PhoneMetadata.metadata_for_region(code)
+        for code in phonenumbers.region_codes_for_country_code(home.country_code)
     ]
-    own = "|".join(one.general_desc.national_number_pattern for one in sharing)
+    own = "|".join(metadata.general_desc.national_number_pattern for metadata in sharing)
     prefix = home.national_prefix_for_parsing or ""
     abroad = home.international_prefix or "00"
     if home.national_prefix_transform_rule and home.country_code != _NANP:

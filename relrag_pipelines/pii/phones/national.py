@@ -1,8 +1,8 @@
-"""Phone numbers without the code of their country that the library does not find, or finds too easily.
+"""Phone numbers without a country code that the library misses, or finds too easily.
 
-Czech numbers have nine digits, as amounts, orders and companies have, so their form and the words around decide:
-mobile numbers in any usual grouping, those of a place in groups of three, and neither where the words announce another
-number or an amount follows. Behind a word that announces a phone every number of six digits or more is one.
+Czech numbers have nine digits, like many amounts, orders and company numbers, so form and context decide: mobile
+numbers in any usual grouping, landline numbers in groups of three, and neither if words announce another number or an
+amount follows. After a word that announces a phone, every number of six digits or more is one.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from relrag_pipelines.pii.spans import Span
 FORM, ANNOUNCED = 0.6, 0.7
 """scores, by how a number was recognised"""
 ISRAEL = "IL"
-_THEIRS = ("CZ", "SK")
+_REGIONS = ("CZ", "SK")
 _NEAR = 16
-"""characters on either side of a number in which other digits of its chain begin"""
+"""characters on either side of a number that are searched for other digits of its chain"""
 _FEWEST_CALLED = 7
-"""digits of a number that the word behind it makes a phone; fewer count things more often: `123 456 offices`"""
+"""digits of the shortest number that the word after it makes a phone; shorter ones often count things"""
 
 _GAP = "[ \u00a0\u2007\u2009\u202f\u205f\\-\u2010-\u2015.]"
 _BLANK = "[ \u00a0\u2007\u2009\u202f\u205f]"
@@ -43,10 +43,10 @@ _FORMS = re.compile(
     rf"|(?:0|421{_GAP}?)9[014]\d(?:{_GAP}|/)?\d{{3}}{_GAP}?\d{{3}})"
     rf"(?!\d)(?!{_GAP}\d{{3}}(?!\d|{_GAP}\d{{3}}{_GAP}\d{{3}}))(?![.\-]\d)"
 )
-_SOME = re.compile(rf"[(\[]{{0,2}}\d(?:[{_GAP[1:-1]}/()]{{0,3}}\d){{5,12}}(?!{_GAP}?\d)")
+_DIGIT_RUN = re.compile(rf"[(\[]{{0,2}}\d(?:[{_GAP[1:-1]}/()]{{0,3}}\d){{5,12}}(?!{_GAP}?\d)")
 _ODD = "[_\u00b7\u2022\u2219\u22c5\u30fb]"
 ODD = re.compile(_ODD)
-"""separators that few numbers have"""
+"""unusual separators"""
 # the first group leads, as patterns that begin with a look behind are slow to search for
 # groups of digits first, as a pattern that begins with a look behind is slow to search for
 _GROUPS_WITH_ODD = re.compile(
@@ -64,16 +64,16 @@ _IN_PAIRS = re.compile(r"\d\d(?:\D\d\d){4}")
 
 
 def number_patterns(text: str, start: int, end: int, regions: tuple[str, ...] = ()) -> Iterator[Span]:
-    """Czech and Slovak numbers within the chain of digits that stands there.
+    """Czech and Slovak numbers within a chain of digits.
 
-    Where the archive is at home in other countries, only one that stands there alone, in groups.
+    In an archive of other countries, only a number that is alone in its chain, in groups.
     """
-    away = all(library.is_away(one, regions) for one in _THEIRS)
+    away = all(library.is_away(region, regions) for region in _REGIONS)
     for match in _FORMS.finditer(text, start, end):
         if away and not (library.is_grouped(match[0]) and _is_alone(text, match, start, end)):
             continue
         if "/" in match[0] and "/" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]):
-            continue  # the folders of a path
+            continue  # a path
         if not context_words.is_amount(text, match.end()) and (
             context_words.has_phone_context(text, match.start())
             or not (
@@ -86,7 +86,7 @@ def number_patterns(text: str, start: int, end: int, regions: tuple[str, ...] = 
 
 
 def _is_alone(text: str, match: re.Match[str], start: int, end: int) -> bool:
-    """Whether a number makes up its chain; a chain may be as long as the text, so only what lies near is looked at."""
+    """Whether a number is its whole chain; only nearby text is checked, since a chain may be as long as the text."""
     first, last = max(start, match.start() - _NEAR), min(end, match.end() + _NEAR)
     return library.is_alone(text[first:last], match.start() - first, match.end() - first, last - first)
 
@@ -110,8 +110,8 @@ def with_odd_separators(text: str) -> Iterator[Span]:
 
 
 def announced_numbers(text: str, start: int, end: int) -> Iterator[Span]:
-    """The number that the chain of digits begins with, where the words in front or behind say that it is a phone."""
-    match = _SOME.match(text, start, end)
+    """The number at the beginning of a chain, if the words before or after it mark it as a phone."""
+    match = _DIGIT_RUN.match(text, start, end)
     if match is None or _ROUND.search(match[0]) or context_words.is_amount(text, match.end()):
         return
     if context_words.has_phone_context(text, start) or _is_called_phone(text, start, match.end()):
@@ -119,7 +119,7 @@ def announced_numbers(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _is_called_phone(text: str, start: int, end: int) -> bool:
-    """Whether a word behind the number says that it is a phone, and none in front that it is another number."""
+    """Whether a word after the number marks it as a phone, and none before it announces another number."""
     return (
         sum(map(str.isdecimal, text[start:end])) >= _FEWEST_CALLED
         and context_words.is_called_phone(text, end)
@@ -128,7 +128,7 @@ def _is_called_phone(text: str, start: int, end: int) -> bool:
 
 
 def normalise(number: str, digits: str) -> str | None:
-    """E.164 of a number that is Czech or Slovak as it is written; None for others."""
+    """E.164 of a Czech or Slovak number in national form; None for others."""
     if number[0] == "+":
         return None
     if _CZECH.fullmatch(digits):

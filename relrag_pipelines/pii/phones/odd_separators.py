@@ -1,6 +1,6 @@
-"""Numbers whose digits stand apart by what seldom separates them: `052*123*4567`, `634,81,90,57`, cells of a table.
+"""Phone numbers with unusual separators: `052*123*4567`, `634,81,90,57`, cells of a table.
 
-The same separator throughout, and as a whole a number that exists in the archive's countries, or one that words call a
+The separator must be the same throughout, and the number valid in one of the archive's countries, or announced as a
 phone.
 """
 
@@ -16,25 +16,25 @@ from relrag_pipelines.pii.spans import Span
 SCORE = 0.6
 
 _SIGNS = "*,;\t|/~=\u00b7\u2022\u2026\uff0a\u3001"
-_APART = re.compile(rf"\d[{_SIGNS}] ?\d")
+_SEPARATED_DIGITS = re.compile(rf"\d[{_SIGNS}] ?\d")
 _RUN = re.compile(rf"[+\uff0b]?\d{{1,6}}(?P<gap>[{_SIGNS}] ?)\d{{1,8}}(?:(?P=gap)\d{{1,8}})*")
-_BETWEEN = re.compile(rf"(?<=\d)[{_SIGNS}] ?(?=\d)")
-_GOES_ON = re.compile(rf"[{_SIGNS}.:\-]? ?\d")
-_FEWEST, _MOST = 7, 15
-"""digits"""
-_LEAST_GAPS = {"/": 3}
+_SEPARATOR = re.compile(rf"(?<=\d)[{_SIGNS}] ?(?=\d)")
+_FURTHER_DIGITS = re.compile(rf"[{_SIGNS}.:\-]? ?\d")
+_MIN_DIGITS, _MAX_DIGITS = 7, 15
+"""smallest and largest number of digits"""
+_MIN_GAPS_BY_SIGN = {"/": 3}
 _THOUSANDS = re.compile(r"\d{1,3}(?:, ?\d{3})+")
-_FEWEST_GAPS = 2
+_MIN_GAPS = 2
 
 
 def join(number: str) -> str:
-    """The number with a hyphen for each of these separators between its digits."""
-    return _BETWEEN.sub("-", number)
+    """The number with these separators between digits replaced by hyphens."""
+    return _SEPARATOR.sub("-", number)
 
 
 def find(text: str, regions: tuple[str, ...]) -> Iterator[Span]:
     """The numbers in the text."""
-    if not _APART.search(text):
+    if not _SEPARATED_DIGITS.search(text):
         return
     for run in _RUN.finditer(text):
         if _is_whole(text, run) and _is_phone(text, run, regions):
@@ -42,13 +42,13 @@ def find(text: str, regions: tuple[str, ...]) -> Iterator[Span]:
 
 
 def _is_whole(text: str, run: re.Match[str]) -> bool:
-    """Whether it has as many digits and gaps as a number, and no more digits are joined to it."""
+    """Whether the run has as many digits and gaps as a phone, and no adjacent digits."""
     digits, gaps = sum(map(str.isdecimal, run[0])), run[0].count(run["gap"])
-    if not _FEWEST <= digits <= _MOST or gaps < _LEAST_GAPS.get(run["gap"], _FEWEST_GAPS):
+    if not _MIN_DIGITS <= digits <= _MAX_DIGITS or gaps < _MIN_GAPS_BY_SIGN.get(run["gap"], _MIN_GAPS):
         return False
     before = text[max(0, run.start() - 2) : run.start()]
     joined = before[-1:].isalnum() or (len(before) == 2 and before[0].isdecimal() and before[1] in f"{_SIGNS}.:-")
-    return not joined and not _GOES_ON.match(text, run.end()) and not text[run.end() : run.end() + 1].isalpha()
+    return not joined and not _FURTHER_DIGITS.match(text, run.end()) and not text[run.end() : run.end() + 1].isalpha()
 
 
 def _is_phone(text: str, run: re.Match[str], regions: tuple[str, ...]) -> bool:

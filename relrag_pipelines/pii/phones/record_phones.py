@@ -45,7 +45,7 @@ def declared_phones_by_row(
     naming = np.flatnonzero(_naming_phones(rows, redactor, channel)).tolist()
     named = rows.take(pa.array(naming, pa.int64())).to_pylist()
     phones = (_undetected(row, redactor, channel, columns, is_unfound) for row in named)
-    return {place: some for place, some in zip(naming, phones, strict=True) if some}
+    return {row: numbers for row, numbers in zip(naming, phones, strict=True) if numbers}
 
 
 def phones_of_record(
@@ -61,7 +61,7 @@ def phones_of_record(
 
 def _naming_phones(rows: pa.Table, redactor: PIIRedactor, channel: str) -> npt.NDArray[np.bool_]:
     """Which rows name a phone under a key of `extra`, or a person by a number that would not be found."""
-    found: npt.NDArray[np.bool_] = pc.match_substring_regex(rows["extra"], _PHONE_KEY).to_numpy().copy()
+    has_phone: npt.NDArray[np.bool_] = pc.match_substring_regex(rows["extra"], _PHONE_KEY).to_numpy().copy()
     for name in _NAMING:
         column = rows[name].combine_chunks()
         owners = np.arange(rows.num_rows)
@@ -72,9 +72,9 @@ def _naming_phones(rows: pa.Table, redactor: PIIRedactor, channel: str) -> npt.N
             column = column.field("name")
         words = column.dictionary_encode()
         numbers = pc.indices_nonzero(pc.match_substring_regex(words.dictionary, _NUMBER)).to_pylist()
-        unfound = [place for place in numbers if _contains_number(words.dictionary[place].as_py(), redactor, channel)]
-        found[owners[np.isin(pc.fill_null(words.indices, -1).to_numpy(), unfound)]] = True
-    return found
+        unfound = [index for index in numbers if _contains_number(words.dictionary[index].as_py(), redactor, channel)]
+        has_phone[owners[np.isin(pc.fill_null(words.indices, -1).to_numpy(), unfound)]] = True
+    return has_phone
 
 
 def _contains_number(name: str, redactor: PIIRedactor, channel: str) -> bool:
@@ -96,37 +96,37 @@ def _undetected(
     is_unfound: Callable[[str], bool],
 ) -> tuple[str, ...]:
     """The phones that a record names and that one of its strings would still show."""
-    named = [row["from"] or "", *row["to"], *row["participants"], *(one["name"] for one in row["people"])]
+    named = [row["from"] or "", *row["to"], *row["participants"], *(person["name"] for person in row["people"])]
     try:
         phones = list(
-            dict.fromkeys([*(one for name in named for one in _numbers(name)), *_phones_in(parse(row["extra"]))])
+            dict.fromkeys([*(number for name in named for number in _numbers(name)), *_phones_in(parse(row["extra"]))])
         )
         unfound = set(filter(is_unfound, phones))
         if len(unfound) < len(phones):  # in other words around it, or in other groups, it may not be found either
             texts = [*iter_strings([row[name] for name in columns if name != "extra"]), *visible_strings(row["extra"])]
-            unfound.update(one for text in texts for one in _still_undetected(phones, text, redactor, channel))
-        return tuple(one for one in phones if one in unfound)
+            unfound.update(phone for text in texts for phone in _still_undetected(phones, text, redactor, channel))
+        return tuple(phone for phone in phones if phone in unfound)
     except RedactionError:
         return ()
 
 
 def _still_undetected(phones: Collection[str], text: str, redactor: PIIRedactor, channel: str) -> list[str]:
     """Those of the phones that stand in the text and still stand in it when it is redacted."""
-    there = [one for one in present_candidates(text, phones) if flexible_pattern(one).search(text)]
-    redacted = redactor.redact(text, channel) if there else ""
-    return [one for one in there if flexible_pattern(one).search(redacted)]
+    present = [phone for phone in present_candidates(text, phones) if flexible_pattern(phone).search(text)]
+    redacted = redactor.redact(text, channel) if present else ""
+    return [phone for phone in present if flexible_pattern(phone).search(redacted)]
 
 
 def _phones_in(value: Any, is_phone: bool = False) -> Iterator[str]:
     """The numbers that stand in JSON under the key of a phone; `unknown` and `yes` are none."""
     if isinstance(value, dict):
-        for key, one in value.items():
-            yield from _phones_in(one, key.lower() in _PHONE_KEYS)
+        for key, element in value.items():
+            yield from _phones_in(element, key.lower() in _PHONE_KEYS)
     elif isinstance(value, list):
-        for one in value:
-            yield from _phones_in(one, is_phone)
+        for element in value:
+            yield from _phones_in(element, is_phone)
     elif is_phone:
         number = as_integer(value)
-        said = value if isinstance(value, str) else "" if number is None else str(number)
-        if len(said) <= LONGEST and sum(map(str.isdecimal, said)) >= FEWEST_KNOWN:
-            yield said
+        text = value if isinstance(value, str) else "" if number is None else str(number)
+        if len(text) <= LONGEST and sum(map(str.isdecimal, text)) >= FEWEST_KNOWN:
+            yield text

@@ -1,6 +1,6 @@
-"""Numbers whose digits are spelt, one by one: `six one two, three four five, six seven eight`.
+"""Phone numbers with spelt digits: `six one two, three four five, six seven eight`.
 
-The words are those of number_words/. All of a number are of one language; figures may stand between them.
+The words come from number_words/. All words of a number are of one language; it may also contain figures.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from relrag_pipelines.pii.phones import validity
 from relrag_pipelines.pii.spans import Span
 
 SCORE = 0.6
-_FEWEST, _MOST = 7, 15
+_MIN_DIGITS, _MAX_DIGITS = 7, 15
 """digits"""
-_FEWEST_SPELT = 5
-"""of them in words"""
-_SHORTEST = 3
-"""letters of a word that is looked for; shorter ones count only beside others"""
+_MIN_SPELT_DIGITS = 5
+"""smallest number of digits in words"""
+_MIN_LETTERS = 3
+"""letters of the shortest word in the prefilter; shorter ones count only beside others"""
 _TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _GAP = re.compile(r"[\s,.;\-–—/()+]{0,4}")
 _COUNTING = "01234567890123456789"
 
 
 class _Digit(NamedTuple):
-    """A word or figure of a text that stands for digits."""
+    """A word or figure in a text that means digits."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class _Digit(NamedTuple):
 
 
 class _Language(NamedTuple):
-    """The words of one language for digits, folded, and for two or three times the next one."""
+    """The folded words of one language for digits, and for repeating the next one two or three times."""
 
     digits: Mapping[str, str]
     repeat: Mapping[str, int]
@@ -48,30 +48,36 @@ class _Language(NamedTuple):
 
 @functools.cache
 def _languages() -> tuple[_Language, ...]:
-    found = []
+    languages = []
     for words in number_words.load():
         if words.digits:
-            forms = {fold(form): str(digit) for digit, some in enumerate(words.digits) for form in some.split("/")}
+            forms = {
+                fold(form): str(digit) for digit, spellings in enumerate(words.digits) for form in spellings.split("/")
+            }
             forms = {form.replace("'", ""): digit for form, digit in forms.items()}
-            found.append(_Language(forms, {fold(word): times for times, word in enumerate(words.repeat, 2)}))
-    return tuple(found)
+            languages.append(_Language(forms, {fold(word): times for times, word in enumerate(words.repeat, 2)}))
+    return tuple(languages)
 
 
 @functools.cache
 def _forms() -> Mapping[str, frozenset[int]]:
-    """Every word for a digit, as written and without accents, with the places of its languages in `_languages`."""
-    spelling = [one.digits for one in number_words.load() if one.digits]
-    found: dict[str, set[int]] = {}
-    for place, digits in enumerate(spelling):
-        for word in itertools.chain.from_iterable(some.split("/") for some in digits):
+    """Every word for a digit, as written and folded, with the indices of its languages in `_languages`."""
+    spelling = [words.digits for words in number_words.load() if words.digits]
+    languages_by_form: dict[str, set[int]] = {}
+    for number, digits in enumerate(spelling):
+        for word in itertools.chain.from_iterable(spellings.split("/") for spellings in digits):
             for form in {word.lower(), fold(word)}:
-                found.setdefault(form, set()).add(place)
-    return {form: frozenset(found[form]) for form in sorted(found) if len(form) >= _SHORTEST or UNSPACED.search(form)}
+                languages_by_form.setdefault(form, set()).add(number)
+    return {
+        form: frozenset(languages_by_form[form])
+        for form in sorted(languages_by_form)
+        if len(form) >= _MIN_LETTERS or UNSPACED.search(form)
+    }
 
 
 @functools.cache
 def _automaton() -> tuple[ahocorasick_rs.BytesAhoCorasick, list[frozenset[int]]]:
-    """What finds the words in UTF-8, and the languages of each."""
+    """An automaton of the words in UTF-8, and the languages of each word."""
     words = [form.encode() for form in _forms()]
     fast = ahocorasick_rs.Implementation.DFA
     longest = ahocorasick_rs.MatchKind.LeftmostLongest
@@ -80,37 +86,37 @@ def _automaton() -> tuple[ahocorasick_rs.BytesAhoCorasick, list[frozenset[int]]]
 
 @functools.cache
 def pattern() -> str:
-    """For RE2: matches every text that may hold such a number, as it has three of these words close together."""
+    """A pattern for RE2 of every text that may contain such a number: three of these words close together."""
     word = f"(?:{'|'.join(map(re.escape, _forms()))})"
-    return rf"(?i:{word}(?:.{{0,{_NEAR}}}{word}){{2}})"
+    return rf"(?i:{word}(?:.{{0,{_MAX_DISTANCE}}}{word}){{2}})"
 
 
 def may_hold(text: str) -> bool:
-    """Whether the text may hold such a number: it has enough words of one language for digits, close together."""
+    """Whether the text has enough words for digits of one language close together."""
     return bool(_languages_in(text))
 
 
 def _languages_in(text: str) -> list[_Language]:
     automaton, languages = _automaton()
     places = automaton.find_matches_as_indexes(text.lower().encode("utf-8", "surrogatepass"))
-    if len(places) < _FEWEST_NEAR:
+    if len(places) < _MIN_NEAR_WORDS:
         return []
     near: dict[int, tuple[int, int]] = {}
     enough: set[int] = set()
     for word, start, end in places:
         for language in languages[word]:
-            behind, count = near.get(language, (-_NEAR, 0))
-            count = count + 1 if start - behind <= _NEAR else 1
+            behind, count = near.get(language, (-_MAX_DISTANCE, 0))
+            count = count + 1 if start - behind <= _MAX_DISTANCE else 1
             near[language] = end, count
-            if count >= _FEWEST_NEAR:
+            if count >= _MIN_NEAR_WORDS:
                 enough.add(language)
-    return [_languages()[one] for one in sorted(enough)]
+    return [_languages()[number] for number in sorted(enough)]
 
 
-_FEWEST_NEAR = 4
-"""words that make it worth while to read a text word by word"""
-_NEAR = 20
-"""bytes between them; words that are too short to be looked for may stand there"""
+_MIN_NEAR_WORDS = 4
+"""smallest number of close words for a text to be read word by word"""
+_MAX_DISTANCE = 20
+"""largest number of bytes between them, which may contain words too short for the prefilter"""
 
 
 def find(text: str, regions: tuple[str, ...]) -> Iterator[Span]:
@@ -122,32 +128,32 @@ def find(text: str, regions: tuple[str, ...]) -> Iterator[Span]:
 
 
 def to_digits(number: str) -> str:
-    """The digits of a number that is spelt; empty for others."""
+    """The digits of a spelt number; empty if the text is none."""
     runs = (run for language in _languages() for run in _runs(number, language))
     return max((_digits(run) for run in runs), key=len, default="")
 
 
 def _digits(run: list[_Digit]) -> str:
-    return "".join(one.digits for one in run)
+    return "".join(digit.digits for digit in run)
 
 
 def _runs(text: str, language: _Language) -> Iterator[list[_Digit]]:
-    """Words for digits in a row, long enough to be a number."""
+    """Runs of words for digits, long enough to be a number."""
     run: list[_Digit] = []
-    for one in itertools.chain(_words(text, language), [None]):
-        if run and (one is None or not _GAP.fullmatch(text, run[-1].end, one.start)):
+    for digit in itertools.chain(_words(text, language), [None]):
+        if run and (digit is None or not _GAP.fullmatch(text, run[-1].end, digit.start)):
             if (
-                _FEWEST <= len(_digits(run)) <= _MOST
-                and sum(len(each.digits) for each in run if each.spelt) >= _FEWEST_SPELT
+                _MIN_DIGITS <= len(_digits(run)) <= _MAX_DIGITS
+                and sum(len(part.digits) for part in run if part.spelt) >= _MIN_SPELT_DIGITS
             ):
                 yield run
             run = []
-        if one is not None:
-            run.append(one)
+        if digit is not None:
+            run.append(digit)
 
 
 def _words(text: str, language: _Language) -> Iterator[_Digit]:
-    """The words of the text that stand for digits in that language, and figures."""
+    """The figures in the text, and its words for digits in this language."""
     times, first = 1, 0
     for token in _TOKEN.finditer(text):
         word = fold(token[0]).replace("'", "").replace("’", "")
@@ -160,7 +166,7 @@ def _words(text: str, language: _Language) -> Iterator[_Digit]:
 
 
 def _value(word: str, digits: Mapping[str, str]) -> str:
-    """The digits that a word stands for; several where a language leaves no blanks between them."""
+    """The digits that a word means; several in languages without spaces."""
     if word.isdecimal():
         return word
     if word in digits:

@@ -1,4 +1,4 @@
-"""The country whose national numbers a text most likely holds, by its language."""
+"""The country whose national numbers a text most likely contains, by its language."""
 
 from __future__ import annotations
 
@@ -9,27 +9,31 @@ from relrag_pipelines.pii import number_words
 from relrag_pipelines.text import language
 
 _WORD = re.compile(r"[^\W\d_]+")
-_ENOUGH = 300
-"""letters by which a language is told"""
-_FEWEST_LETTERS = 12
-"""letters of the shortest text whose language is told with some certainty"""
+_SAMPLE_LETTERS = 300
+"""characters that are read to detect a language"""
+_MIN_LETTERS = 12
+"""letters of the shortest text whose language is detected"""
 
 
 def region_of(text: str) -> str:
-    """ISO 3166-1 code of the country; empty where the text is too short to tell its language."""
-    said = " ".join(_WORD.findall(text[: 2 * _ENOUGH]))[:_ENOUGH]
-    if sum(map(str.isalpha, said)) < _FEWEST_LETTERS:
+    """ISO 3166-1 code of the country; empty if the text is too short to detect its language."""
+    words = " ".join(_WORD.findall(text[: 2 * _SAMPLE_LETTERS]))[:_SAMPLE_LETTERS]
+    if sum(map(str.isalpha, words)) < _MIN_LETTERS:
         return ""
-    return _region_of_words(said)
+    return _region_of_words(words)
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _region_of_words(said: str) -> str:
-    known = regions_by_language()
-    return known.get(language.likeliest(said, frozenset(known)), "")
+def _region_of_words(words: str) -> str:
+    regions = regions_by_language()
+    return regions.get(language.likeliest(words, frozenset(regions)), "")
 
 
 @functools.cache
 def regions_by_language() -> dict[str, str]:
-    """Countries by the code of their language, as number_words/ has them."""
-    return {one.language: one.region[0] for one in number_words.load() if one.region}
+    """Countries by language code, from number_words/."""
+    return {
+        language_words.language: language_words.region[0]
+        for language_words in number_words.load()
+        if language_words.region
+    }

@@ -45,7 +45,7 @@ def search(
 ) -> int:
     """Prints the passages that fit best, and stores their ids for `show NUMBER`; returns the exit code."""
     with Archive.open(config) as archive:
-        results = archive.search(_words(query), **limits.options())
+        results = archive.search(_require_text(query), **limits.options())
         conversation.keep_hits(archive.settings.home_path, results, archive.generation.number)
         zone = ZoneInfo(archive.settings.timezone)
     if as_json:
@@ -75,27 +75,27 @@ def ask(
     """
     if reveal and (as_json or not sys.stdout.isatty()):
         raise ArchiveError("--reveal shows originals on a terminal only, not to a file, a program or as JSON")
-    told: list[str] = []
+    pieces: list[str] = []
 
-    def tell(piece: str) -> None:
-        told.append(piece)
+    def print_piece(piece: str) -> None:
+        pieces.append(piece)
         print(safe(piece), end="", flush=True)
 
     with Archive.open(config) as archive:
         home = archive.settings.home_path
-        earlier = _earlier_questions(home) if follow_up else []
-        on_text = None if as_json or reveal else tell
-        answer = archive.ask(_words(question), **limits.options(), follows=earlier, on_text=on_text)
-        conversation.keep(home, answer, earlier, archive.generation.number)
+        earlier_questions = _earlier_questions(home) if follow_up else []
+        on_text = None if as_json or reveal else print_piece
+        answer = archive.ask(_require_text(question), **limits.options(), follows=earlier_questions, on_text=on_text)
+        conversation.keep(home, answer, earlier_questions, archive.generation.number)
         zone = ZoneInfo(archive.settings.timezone)
         settings = archive.settings
-    if told:
+    if pieces:
         print("\n")
     if as_json:
         _print_json(replies.answer_reply(answer, zone, archive.generation.number))
     else:
-        text = render.answer_text(answer, zone, show_sources, told=bool(told))
-        print(_revealed(text, settings, who, why) if reveal else text)
+        text = render.answer_text(answer, zone, show_sources, printed=bool(pieces))
+        print(_reveal_pseudonyms(text, settings, who, why) if reveal else text)
         _print_hint(text if not reveal and sys.stdout.isatty() else "")
         _print_trace(answer.trace if trace else [])
     return 0
@@ -108,20 +108,20 @@ def _earlier_questions(home: Path) -> list[str]:
     raise ArchiveError("there is no question to follow up; ask one without --continue first")
 
 
-def _revealed(text: str, settings: Settings, who: str, why: str) -> str:
+def _reveal_pseudonyms(text: str, settings: Settings, who: str, why: str) -> str:
     """The text with the original values of its pseudonyms, after recording who asks and why."""
     from relrag_pipelines.pii import pseudonyms
-    from relrag_pipelines.pii import reveal as revealing
+    from relrag_pipelines.pii import reveal as pii_reveal
     from relrag_query.cli.commands.reveal import note
 
     if names := pseudonyms.all_in(text):
         note(settings, who, why, names)
-        text = revealing.in_text(text, revealing.originals(settings.home_path, settings.key_store.load(), names))
+        text = pii_reveal.in_text(text, pii_reveal.originals(settings.home_path, settings.key_store.load(), names))
     return text
 
 
 def _print_hint(text: str) -> None:
-    """Says how the owner can see what an answer hides, if it hides anything."""
+    """Prints how to reveal the redacted values of an answer, if it has any."""
     from relrag_pipelines.pii import pseudonyms
 
     if pseudonyms.all_in(text):
@@ -130,7 +130,7 @@ def _print_hint(text: str) -> None:
         print("\nValues in <...> are hidden; `relrag reveal ID` shows a record before redaction (ids: --show-sources).")
 
 
-def _words(text: str) -> str:
+def _require_text(text: str) -> str:
     if not text.strip():
         raise ArchiveError("the question is empty")
     return text

@@ -13,17 +13,19 @@ from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import moment
 
 
-def backup(place: Path, config: Path | None = None, *, everything: bool = False, wait: float = 0) -> int:
+def backup(target: Path, config: Path | None = None, *, everything: bool = False, wait: float = 0) -> int:
     """Writes a backup into a new folder; returns the exit code."""
     settings = settings_module.load(config)
-    place = place.expanduser().resolve()
-    manifest = backups.backup(settings, place, everything=everything, wait=wait)
+    target = target.expanduser().resolve()
+    manifest = backups.backup(settings, target, everything=everything, wait=wait)
     total = sum(entry["bytes"] for entry in manifest["files"].values())
     what = "Everything" if everything else "What cannot be rebuilt"
-    print(safe(f"{what} of {settings.archive} is in {place}: {number(len(manifest['files']), 'file')}, {size(total)}."))
-    retaining = [source.name for source in settings.sources if source.retain]
-    if retaining and not everything:
-        print(f"With the private records of {', '.join(retaining)}: their files may be gone (retain = true).")
+    print(
+        safe(f"{what} of {settings.archive} is in {target}: {number(len(manifest['files']), 'file')}, {size(total)}.")
+    )
+    retained_sources = [source.name for source in settings.sources if source.retain]
+    if retained_sources and not everything:
+        print(f"With the private records of {', '.join(retained_sources)}: their files may be gone (retain = true).")
     if everything and backups.vectors_on_server(settings):
         print(
             "The published generation is not included, since its vectors are on a server: `relrag sync` rebuilds both."
@@ -31,22 +33,24 @@ def backup(place: Path, config: Path | None = None, *, everything: bool = False,
     print("The exports themselves are not included: back them up too.")
     if manifest["keys"]:
         print(
-            safe(f"warning: {place / manifest['keys']} holds the keys of this archive: whoever has them and the index ")
+            safe(
+                f"warning: {target / manifest['keys']} holds the keys of this archive: whoever has them and the index "
+            )
             + "can find out whom a pseudonym stands for. Move them to another safe place, and "
             "name that place to `relrag restore` with --keys."
         )
-    for note in environment.location_warnings(place):
+    for note in environment.location_warnings(target):
         print(f"warning: {safe(note)}")
     return 0
 
 
-def restore(place: Path, *, to: Path | None = None, keys: Path | None = None, force: bool = False) -> int:
+def restore(backup_folder: Path, *, to: Path | None = None, keys: Path | None = None, force: bool = False) -> int:
     """Checks a backup and restores it; returns the exit code."""
-    place, folder = place.expanduser().resolve(), (to or Path()).expanduser().resolve()
-    manifest, written = backups.restore(place, folder, keys=keys and keys.expanduser().resolve(), force=force)
-    made = datetime.fromisoformat(manifest["made_at"])
-    print(safe(f"Restored {manifest['archive']} as of {moment(made)} UTC. Written: "), end="")
-    print(safe(", ".join(map(str, written))))
+    backup_folder, folder = backup_folder.expanduser().resolve(), (to or Path()).expanduser().resolve()
+    manifest, paths = backups.restore(backup_folder, folder, keys=keys and keys.expanduser().resolve(), force=force)
+    created = datetime.fromisoformat(manifest["made_at"])
+    print(safe(f"Restored {manifest['archive']} as of {moment(created)} UTC. Written: "), end="")
+    print(safe(", ".join(map(str, paths))))
     if not manifest["everything"]:
         print("Everything else is rebuilt from the exports: run `relrag sync`.")
     return 0

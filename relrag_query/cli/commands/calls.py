@@ -23,16 +23,16 @@ from relrag_query.display.source_line import clock, time_of
 def listing(state: str | None = None, config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints the calls as the last sync read them, the latest first; returns the exit code."""
     settings = settings_module.load(config)
-    known = call_review.calls(settings)
-    found = [call for call in known if state in (None, call.state)]
+    calls = call_review.calls(settings)
+    matches = [call for call in calls if state in (None, call.state)]
     if as_json:
-        print(json.dumps([asdict(call) for call in found], indent=1, ensure_ascii=False))
+        print(json.dumps([asdict(call) for call in matches], indent=1, ensure_ascii=False))
         return 0
     zone = ZoneInfo(settings.timezone)
-    _print_calls(found, zone)
-    counted = Counter(call.state for call in known)
-    states = ", ".join(f"{count} {name}" for name, count in sorted(counted.items()))
-    print(f"{number(len(known), 'call')}: {states}." if known else "No calls; add a source of kind call_recording.")
+    _print_calls(matches, zone)
+    counts = Counter(call.state for call in calls)
+    states = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    print(f"{number(len(calls), 'call')}: {states}." if calls else "No calls; add a source of kind call_recording.")
     return 0
 
 
@@ -42,8 +42,8 @@ def approve(names: Sequence[str], config: Path | None = None, *, everything: boo
         raise CallsError("no call is named; `relrag calls list` shows ids, --all means all that are transcribed")
     workspace = Workspace(settings_module.load(config))
     with lock.writing(workspace.home, "relrag calls approve", wait):
-        done = call_review.approve(workspace, names, everything=everything)
-    _report(done, "approved")
+        calls = call_review.approve(workspace, names, everything=everything)
+    _report(calls, "approved")
     return 0
 
 
@@ -51,15 +51,15 @@ def swap_speakers(names: Sequence[str], config: Path | None = None, *, wait: flo
     """Exchanges the two speakers of calls; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     with lock.writing(workspace.home, "relrag calls swap-speakers", wait):
-        done = call_review.swap_speakers(workspace, names)
-    _report(done, "swapped")
+        calls = call_review.swap_speakers(workspace, names)
+    _report(calls, "swapped")
     return 0
 
 
-def _report(done: list[Call], what: str) -> None:
-    for call in done:
+def _report(calls: list[Call], what: str) -> None:
+    for call in calls:
         print(safe(f"{what}: {call.asset_id}  {call.with_whom}"))
-    print("`relrag sync` brings it into the index." if done else "Nothing to do.")
+    print("`relrag sync` brings it into the index." if calls else "Nothing to do.")
 
 
 def _print_calls(calls: Sequence[Call], zone: ZoneInfo) -> None:

@@ -49,17 +49,17 @@ def doctor(config: Path | None = None, *, as_json: bool = False) -> int:
         findings = list(examine(config))
         print_json([asdict(finding) for finding in findings])
         return 2 if any(finding.level == "problem" for finding in findings) else 0
-    worst = 0
+    code = 0
     warnings = 0
     for finding in examine(config):
         print(f"{finding.level:<8} {finding.what}: {finding.finding}", flush=True)
-        worst = max(worst, 2 if finding.level == "problem" else 0)
+        code = max(code, 2 if finding.level == "problem" else 0)
         warnings += finding.level == "warning"
-    if worst:
+    if code:
         print("Something prevents a sync: see the lines that begin with `problem`.")
     else:
         print(f"Nothing prevents a sync; {number(warnings, 'warning')}.")
-    return worst
+    return code
 
 
 def examine(config: Path | None, environ: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
@@ -86,9 +86,11 @@ def _machine(environ: Mapping[str, str]) -> Iterator[CheckResult]:
         yield CheckResult("ok", "python", version)
     else:
         yield CheckResult("problem", "python", f"{version}; relrag needs 3.11, 3.12 or 3.13")
-    broken = [name for name in _MODULES if not _imports(name)]
-    if broken:
-        yield CheckResult("problem", "packages", f"{', '.join(broken)} cannot be imported; run `make setup` again")
+    missing_modules = [name for name in _MODULES if not _is_importable(name)]
+    if missing_modules:
+        yield CheckResult(
+            "problem", "packages", f"{', '.join(missing_modules)} cannot be imported; run `make setup` again"
+        )
     else:
         yield CheckResult("ok", "packages", ", ".join(_MODULES))
     if environ.get("RELRAG_NOW"):
@@ -101,7 +103,7 @@ def _machine(environ: Mapping[str, str]) -> Iterator[CheckResult]:
         yield CheckResult("ok", "clock", f"{moment(datetime.now(UTC))} UTC")
 
 
-def _imports(name: str) -> bool:
+def _is_importable(name: str) -> bool:
     try:
         importlib.import_module(name)
     except ImportError:
@@ -118,7 +120,7 @@ def _redaction(settings: Settings) -> Iterator[CheckResult]:
         )
         return
     try:
-        PIIRedactor.of(settings, key_files.Keys(b"", b"", "k0"))
+        PIIRedactor.from_settings(settings, key_files.Keys(b"", b"", "k0"))
     except SettingsError as error:
         yield CheckResult("problem", "redaction", str(error))
         return
@@ -126,11 +128,13 @@ def _redaction(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _time_zone(settings: Settings) -> Iterator[CheckResult]:
-    here = environment.time_zone()
+    machine_zone = environment.time_zone()
     now = time.time()
-    offsets = {_offset(zone, now) for zone in (here, settings.timezone) if zone}
-    if here and len(offsets) > 1:
-        yield CheckResult("warning", "time zone", f"{settings.timezone} in relrag.toml, but this machine is in {here}")
+    offsets = {_offset(zone, now) for zone in (machine_zone, settings.timezone) if zone}
+    if machine_zone and len(offsets) > 1:
+        yield CheckResult(
+            "warning", "time zone", f"{settings.timezone} in relrag.toml, but this machine is in {machine_zone}"
+        )
     else:
         yield CheckResult("ok", "time zone", settings.timezone)
 
@@ -151,22 +155,22 @@ def _sources(settings: Settings) -> Iterator[CheckResult]:
             yield CheckResult("warning", what, "key and texts are sent unencrypted; use an https:// address")
         try:
             taken = ownership.claimed_elsewhere(settings, source)
-            found = scan_units(path, KINDS[source.kind], source, {}, "", taken=taken).units.values()
+            units = scan_units(path, KINDS[source.kind], source, {}, "", taken=taken).units.values()
         except SourceNotFound as missing:
             yield CheckResult("problem", what, str(missing))
             continue
-        closed = [unit.path for unit in found if not os.access(unit.file, os.R_OK)]
-        if closed:
-            count = number(len(closed), "file")
-            yield CheckResult("warning", what, f"{count} cannot be read by this user, the first is {closed[0]}")
-        elif not found:
+        unreadable = [unit.path for unit in units if not os.access(unit.file, os.R_OK)]
+        if unreadable:
+            count = number(len(unreadable), "file")
+            yield CheckResult("warning", what, f"{count} cannot be read by this user, the first is {unreadable[0]}")
+        elif not units:
             yield CheckResult("warning", what, f"no {source.kind} file in {path}")
         else:
-            yield CheckResult("ok", what, f"{number(len(found), 'file')}, {size(sum(unit.size for unit in found))}")
+            yield CheckResult("ok", what, f"{number(len(units), 'file')}, {size(sum(unit.size for unit in units))}")
 
 
 def _embedder(settings: Settings) -> Iterator[CheckResult]:
-    """Loads the embedder as a sync does: package, model file and its hash, key; asks no service."""
+    """Loads the embedder as a sync does (package, model file, hash, key) without a request to its service."""
     from relrag_pipelines import embedders
 
     try:
@@ -178,14 +182,14 @@ def _embedder(settings: Settings) -> Iterator[CheckResult]:
     except (embedders.EmbeddingError, SettingsError) as error:
         yield CheckResult("problem", "embedder", str(error))
         return
-    said = f"{embedders.describe(settings)}, {', '.join(model.languages) or 'all languages'}"
+    description = f"{embedders.describe(settings)}, {', '.join(model.languages) or 'all languages'}"
     if not model.host:
-        yield CheckResult("ok", "embedder", f"{said}, on this machine; its files have the expected hashes")
+        yield CheckResult("ok", "embedder", f"{description}, on this machine; its files have the expected hashes")
     elif settings.pii_redaction_enabled:
-        yield CheckResult("ok", "embedder", f"{said}; redacted passages and questions are sent to {model.host}")
+        yield CheckResult("ok", "embedder", f"{description}; redacted passages and questions are sent to {model.host}")
     else:
         yield CheckResult(
-            "warning", "embedder", f"{said}; with redaction off, texts are sent as they stand to {model.host}"
+            "warning", "embedder", f"{description}; with redaction off, texts are sent as they stand to {model.host}"
         )
 
 
@@ -202,28 +206,32 @@ def _answerer(settings: Settings) -> Iterator[CheckResult]:
         yield CheckResult("ok", "answerer", "extractive: answers are sentences of the archive")
         return
     try:
-        found = writer(settings)
+        writing_model = writer(settings)
     except (AnswerError, SettingsError) as error:
         yield CheckResult("warning", "answerer", f"{error}; until then answers consist of quotes")
         return
     yield CheckResult(
-        "ok", "answerer", f"{found.model} at {found.host}, which is sent the passages that it answers from"
+        "ok",
+        "answerer",
+        f"{writing_model.model} at {writing_model.host}, which is sent the passages that it answers from",
     )
 
 
 def _people_model(settings: Settings) -> Iterator[CheckResult]:
-    asked = settings.people
-    if asked.method != "llm":
+    people = settings.people
+    if people.method != "llm":
         return
     from relrag_pipelines.language_models import model
 
     try:
-        found = model.load(asked.service, asked.model or model.USUAL[asked.service], asked.url)
+        loaded = model.load(people.service, people.model or model.USUAL[people.service], people.url)
     except (model.ModelError, SettingsError) as error:
         yield CheckResult("warning", "people", f"{error}; until then facts come from patterns and cards alone")
         return
     kind = "redacted passages" if settings.pii_redaction_enabled else "passages as they stand, with redaction off,"
-    yield CheckResult("ok", "people", f"{found.name} at {found.host}, which is sent {kind} to find facts about people")
+    yield CheckResult(
+        "ok", "people", f"{loaded.name} at {loaded.host}, which is sent {kind} to find facts about people"
+    )
 
 
 def _transcription(settings: Settings) -> Iterator[CheckResult]:

@@ -21,12 +21,9 @@ from relrag_pipelines.stores import dagster_runs, generation_damage, generations
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
 from relrag_query.display.amounts import number, size
 
-_SERVER_SECONDS = 10
-"""that a server of vectors may take to answer"""
-
-
-_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
-
+_MAX_SERVER_SECONDS = 10
+"""timeout of a request to the vector server"""
+_LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 Level = Literal["ok", "warning", "problem"]
 
@@ -38,12 +35,12 @@ class CheckResult:
     level: Level
     what: str
     finding: str
-    """what was found and, where it is not fine, what to do"""
+    """the finding; for a warning or a problem also what to do"""
 
 
 def home(settings: Settings) -> Iterator[CheckResult]:
     home = settings.home_path
-    existing = next(place for place in (home, *home.parents) if place.exists())
+    existing = next(folder for folder in (home, *home.parents) if folder.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         yield CheckResult("problem", "home", f"{existing} cannot be written by this user; set `home` elsewhere")
     elif existing == home and home.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
@@ -59,21 +56,21 @@ def home(settings: Settings) -> Iterator[CheckResult]:
 
 def keys(settings: Settings) -> Iterator[CheckResult]:
     path, home, store = settings.keys_path, settings.home_path, settings.key_store
-    where = str(path) if settings.keys_store == "file" else f"keys_store {settings.keys_store}"
+    location = str(path) if settings.keys_store == "file" else f"keys_store {settings.keys_store}"
     if settings.keys_store == "file" and path.is_relative_to(home):
         yield CheckResult(
             "problem", "keys", f"keys_file is {path}, inside home; keep keys apart from what they protect"
         )
         return
     if settings.keys_store != "environment" and not store.exists() and not (home / "private").exists():
-        yield CheckResult("ok", "keys", f"the first sync creates {where}; then keep a copy in a safe place")
+        yield CheckResult("ok", "keys", f"the first sync creates {location}; then keep a copy in a safe place")
         return
     try:
         store.load()
     except key_files.KeysError as error:
         yield CheckResult("problem", "keys", str(error))
         return
-    yield CheckResult("ok", "keys", f"{where}; without them this archive cannot be synced any further: keep a copy")
+    yield CheckResult("ok", "keys", f"{location}; without them this archive cannot be synced any further: keep a copy")
 
 
 def statements(settings: Settings) -> Iterator[CheckResult]:
@@ -84,8 +81,10 @@ def statements(settings: Settings) -> Iterator[CheckResult]:
         yield CheckResult("problem", "journal", str(error))
         return
     if entries:
-        said = f"{number(len(entries), 'entry', 'entries')}; nothing else holds what they say: `relrag backup` keeps it"
-        yield CheckResult("ok", "journal", said)
+        summary = (
+            f"{number(len(entries), 'entry', 'entries')}; nothing else holds what they say: `relrag backup` keeps it"
+        )
+        yield CheckResult("ok", "journal", summary)
 
 
 def store(settings: Settings) -> Iterator[CheckResult]:
@@ -93,42 +92,45 @@ def store(settings: Settings) -> Iterator[CheckResult]:
     what, url = "vectors", settings.qdrant_url
     if not url:
         return
-    known = [generation_damage.on_server(settings.home_path, one) for one in generations.numbers(settings.home_path)]
+    collections = [
+        generation_damage.on_server(settings.home_path, generation_number)
+        for generation_number in generations.numbers(settings.home_path)
+    ]
     try:
-        version, names = vectors.server_info(url, _SERVER_SECONDS)
+        version, names = vectors.server_info(url, _MAX_SERVER_SECONDS)
     except vectors.StoreError as error:
         yield CheckResult("problem", what, str(error))
         return
     yield CheckResult("ok", what, f"Qdrant {version} at {url}")
     if is_unencrypted(url, "QDRANT_API_KEY"):
         yield CheckResult("warning", what, "key and vectors are sent unencrypted; use an https:// address")
-    ours = {one.name for one in known if one}
-    others = [name for name in names if name.startswith(f"relrag-{settings.archive}-") and name not in ours]
+    own_names = {collection.name for collection in collections if collection}
+    others = [name for name in names if name.startswith(f"relrag-{settings.archive}-") and name not in own_names]
     if others:
-        said = f"{number(len(others), 'collection')} of an archive of this name but of no generation here"
+        summary = f"{number(len(others), 'collection')} of an archive of this name but of no generation here"
         advice = "if no other home uses the server, remove them there"
-        yield CheckResult("warning", what, f"{said}, the first is {others[0]}; {advice}")
+        yield CheckResult("warning", what, f"{summary}, the first is {others[0]}; {advice}")
 
 
 def is_unencrypted(url: str, key: str) -> bool:
     """Whether the key in that environment variable would be sent to another machine unencrypted."""
     host = urlsplit(url).hostname or ""
-    within = host in _THIS_MACHINE or "." not in host  # a name without a dot is of this machine's own network
-    return bool(os.environ.get(key)) and url.startswith("http:") and not within
+    is_local = host in _LOCAL_HOSTS or "." not in host  # a host name without a dot belongs to the local network
+    return bool(os.environ.get(key)) and url.startswith("http:") and not is_local
 
 
 def disk(settings: Settings) -> Iterator[CheckResult]:
     try:
         free, needed = environment.free_bytes(settings.home_path), disk_space.required_bytes(settings)
-    except (EmbeddingError, SettingsError):  # of the embedder, which was told
+    except (EmbeddingError, SettingsError):  # the check of the embedder has reported it
         return
-    said = f"{size(free)} free, a sync needs about {size(needed)}"
+    space = f"{size(free)} free, a sync needs about {size(needed)}"
     if free < FIXED_BYTES:
-        yield CheckResult("problem", "disk", f"{said}; make room, or set `home` elsewhere")
+        yield CheckResult("problem", "disk", f"{space}; make room, or set `home` elsewhere")
     elif free < needed:
-        yield CheckResult("warning", "disk", f"{said}; it may not be enough")
+        yield CheckResult("warning", "disk", f"{space}; it may not be enough")
     else:
-        yield CheckResult("ok", "disk", said)
+        yield CheckResult("ok", "disk", space)
 
 
 def writer(settings: Settings) -> Iterator[CheckResult]:
@@ -142,7 +144,7 @@ def generation(settings: Settings) -> Iterator[CheckResult]:
     """Checks that the published files exist and have the right size; `relrag verify` reads them."""
     try:
         with generations.open_current(settings.home_path) as current:
-            wrong = [
+            damaged = [
                 name
                 for name, entry in current.manifest["files"].items()
                 if not (current.path / name).is_file() or (current.path / name).stat().st_size != entry["bytes"]
@@ -152,12 +154,16 @@ def generation(settings: Settings) -> Iterator[CheckResult]:
         yield CheckResult("ok", "generation", str(nothing))
         return
     except (GenerationError, OSError, ValueError, KeyError) as error:
-        said = str(error) if isinstance(error, GenerationError) else "the published generation cannot be opened"
-        yield CheckResult("warning", "generation", f"{said}; `relrag verify` says more, `relrag sync` makes a new one")
+        damage = str(error) if isinstance(error, GenerationError) else "the published generation cannot be opened"
+        yield CheckResult(
+            "warning", "generation", f"{damage}; `relrag verify` says more, `relrag sync` makes a new one"
+        )
         return
-    if wrong:
-        said = f"{number(len(wrong), 'file')} of generation {current.number} missing or cut, the first is {wrong[0]}"
-        yield CheckResult("warning", "generation", f"{said}; run `relrag verify`")
+    if damaged:
+        damage = (
+            f"{number(len(damaged), 'file')} of generation {current.number} missing or cut, the first is {damaged[0]}"
+        )
+        yield CheckResult("warning", "generation", f"{damage}; run `relrag verify`")
     else:
         yield CheckResult("ok", "generation", f"{current.number}, all {number(number_of_files, 'file')} of their size")
 

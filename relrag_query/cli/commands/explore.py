@@ -10,11 +10,11 @@ from pathlib import Path
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.display.inert_text import safe
 from relrag_query.exploration import Exploration
-from relrag_query.graphrag.entity_exploration import explore as explored
+from relrag_query.graphrag.entity_exploration import explore as explore_entities
 from relrag_query.graphrag.entity_exploration import own_corpus
 from relrag_query.people.relationship_vectors import RelationshipSearchResult
 
-_EXCERPT = 120
+_EXCERPT_CHARACTERS = 120
 
 
 def explore(
@@ -30,30 +30,32 @@ def explore(
     if not query.strip():
         raise ArchiveError("the question is empty")
     with Archive.open(config) as archive:
-        of_index = own_corpus(archive)
-        found = explored(archive, query, of_index, search_relationships=relationships, person=person, limit=limit)
+        corpus = own_corpus(archive)
+        exploration = explore_entities(
+            archive, query, corpus, search_relationships=relationships, person=person, limit=limit
+        )
     if as_json:
-        print(json.dumps(asdict(found), indent=1, ensure_ascii=False))
+        print(json.dumps(asdict(exploration), indent=1, ensure_ascii=False))
         return 0
-    _print(found)
+    _print(exploration)
     return 0
 
 
-def _print(found: Exploration) -> None:
-    names = {node.entity_key: node.name for node in found.nodes}
-    for edge in found.edges:
+def _print(exploration: Exploration) -> None:
+    names = {node.entity_key: node.name for node in exploration.nodes}
+    for edge in exploration.edges:
         for line in _edge(edge, names):
             print(safe(line))
-    people = [node for node in found.nodes if node.kind == "person"]
+    people = [node for node in exploration.nodes if node.kind == "person"]
     if people:
         print(safe(f"People: {', '.join(f'{node.name} ({node.entity_key})' for node in people)}"))
     for kind, heading in (("entity", "Entities"), ("concept", "Concepts")):
-        if things := [node.name for node in found.nodes if node.kind == kind]:
-            print(safe(f"{heading}: {', '.join(things)}"))
-    for node in (node for node in found.nodes if node.kind == "source"):
+        if labels := [node.name for node in exploration.nodes if node.kind == kind]:
+            print(safe(f"{heading}: {', '.join(labels)}"))
+    for node in (node for node in exploration.nodes if node.kind == "source"):
         print(safe(f"{node.entity_key}  {node.name}"))
-        print(safe(f"  {textwrap.shorten(str(node.data['text']), _EXCERPT, placeholder=' ...')}"))
-    if not found.nodes:
+        print(safe(f"  {textwrap.shorten(str(node.data['text']), _EXCERPT_CHARACTERS, placeholder=' ...')}"))
+    if not exploration.nodes:
         print("Nothing found.")
 
 
@@ -62,6 +64,8 @@ def _edge(edge: RelationshipSearchResult, names: dict[str, str]) -> list[str]:
     lines = [f"{ends[0]}: {edge.relationship_type.replace('_', ' ')} of {ends[1]}"]
     if edge.description:
         lines.append(f"  {edge.description}")
-    told = [f"{name} {value}" for name, value in (("attitude", edge.attitude), ("proximity", edge.proximity)) if value]
-    lines.append(f"  {', '.join([*told, f'similarity {edge.similarity:.2f}'])}")
+    figures = [
+        f"{name} {value}" for name, value in (("attitude", edge.attitude), ("proximity", edge.proximity)) if value
+    ]
+    lines.append(f"  {', '.join([*figures, f'similarity {edge.similarity:.2f}'])}")
     return [*lines, *(f"  - {note}" for note in edge.properties["notes"])]

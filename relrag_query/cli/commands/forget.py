@@ -1,4 +1,4 @@
-"""`relrag forget`: removes records at once, everywhere, and shows that nothing of them is left."""
+"""`relrag forget`: removes records from every stored file at once, and searches the files for remains."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from relrag_pipelines.stores import generations, lake, lock, retired_generations
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
 from relrag_query.cli import conversation
-from relrag_query.cli.commands import forget_report as shown
+from relrag_query.cli.commands import forget_report
 from relrag_query.cli.commands.forget_report import ForgetPreview
 from relrag_query.cli.progress import show_progress
 from relrag_query.display.amounts import number
 from relrag_query.display.source_line import moment
 from relrag_query.understanding import time_expressions
 
-_READERS_SECONDS = 10.0
+_MAX_READER_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class ForgetRequest:
-    """What to forget: one of the four."""
+    """What to forget. Exactly one of the fields is set."""
 
     refs: Sequence[str] = ()
     source: str | None = None
@@ -49,62 +49,62 @@ class ForgetRequest:
     before: str | None = None
 
 
-def forget(wanted: ForgetRequest, config: Path | None = None, *, yes: bool = False, wait: float = 0) -> int:
-    """Shows what would go, asks, removes it and searches for what is left; returns the exit code."""
+def forget(request: ForgetRequest, config: Path | None = None, *, yes: bool = False, wait: float = 0) -> int:
+    """Previews, asks for confirmation, removes, and searches for remains; returns the exit code."""
     with record_selection.months_in_memory():
-        return _forget(wanted, config, yes=yes, wait=wait)
+        return _forget(request, config, yes=yes, wait=wait)
 
 
-def _forget(wanted: ForgetRequest, config: Path | None, *, yes: bool, wait: float) -> int:
+def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: float) -> int:
     workspace = Workspace(settings_module.load(config))
-    also = similar_names.same_person_values(workspace, wanted.person) if wanted.person else []
-    rule = _rule(wanted, also, workspace, config)
-    shown_files = record_selection.month_files(workspace)
-    going = _preview(rule, workspace)
-    others = _candidates(wanted, also, going, workspace)
-    shown.preview(workspace, going)
-    shown.print_names(also, others)
-    if not (yes or _asked()):
+    aliases = similar_names.same_person_values(workspace, request.person) if request.person else []
+    rule = _rule(request, aliases, workspace, config)
+    previewed_files = record_selection.month_files(workspace)
+    preview = _preview(rule, workspace)
+    candidates = _candidates(request, aliases, preview, workspace)
+    forget_report.print_preview(workspace, preview)
+    forget_report.print_names(aliases, candidates)
+    if not (yes or _confirm()):
         print("Nothing was changed.")
         return 2
-    started = time.monotonic()
+    start = time.monotonic()
     with lock.writing(workspace.home, "relrag forget", wait), show_progress() as show:
         workspace = Workspace(workspace.settings, show)
         conversation.drop(workspace.home)
         purge.resume(workspace)
-        if person_removal.missing_sources(workspace):  # a forget that was cut short removed it
+        if person_removal.missing_sources(workspace):  # an interrupted forget removed it
             _follow_up(workspace)
             person_removal.require(workspace)
-        if record_selection.month_files(workspace) != shown_files:  # a sync came between
-            going = _preview(rule, workspace)
-        values, sampled = verification.distinctive_values(record_selection.selected_rows(workspace, going.selection))
-        short = verification.short_in(record_selection.selected_rows(workspace, going.selection))
-        kept = rule_file.add_rule(rule_file.load(workspace.home, workspace.keys), going.rule)
-        rule_file.save(workspace.home, kept, workspace.keys)
-        purge.remove(workspace, kept, going.selection)
+        if record_selection.month_files(workspace) != previewed_files:  # a sync ran since the preview
+            preview = _preview(rule, workspace)
+        values, sampled = verification.distinctive_values(record_selection.selected_rows(workspace, preview.selection))
+        short = verification.short_in(record_selection.selected_rows(workspace, preview.selection))
+        rules = rule_file.add_rule(rule_file.load(workspace.home, workspace.keys), preview.rule)
+        rule_file.save(workspace.home, rules, workspace.keys)
+        purge.remove(workspace, rules, preview.selection)
         errors = _publish(workspace)
-        conversation.drop(workspace.home)  # again: an `ask` that ran meanwhile may have written it
-        names = [wanted.person, *also] if wanted.person else []
-        found = verification.verify_erased(workspace, values, names, sampled=sampled, short=short)
+        conversation.drop(workspace.home)  # a second time: an `ask` may have written it meanwhile
+        names = [request.person, *aliases] if request.person else []
+        proof = verification.verify_erased(workspace, values, names, sampled=sampled, short=short)
     for error in errors:
         print(f"error: {error}")
-    gone = number(going.rule.records, "record")
-    print(f"Forgotten: {gone}, as rule {kept.last}; {time.monotonic() - started:.1f} s.")
-    shown.print_remaining(going)
-    shown.print_names([], others)
-    return max(shown.report(found, ZoneInfo(workspace.settings.timezone)), 2 if errors else 0)
+    record_count = number(preview.rule.records, "record")
+    print(f"Forgotten: {record_count}, as rule {rules.last}; {time.monotonic() - start:.1f} s.")
+    forget_report.print_remaining(preview)
+    forget_report.print_names([], candidates)
+    return max(forget_report.report(proof, ZoneInfo(workspace.settings.timezone)), 2 if errors else 0)
 
 
 def list_rules(config: Path | None = None) -> int:
-    """Prints what was forgotten, without saying what it was; returns the exit code."""
+    """Prints the rules by number, time and kind, without the forgotten values; returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     zone = ZoneInfo(workspace.settings.timezone)
-    known = rule_file.load(workspace.home).rules
-    for rule in known:
+    rules = rule_file.load(workspace.home).rules
+    for rule in rules:
         at = datetime.fromisoformat(rule.at).astimezone(zone)
-        what = shown.rule_in_words(rule, zone)
+        what = forget_report.rule_in_words(rule, zone)
         print(f"{rule.number}  {moment(at)}  {what}; {number(rule.records, 'record')} went")
-    if not known:
+    if not rules:
         print("Nothing was forgotten.")
     return 0
 
@@ -116,65 +116,70 @@ def undo(number_of_rule: int, config: Path | None = None, *, wait: float = 0) ->
         purge.resume(workspace)
         rule = purge.undo(workspace, number_of_rule)
     zone = ZoneInfo(workspace.settings.timezone)
-    print(f"Rule {rule.number} is withdrawn: {shown.rule_in_words(rule, zone)}.")
+    print(f"Rule {rule.number} is withdrawn: {forget_report.rule_in_words(rule, zone)}.")
     print("`relrag sync` reads everything again; only what the exports still contain comes back.")
     return 0
 
 
 def _preview(rule: ErasureRule, workspace: Workspace) -> ForgetPreview:
-    chosen = record_selection.select(workspace, [rule])
-    rule = record_selection.complete_rule(rule, chosen, workspace)
-    return ForgetPreview(rule, chosen, record_selection.mails_quoting_selection(workspace, rule, chosen))
+    selection = record_selection.select(workspace, [rule])
+    rule = record_selection.complete_rule(rule, selection, workspace)
+    return ForgetPreview(rule, selection, record_selection.mails_quoting_selection(workspace, rule, selection))
 
 
 def _candidates(
-    wanted: ForgetRequest, also: list[str], going: ForgetPreview, workspace: Workspace
+    request: ForgetRequest, aliases: list[str], preview: ForgetPreview, workspace: Workspace
 ) -> list[SimilarName]:
-    if not wanted.person:
+    if not request.person:
         return []
     return similar_names.find_candidates(
-        workspace, [wanted.person, *also], going.selection, RuleMatcher([going.rule], workspace.keys, workspace.regions)
+        workspace,
+        [request.person, *aliases],
+        preview.selection,
+        RuleMatcher([preview.rule], workspace.keys, workspace.regions),
     )
 
 
-def _rule(wanted: ForgetRequest, also: list[str], workspace: Workspace, config: Path | None) -> ErasureRule:
-    ways = [bool(wanted.refs), wanted.source is not None, wanted.person is not None, wanted.before is not None]
-    if sum(ways) != 1:
+def _rule(request: ForgetRequest, aliases: list[str], workspace: Workspace, config: Path | None) -> ErasureRule:
+    selectors = [bool(request.refs), request.source is not None, request.person is not None, request.before is not None]
+    if sum(selectors) != 1:
         raise ForgettingError("name what is to be forgotten by ids, or by one of --source, --person and --before")
-    at = now().isoformat("T", "seconds")
-    if wanted.refs:
-        return rule_matching.for_records(_asset_ids(wanted.refs, workspace, config), workspace.keys, at)
-    if wanted.person is not None:
-        return rule_matching.for_person(wanted.person, workspace.keys, at, also, workspace.regions)
-    if wanted.source is not None:
-        if wanted.source not in lake.sources(workspace.home):
-            workspace.settings.source(wanted.source)
-        return ErasureRule(0, "source", at, source=wanted.source)
-    first, _ = time_expressions.day_range(wanted.before or "")
-    return ErasureRule(0, "before", at, before=time_expressions.seconds(first, ZoneInfo(workspace.settings.timezone)))
+    created = now().isoformat("T", "seconds")
+    if request.refs:
+        return rule_matching.for_records(_asset_ids(request.refs, workspace, config), workspace.keys, created)
+    if request.person is not None:
+        return rule_matching.for_person(request.person, workspace.keys, created, aliases, workspace.regions)
+    if request.source is not None:
+        if request.source not in lake.sources(workspace.home):
+            workspace.settings.source(request.source)
+        return ErasureRule(0, "source", created, source=request.source)
+    first, _ = time_expressions.day_range(request.before or "")
+    return ErasureRule(
+        0, "before", created, before=time_expressions.seconds(first, ZoneInfo(workspace.settings.timezone))
+    )
 
 
 def _asset_ids(refs: Sequence[str], workspace: Workspace, config: Path | None) -> set[str]:
-    """Ids of the records that the refs name: records, the records of passages, the members of threads."""
-    stored = {
+    """Ids of the records that the refs name: records, records of passages, members of threads."""
+    threads = {
         asset_id: thread
         for _, _, table in record_selection.private_months(workspace)
         for asset_id, thread in zip(table["asset_id"].to_pylist(), table["thread_id"].to_pylist(), strict=True)
     }
-    found: set[str] = set()
+    asset_ids: set[str] = set()
     for ref in refs:
-        if ref in stored:
-            found.add(ref)
-        elif members := {one for one, thread in stored.items() if thread == ref.removeprefix("thread:")}:
-            found |= members
-        elif held := _held_in_passage(ref, workspace, config) & stored.keys():
-            found |= held
+        if ref in threads:
+            asset_ids.add(ref)
+        elif members := {asset_id for asset_id, thread in threads.items() if thread == ref.removeprefix("thread:")}:
+            asset_ids |= members
+        elif in_passage := _passage_members(ref, workspace, config) & threads.keys():
+            asset_ids |= in_passage
         else:
             raise ForgettingError(f'the archive has nothing named "{ref}"; `relrag search` shows ids')
-    return found
+    return asset_ids
 
 
-def _held_in_passage(ref: str, workspace: Workspace, config: Path | None) -> set[str]:
+def _passage_members(ref: str, workspace: Workspace, config: Path | None) -> set[str]:
     if generations.current_number(workspace.home) is None:
         return set()
     with Archive.open(config) as archive:
@@ -183,15 +188,15 @@ def _held_in_passage(ref: str, workspace: Workspace, config: Path | None) -> set
     return {member for chunk in chunks for member in chunk.members or [chunk.asset_id]}
 
 
-def _asked() -> bool:
+def _confirm() -> bool:
     if not sys.stdin.isatty():
         raise ForgettingError("this is not a terminal, so nobody can confirm; add --yes to forget this")
     return input("Forget all this, for good? [y/N] ").strip().lower() in {"y", "yes"}
 
 
 def _follow_up(workspace: Workspace) -> list[str]:
-    # imported only now: the preview is there in less time than either import takes
-    if workspace.settings.golden_set_path:  # only Dagster's assets ask it
+    # imported only now: each import takes longer than the preview
+    if workspace.settings.golden_set_path:  # only Dagster's assets evaluate it
         from relrag_pipelines.orchestration.runner import follow_up
 
         return [*follow_up(workspace).errors]
@@ -201,23 +206,28 @@ def _follow_up(workspace: Workspace) -> list[str]:
 
 
 def _publish(workspace: Workspace) -> list[str]:
-    """Builds a generation without what was removed, and deletes all older ones; returns what went wrong."""
-    before = generations.current_number(workspace.home)
+    """Builds a generation without the removed records, and deletes all older ones; returns the errors."""
+    previous = generations.current_number(workspace.home)
     errors = _follow_up(workspace)
-    if generations.current_number(workspace.home) == before:  # else it was done while publishing
+    if generations.current_number(workspace.home) == previous:  # otherwise publishing has pruned already
         vector_pruning.prune_vectors(workspace.home, graph_vectors.hashes_to_keep(workspace.home))
         answer_pruning.prune_answers(workspace.home)
-    until = time.monotonic() + _READERS_SECONDS
+    deadline = time.monotonic() + _MAX_READER_SECONDS
     while True:
         generations.sweep(workspace.home, 1)
         current = generations.current_number(workspace.home)
-        left = sorted(one for one in generations.numbers(workspace.home) if one != current)
-        if not left or time.monotonic() > until:
+        old_generations = sorted(
+            generation for generation in generations.numbers(workspace.home) if generation != current
+        )
+        if not old_generations or time.monotonic() > deadline:
             break
         time.sleep(0.1)
-    held = [f"generation {one} is still being read; close what reads it, then run `relrag sync`" for one in left]
-    held += [
-        f"{one} could not be removed; run `relrag sync`"
-        for one in retired_generations.describe_remote_leftovers(workspace.home)
+    warnings = [
+        f"generation {generation} is still being read; close what reads it, then run `relrag sync`"
+        for generation in old_generations
     ]
-    return [*errors, *held]
+    warnings += [
+        f"{leftover} could not be removed; run `relrag sync`"
+        for leftover in retired_generations.describe_remote_leftovers(workspace.home)
+    ]
+    return [*errors, *warnings]

@@ -22,12 +22,12 @@ from relrag_query.graphrag.index import Index, open_index
 from relrag_query.graphrag.trace import trace as trace_citations
 from relrag_query.graphrag.trace_reply import trace_reply
 
-_LONGEST_ANSWER = 10_000_000
-"""bytes; no model writes as much"""
+_MAX_ANSWER_BYTES = 10_000_000
+"""no model writes an answer as long"""
 
 
 class UnknownMethod(RelragError):
-    """There is no such search method; the message lists the methods."""
+    """An unknown search method; the message lists the methods."""
 
 
 class AnswerUnreadable(RelragError):
@@ -39,17 +39,17 @@ def trace(
 ) -> int:
     """Prints the documents and pages that an answer cites; returns the exit code."""
     text = _read(answer)
-    opened = _redacted(open_index(index))
-    found = trace_citations(text, opened, question)
+    graph = _redact_index(open_index(index))
+    citations = trace_citations(text, graph, question)
     if as_json:
-        print(trace_reply(found, opened).model_dump_json(indent=1, exclude={"next_cursor"}))
+        print(trace_reply(citations, graph).model_dump_json(indent=1, exclude={"next_cursor"}))
     else:
-        print(source_references.as_text(found, opened, documents=documents, limit=limit))
+        print(source_references.as_text(citations, graph, documents=documents, limit=limit))
     return DONE
 
 
-def _redacted(index: Index) -> Index:
-    """The index redacted by the policies of the archive in charge; unchanged if there is none."""
+def _redact_index(index: Index) -> Index:
+    """The index, redacted by the policies of the nearest archive; unchanged if there is no archive."""
     try:
         config = settings_module.find_config()
     except SettingsError:
@@ -71,32 +71,32 @@ def query(
     """Prints the answer of an index, with citations; returns the exit code."""
     if method not in METHODS:
         raise UnknownMethod(f'"{method}" is not a method; methods: {", ".join(METHODS)}')
-    found = service.query(settings_module.load(config), collection, question, method)
+    answer = service.query(settings_module.load(config), collection, question, method)
     if as_json:
-        print(answer_reply(found, collection).model_dump_json(indent=1))
+        print(answer_reply(answer, collection).model_dump_json(indent=1))
         return DONE
-    print(graph_answer.as_text(found))
+    print(graph_answer.as_text(answer))
     if show_sources:
         print()
-        print(source_references.as_text(found.trace, found.index, documents=documents, limit=limit))
+        print(source_references.as_text(answer.trace, answer.index, documents=documents, limit=limit))
     return DONE
 
 
 def add(name: str, folder: Path, config: Path | None = None) -> int:
     """Registers an index outside the archive, and embeds its entities; returns the exit code."""
-    settings, failed = settings_module.load(config), ""
+    settings, failure = settings_module.load(config), ""
     try:
         index = collections.add(settings, name, folder)
     except (EmbeddingError, LockedByOther) as error:
-        failed, (_, index) = str(error), collections.load(settings, name)
+        failure, (_, index) = str(error), collections.load(settings, name)
     print(f'{name}: GraphRAG {index.layout}, {index.folder}. Ask it: relrag graphrag query {name} "..."')
     if vectors := len(index.tables["record_texts"]):
         print(f"{vectors} of {len(index.tables['entities'])} entities are found by meaning, too.")
     for problem in [*index.problems, *integrity.problems(index)]:
         print(f"problem: {problem}")
-    if failed:
-        print(f"It is searched by words only: {failed}. Add it again to try again.")
-    return WITH_FAILURES if failed else DONE
+    if failure:
+        print(f"It is searched by words only: {failure}. Add it again to try again.")
+    return WITH_FAILURES if failure else DONE
 
 
 def remove(name: str, config: Path | None = None) -> int:
@@ -108,15 +108,16 @@ def remove(name: str, config: Path | None = None) -> int:
 
 def listing(config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints all indexes that can be queried; returns the exit code."""
-    known = collections.list_indexes(settings_module.load(config))
+    indexes = collections.list_indexes(settings_module.load(config))
     if as_json:
-        told = [{"name": one.name, "index_path": str(one.folder or ""), "own": one.own} for one in known]
-        print(json.dumps(told, indent=1, ensure_ascii=False))
+        rows = [{"name": index.name, "index_path": str(index.folder or ""), "own": index.own} for index in indexes]
+        print(json.dumps(rows, indent=1, ensure_ascii=False))
         return DONE
-    for one in known:
-        said = "; ".join(collections.problems(one))
-        print(safe(f"{one.name}  {'of this archive' if one.own else one.folder}{f'  ({said})' if said else ''}"))
-    if not known:
+    for index in indexes:
+        problems = "; ".join(collections.problems(index))
+        location = "of this archive" if index.own else index.folder
+        print(safe(f"{index.name}  {location}{f'  ({problems})' if problems else ''}"))
+    if not indexes:
         print("There are no GraphRAG indexes: write [graphrag] into relrag.toml, or `relrag graphrag add NAME DIR`.")
     return DONE
 
@@ -124,21 +125,21 @@ def listing(config: Path | None = None, *, as_json: bool = False) -> int:
 def status(name: str, config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints where an index is, what it contains and what is wrong with it; returns the exit code."""
     settings = settings_module.load(config)
-    found, index = collections.load(settings, name)
-    made = graph_indexes.current_info(settings.home_path, name) if found.own else None
+    registration, index = collections.load(settings, name)
+    info = graph_indexes.current_info(settings.home_path, name) if registration.own else None
     problems = [*index.problems, *integrity.problems(index)]
-    told = {
+    report = {
         "name": name,
         "index_path": str(index.folder),
         "schema_version": index.layout,
         "counts": {table: len(rows) for table, rows in index.tables.items() if len(rows)},
-        "made": {**made.figures, "index": made.number} if made else {},
+        "made": {**info.figures, "index": info.number} if info else {},
         "problems": problems,
     }
     if as_json:
-        print(json.dumps(told, indent=1, ensure_ascii=False))
+        print(json.dumps(report, indent=1, ensure_ascii=False))
     else:
-        print(graph_answer.status_text(told))
+        print(graph_answer.status_text(report))
     return WITH_FAILURES if problems else DONE
 
 
@@ -146,7 +147,7 @@ def _read(answer: Path) -> str:
     try:
         if str(answer) == "-":
             return sys.stdin.read()
-        if answer.stat().st_size > _LONGEST_ANSWER:
+        if answer.stat().st_size > _MAX_ANSWER_BYTES:
             raise AnswerUnreadable(f"{answer}: larger than 10 MB; give the text of one answer")
         return answer.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

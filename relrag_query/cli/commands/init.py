@@ -37,8 +37,8 @@ from relrag_pipelines.stages.embedding_cost import BYTES_A_TOKEN
 from relrag_query.display.amounts import duration, number, size
 from relrag_query.display.inert_text import safe
 
-_CHOSEN = {"pii_redaction_enabled": True, "asset_neighborhood_expansion_enabled": True}
-"""what a new archive has, though the defaults differ"""
+_NEW_ARCHIVE_SETTINGS = {"pii_redaction_enabled": True, "asset_neighborhood_expansion_enabled": True}
+"""settings of a new archive that differ from the defaults"""
 EXAMPLE = "Dana <dana@example.com>: pay to account 10-800-99999999, then call 052-123-4567"
 LEVELS: dict[str, tuple[dict[str, Any], str]] = {
     "balanced": (
@@ -51,9 +51,9 @@ LEVELS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "off": ({"pii_redaction_enabled": False}, EXAMPLE),
 }
-"""how much is hidden: settings, and what the example becomes in a mail"""
-_NAMED_MOST = 5
-_NOBODY = "not set: write your name as it stands in your chats and mails, else questions about `me` are about nobody"
+"""redaction levels: the settings of each, and EXAMPLE as it appears in a redacted mail"""
+_MAX_PATHS = 5
+_NO_OWNER = "not set: write your name as it stands in your chats and mails, else questions about `me` are about nobody"
 
 
 def init(
@@ -68,7 +68,7 @@ def init(
 ) -> int:
     """Proposes sources for a folder and writes relrag.toml; returns the exit code.
 
-    With `as_json` the result is an object on standard output, and what is said meanwhile goes to standard error.
+    With `as_json` the result is an object on standard output, and all other output goes to standard error.
     """
     if not as_json:
         return _init(folder, output, owner=owner, redaction=redaction, yes=yes, force=force)
@@ -82,10 +82,10 @@ def _result(folder: Path, output: Path | None, code: int) -> dict[str, Any]:
     """The result of an init: the sources of relrag.toml, and every file that none of them reads."""
     config = _config_path(output or folder)
     sources = settings_module.load(config, {}).sources if config.exists() else []
-    tables = [{"name": one.name, "kind": one.kind, "path": one.path} for one in sources]
-    unread = _left_out(folder, config, tables).files()
-    shown = [{**table, "path": str(table["path"])} for table in tables]
-    return {"exit_code": code, "sources": shown, "unread_files": [asdict(file) for file in unread]}
+    tables = [{"name": source.name, "kind": source.kind, "path": source.path} for source in sources]
+    unread = _unread_files(folder, config, tables).files()
+    source_rows = [{**table, "path": str(table["path"])} for table in tables]
+    return {"exit_code": code, "sources": source_rows, "unread_files": [asdict(file) for file in unread]}
 
 
 def _init(folder: Path, output: Path | None, *, owner: str, redaction: str, yes: bool, force: bool) -> int:
@@ -99,35 +99,39 @@ def _init(folder: Path, output: Path | None, *, owner: str, redaction: str, yes:
     folder, config = folder.expanduser().resolve(), _config_path(output or folder)
     _require_usable(folder, config, redaction, force)
     print(f"Looking into {folder} ...", flush=True)
-    found = discover(folder)
-    if not found.sources:
-        _print_nothing(folder, found, config)
+    discovery = discover(folder)
+    if not discovery.sources:
+        _print_nothing(folder, discovery, config)
         return 2
     zone = environment.time_zone()
-    sources = [_source(one, folder, config.parent) for one in found.sources]
-    _print_plan(found, first_sync.seconds_of_each(folder, found, zone or "UTC"))
-    for note in [*_notes(found, config, zone), *_left_out(folder, config, sources).sentences()]:
+    sources = [_source(source, folder, config.parent) for source in discovery.sources]
+    _print_plan(discovery, first_sync.seconds_of_each(folder, discovery, zone or "UTC"))
+    for note in [*_notes(discovery, config, zone), *_unread_files(folder, config, sources).sentences()]:
         print(f"- {note}")
     owner = owner.strip()
-    guess = "" if owner else _kept(config, "owner") or archive_owner.guess(folder, found.sources, zone or "UTC")
+    guess = (
+        ""
+        if owner
+        else _previous_setting(config, "owner") or archive_owner.guess(folder, discovery.sources, zone or "UTC")
+    )
     if not yes and sys.stdin.isatty():
-        owner = owner or _asked_owner(guess)
-        redaction = redaction or _asked_redaction()
-        if not _agreed(config):
+        owner = owner or _ask_owner(guess)
+        redaction = redaction or _ask_redaction()
+        if not _confirm_write(config):
             print("Nothing was written.")
             return 2
     if not owner:
         _print_no_owner(guess)
-    chosen = {"timezone": zone or "UTC", **_CHOSEN, **LEVELS[redaction or "balanced"][0]}
-    _write(config, _template(_archive(folder, config), sources, chosen, owner))
+    values = {"timezone": zone or "UTC", **_NEW_ARCHIVE_SETTINGS, **LEVELS[redaction or "balanced"][0]}
+    _write(config, _template(_archive(folder, config), sources, values, owner))
     return 0
 
 
-def _template(archive: str, sources: list[dict[str, Any]], chosen: dict[str, Any], owner: str) -> str:
-    """The text of relrag.toml, with a remark where nobody is the owner."""
+def _template(archive: str, sources: list[dict[str, Any]], values: dict[str, Any], owner: str) -> str:
+    """The text of relrag.toml, with a comment if no owner is set."""
     if owner:
-        return settings_module.template(archive, sources, {"owner": owner, **chosen}, {})
-    return settings_module.template(archive, sources, chosen, {"owner": _NOBODY})
+        return settings_module.template(archive, sources, {"owner": owner, **values}, {})
+    return settings_module.template(archive, sources, values, {"owner": _NO_OWNER})
 
 
 def _config_path(output: Path) -> Path:
@@ -146,7 +150,7 @@ def _require_usable(folder: Path, config: Path, redaction: str, force: bool) -> 
         raise SettingsError(f"{config} is already there; edit it, or replace it with --force, which keeps a copy")
 
 
-def _asked_redaction() -> str:
+def _ask_redaction() -> str:
     """Asks how much to hide, with an example of each level."""
     print(f"\nHow much personal data is hidden in what is indexed? A mail that says\n  {EXAMPLE}\nbecomes")
     for name, (_, example) in LEVELS.items():
@@ -155,31 +159,31 @@ def _asked_redaction() -> str:
     return answer if answer in LEVELS else "balanced"
 
 
-def _left_out(folder: Path, config: Path, sources: list[dict[str, Any]]) -> unread_files.UnreadFiles:
-    """Files of the folder that no source would read."""
+def _unread_files(folder: Path, config: Path, sources: list[dict[str, Any]]) -> unread_files.UnreadFiles:
+    """The files of the folder that no source reads."""
     return unread_files.find_unread(Settings.model_validate({"folder": config.parent, "sources": sources}), folder)
 
 
-def _print_nothing(folder: Path, found: Discovery, config: Path) -> None:
+def _print_nothing(folder: Path, discovery: Discovery, config: Path) -> None:
     print(f"Nothing in {folder} is recognised. What can be read:")
     width = max(map(len, KINDS))
     for kind in KINDS.values():
         print(f"  {kind.name:<{width}} {kind.meaning}")
-    if found.unread:
-        print(f"There, but damaged, encrypted or something else: {_some(found.unread)}")
-    for said in _left_out(folder, config, []).sentences():
-        print(said)
-    if not found.complete:
+    if discovery.unread:
+        print(f"There, but damaged, encrypted or something else: {_shorten_list(discovery.unread)}")
+    for sentence in _unread_files(folder, config, []).sentences():
+        print(sentence)
+    if not discovery.complete:
         print("There was no time to look into every folder; name a subfolder.")
 
 
 def _print_no_owner(guess: str) -> None:
-    print(f"- owner is {_NOBODY}.")
+    print(f"- owner is {_NO_OWNER}.")
     if guess:
         print(safe(f'- It may be "{guess}"; --owner "{guess}" says so.'))
 
 
-def _print_plan(found: Discovery, seconds_of_each: Sequence[float]) -> None:
+def _print_plan(discovery: Discovery, seconds_of_each: Sequence[float]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -187,27 +191,28 @@ def _print_plan(found: Discovery, seconds_of_each: Sequence[float]) -> None:
     for heading in ("files", "size", "time", "disk"):
         table.add_column(heading, justify="right", no_wrap=True)
     total_seconds, total_bytes = START_SECONDS, FIXED_BYTES
-    for one, seconds in zip(found.sources, seconds_of_each, strict=True):
+    for source, seconds in zip(discovery.sources, seconds_of_each, strict=True):
         total_seconds += seconds
-        needed = estimate(one.files, one.records, text_bytes(one.sizes)).bytes
-        total_bytes += needed
-        row = (one.name, one.kind, one.path, f"{one.files:,}", size(one.bytes))
-        table.add_row(*row, duration(seconds), size(needed))
-    passages = sum(passage_count(one.kind, one.records, text_bytes(one.sizes)) for one in found.sources)
+        disk = estimate(source.files, source.records, text_bytes(source.sizes)).bytes
+        total_bytes += disk
+        row = (source.name, source.kind, source.path, f"{source.files:,}", size(source.bytes))
+        table.add_row(*row, duration(seconds), size(disk))
+    passages = sum(passage_count(source.kind, source.records, text_bytes(source.sizes)) for source in discovery.sources)
     total_bytes += vector_bytes(passages, embedders.numbers_per_passage(Settings.model_validate({})))
     Console(soft_wrap=not sys.stdout.isatty()).print(table)
     print(f"The first sync takes about {duration(total_seconds)} and {size(total_bytes)} of disk; later ones do less.")
 
 
-def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
+def _notes(discovery: Discovery, config: Path, zone: str | None) -> Iterator[str]:
     """Remarks for the user before relrag.toml is written."""
-    yield from _embedding(found)
-    if found.unrecognised:
-        count = number(len(found.unrecognised), "file is", "files are")
-        yield f"{count} not recognised; a sync tries and lists what it cannot read: {_some(found.unrecognised)}"
-    if found.by_name:
-        yield f"{number(found.by_name, 'file was', 'files were')} recognised by name only, since there are so many."
-    if not found.complete:
+    yield from _embedding_note(discovery)
+    if discovery.unrecognised:
+        count = number(len(discovery.unrecognised), "file is", "files are")
+        paths = _shorten_list(discovery.unrecognised)
+        yield f"{count} not recognised; a sync tries and lists what it cannot read: {paths}"
+    if discovery.by_name:
+        yield f"{number(discovery.by_name, 'file was', 'files were')} recognised by name only, since there are so many."
+    if not discovery.complete:
         yield "Not every folder was examined; a sync reads them all."
     if zone is None:
         yield "This machine has no time zone set, so timezone is UTC. Set it: local times in chats depend on it."
@@ -216,64 +221,64 @@ def _notes(found: Discovery, config: Path, zone: str | None) -> Iterator[str]:
     yield from environment.location_warnings(_home(config))
     if tree := environment.tracking_git_tree(_home(config)):
         yield f"{_home(config)} lies in the git tree {tree}; it gets a .gitignore of its own and is left out."
-    named = os.environ.get("RELRAG_CONFIG")
-    if named and Path(named).expanduser().resolve() != config:
-        yield f"RELRAG_CONFIG names {named}, which stays in effect until you change it."
+    configured = os.environ.get("RELRAG_CONFIG")
+    if configured and Path(configured).expanduser().resolve() != config:
+        yield f"RELRAG_CONFIG names {configured}, which stays in effect until you change it."
     if (_home(config) / "private").exists() and not config.exists():
         yield f"{_home(config)} already holds an index; its keys are stored under the archive name it was created with."
 
 
-def _embedding(found: Discovery) -> Iterator[str]:
-    """What is computed for search by meaning, where, and how long that takes; a new archive has the usual embedder."""
+def _embedding_note(discovery: Discovery) -> Iterator[str]:
+    """Which passages are embedded for search by meaning, where, and how long it takes with the default embedder."""
     model = embedders.model(Settings.model_validate({}))
     if model is None or model.host:
         return
-    tokens = sum(text_bytes(one.sizes) for one in found.sources) * model.embedded_share / BYTES_A_TOKEN
-    takes = duration(tokens / model.tokens_per_second) if model.tokens_per_second else "a while"
+    tokens = sum(text_bytes(source.sizes) for source in discovery.sources) * model.embedded_share / BYTES_A_TOKEN
+    time = duration(tokens / model.tokens_per_second) if model.tokens_per_second else "a while"
     yield (
         f"Passages in {', '.join(model.languages) or 'all languages'} are embedded, so that they are found by meaning "
-        f"too: on this machine, which takes up to {takes}. A large archive can be searched by words before that."
+        f"too: on this machine, which takes up to {time}. A large archive can be searched by words before that."
     )
 
 
-def _asked_owner(proposed: str) -> str:
-    """Asks whose archive it is; empty if the user does not say."""
+def _ask_owner(proposed: str) -> str:
+    """Asks for the owner's name; empty if the user gives none."""
     named = safe(proposed)
     default = f"[{named}; - for nobody] " if named else ""
     answer = input(f"Whose archive is it, by the name in chats and mails? {default}").strip()
     return "" if answer == "-" else answer or named
 
 
-def _agreed(config: Path) -> bool:
+def _confirm_write(config: Path) -> bool:
     answer = input(f"Write {config}? [Y/n] ")
     return answer.strip().lower() in {"", "y", "yes"}
 
 
 def _archive(folder: Path, config: Path) -> str:
-    """Name of the archive: the one that a replaced relrag.toml has, since its keys are stored under it, else a new one.
+    """Name of the archive: that of the replaced relrag.toml, since the keys are stored under it, or else a new name.
 
-    Four random digits keep two folders of one name from sharing their keys.
+    Four random digits keep two folders of the same name from sharing their keys.
     """
-    if kept := _kept(config, "archive"):
-        return kept
-    plain = unicodedata.normalize("NFKD", folder.name).encode("ascii", "ignore").decode().lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40] or "archive"
+    if archive := _previous_setting(config, "archive"):
+        return archive
+    ascii_name = unicodedata.normalize("NFKD", folder.name).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", ascii_name).strip("-")[:40] or "archive"
     return f"{slug}-{secrets.token_hex(2)}"
 
 
-def _kept(config: Path, name: str) -> str:
-    """A setting of the relrag.toml that is replaced; empty if there is none, or its value is invalid."""
+def _previous_setting(config: Path, name: str) -> str:
+    """A setting of the replaced relrag.toml; empty if it is missing or invalid."""
     try:
-        said = tomllib.loads(config.read_text(encoding="utf-8-sig"))[name]
-        return str(getattr(Settings.model_validate({name: said}), name))
+        value = tomllib.loads(config.read_text(encoding="utf-8-sig"))[name]
+        return str(getattr(Settings.model_validate({name: value}), name))
     except (OSError, ValueError, KeyError):
         return ""
 
 
-def _source(one: ProposedSource, folder: Path, base: Path) -> dict[str, Any]:
-    place = folder / one.path
-    path = place.relative_to(base).as_posix() if place.is_relative_to(base) else place.as_posix()
-    return {"name": one.name, "kind": one.kind, "path": path}
+def _source(source: ProposedSource, folder: Path, config_folder: Path) -> dict[str, Any]:
+    export = folder / source.path
+    path = export.relative_to(config_folder).as_posix() if export.is_relative_to(config_folder) else export.as_posix()
+    return {"name": source.name, "kind": source.kind, "path": path}
 
 
 def _write(config: Path, text: str) -> None:
@@ -303,17 +308,17 @@ def _copies(config: Path) -> Iterator[Path]:
 
 
 def _keep_out_of_git(home: Path) -> None:
-    """In a git tree that does not ignore it, the index gets a .gitignore of its own; no file of the tree is touched."""
+    """Writes a .gitignore into the home if a git tree would track it; changes no other file of the tree."""
     if environment.tracking_git_tree(home):
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         (home / ".gitignore").write_text("*\n")
 
 
 def _home(config: Path) -> Path:
-    chosen = os.environ.get("RELRAG_HOME")
-    return Settings.model_validate({"folder": config.parent, **({"home": chosen} if chosen else {})}).home_path
+    home = os.environ.get("RELRAG_HOME")
+    return Settings.model_validate({"folder": config.parent, **({"home": home} if home else {})}).home_path
 
 
-def _some(paths: list[str]) -> str:
-    more = len(paths) - _NAMED_MOST
-    return ", ".join(paths[:_NAMED_MOST]) + (f" and {more:,} more" if more > 0 else "")
+def _shorten_list(paths: list[str]) -> str:
+    hidden_count = len(paths) - _MAX_PATHS
+    return ", ".join(paths[:_MAX_PATHS]) + (f" and {hidden_count:,} more" if hidden_count > 0 else "")

@@ -14,7 +14,7 @@ from relrag_pipelines.journal.entry_kinds import kind_of
 from relrag_query import statements
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.people_report import (
-    names_then,
+    names_before_merges,
     numbered_names,
     page_lines,
     statement_in_words,
@@ -32,16 +32,23 @@ from relrag_query.statements import StatementReceipt
 def listing(name: str | None = None, config: Path | None = None, *, as_json: bool = False) -> int:
     """Prints the people, or those whom a name may mean; returns the exit code."""
     with Archive.open(config) as archive, archive.people() as people:
-        found = list(people.every().values()) if name is None else people.find(name)
-        counted = archive.records_of_people()
+        matches = list(people.every().values()) if name is None else people.find(name)
+        record_counts = archive.records_of_people()
     if as_json:
-        return print_json([_person_json(one) | {"records": counted.get(one.person_id, 0)} for one in found])
+        return print_json(
+            [_person_json(person) | {"records": record_counts.get(person.person_id, 0)} for person in matches]
+        )
     rows = [
-        (str(one.person_id), title(one), ", ".join(_other_names(one)), str(counted.get(one.person_id, 0)))
-        for one in found
+        (
+            str(person.person_id),
+            title(person),
+            ", ".join(_other_names(person)),
+            str(record_counts.get(person.person_id, 0)),
+        )
+        for person in matches
     ]
     print_table(("id", "name", "also", "records"), rows)
-    print(f"{number(len(found), 'person', 'people')}.")
+    print(f"{number(len(matches), 'person', 'people')}.")
     return 0
 
 
@@ -60,22 +67,28 @@ def show(name: str, config: Path | None = None, *, as_json: bool = False) -> int
 def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = False) -> int:
     """Prints pairs that may be one person, the surest first; returns the exit code."""
     with Archive.open(config) as archive, archive.people() as people:
-        known = people.every()
-    found = suggest({one: person.resolved_person for one, person in known.items()})[:limit]
+        people_by_id = people.every()
+    pairs = suggest({person_id: person.resolved_person for person_id, person in people_by_id.items()})[:limit]
     if as_json:
-        names = [[known[one.person_id].name, known[one.other_id].name] for one in found]
-        return print_json([one._asdict() | {"names": told} for one, told in zip(found, names, strict=True)])
+        names = [[people_by_id[pair.person_id].name, people_by_id[pair.other_id].name] for pair in pairs]
+        return print_json(
+            [pair._asdict() | {"names": pair_names} for pair, pair_names in zip(pairs, names, strict=True)]
+        )
     rows = [
         (
-            f"{one.score:.2f}",
-            *(cell for some in (one.person_id, one.other_id) for cell in (str(some), known[some].name)),
-            "; ".join(one.evidence),
+            f"{pair.score:.2f}",
+            *(
+                cell
+                for person_id in (pair.person_id, pair.other_id)
+                for cell in (str(person_id), people_by_id[person_id].name)
+            ),
+            "; ".join(pair.evidence),
         )
-        for one in found
+        for pair in pairs
     ]
     print_table(("score", "id", "name", "id", "name", "why"), rows)
-    if found:
-        first = found[0]
+    if pairs:
+        first = pairs[0]
         print(f"`relrag people merge {first.person_id} {first.other_id}` states that the first two are one.")
     else:
         print("No two people look like one person.")
@@ -87,28 +100,38 @@ def merge(into: str, others: Sequence[str], config: Path | None = None, *, wait:
     receipt = statements.merge(into, others, config=config, wait=wait)
     first, *rest = receipt.people
     if not rest:
-        return _stated(f"that number or address, which had no name, belongs to {numbered_names([first])[0]}", receipt)
-    return _stated(f"{', '.join(numbered_names(rest))} and {numbered_names([first])[0]} are one person", receipt)
+        return _print_receipt(
+            f"that number or address, which had no name, belongs to {numbered_names([first])[0]}", receipt
+        )
+    return _print_receipt(f"{', '.join(numbered_names(rest))} and {numbered_names([first])[0]} are one person", receipt)
 
 
 def split(name: str, aliases: Sequence[str], config: Path | None = None, *, wait: float = 0) -> int:
     """States that aliases belong to somebody else; returns the exit code."""
     receipt = statements.split(name, aliases, config=config, wait=wait)
-    return _stated(f"{', '.join(aliases)}: somebody other than {numbered_names(receipt.people)[0]}", receipt)
+    return _print_receipt(f"{', '.join(aliases)}: somebody other than {numbered_names(receipt.people)[0]}", receipt)
 
 
 def undo(entry: int | None, config: Path | None = None, *, as_json: bool = False, wait: float = 0) -> int:
-    """Takes back a statement, or lists what can be taken back; returns the exit code."""
+    """Withdraws a statement, or lists the statements that can be withdrawn; returns the exit code."""
     if entry is not None:
-        return _stated(f"number {entry} is withdrawn", statements.undo(entry, config=config, wait=wait))
-    found = statements.list_statements(settings_module.load(config))
+        return _print_receipt(f"number {entry} is withdrawn", statements.undo(entry, config=config, wait=wait))
+    stated = statements.list_statements(settings_module.load(config))
     if as_json:
-        return print_json([{"number": one, "kind": kind_of(said), **asdict(said)} for one, said in found])
+        return print_json(
+            [
+                {"number": entry_number, "kind": kind_of(statement), **asdict(statement)}
+                for entry_number, statement in stated
+            ]
+        )
     with Archive.open(config) as archive, archive.people() as people:
-        then = names_then(said for _, said in found)
-        rows = [(str(one), *statement_in_words(said, people, then)) for one, said in found]
+        former_names = names_before_merges(statement for _, statement in stated)
+        rows = [
+            (str(entry_number), *statement_in_words(statement, people, former_names))
+            for entry_number, statement in stated
+        ]
     print_table(("number", "what", "of whom"), rows)
-    print("`relrag people undo NUMBER` withdraws one." if found else "Nothing was stated about people.")
+    print("`relrag people undo NUMBER` withdraws one." if stated else "Nothing was stated about people.")
     return 0
 
 
@@ -126,18 +149,18 @@ def relate(
     wait: float = 0,
 ) -> int:
     """States, changes or removes a relationship; returns the exit code."""
-    about: dict[str, Any] = {"description": description, "attitude": attitude, "proximity": proximity}
+    fields: dict[str, Any] = {"description": description, "attitude": attitude, "proximity": proximity}
     with Archive.open(config) as archive, archive.people() as people:
-        ends = [people.one(name), people.one(other)]
-        there = statements.is_known(people, ends[0], ends[1], type_)
-    if there or remove:
-        receipt = statements.update_relationship(name, other, type_, **about, deleted=remove, config=config, wait=wait)
+        pair = [people.one(name), people.one(other)]
+        exists = statements.is_known(people, pair[0], pair[1], type_)
+    if exists or remove:
+        receipt = statements.update_relationship(name, other, type_, **fields, deleted=remove, config=config, wait=wait)
         for note in notes:
             receipt = statements.add_note_to_relationship(name, other, type_, note, config=config, wait=wait)
     else:
-        receipt = statements.create_relationship(name, other, type_, **about, notes=notes, config=config, wait=wait)
+        receipt = statements.create_relationship(name, other, type_, **fields, notes=notes, config=config, wait=wait)
     verb = "is no" if remove else "is the"
-    return _stated(
+    return _print_receipt(
         f"{numbered_names(receipt.people)[1]} {verb} {type_} of {numbered_names(receipt.people)[0]}", receipt
     )
 
@@ -145,7 +168,7 @@ def relate(
 def note(name: str, other: str, type_: str, text: str, config: Path | None = None, *, wait: float = 0) -> int:
     """Adds a note to a relationship; returns the exit code."""
     receipt = statements.add_note_to_relationship(name, other, type_, text, config=config, wait=wait)
-    return _stated(
+    return _print_receipt(
         f"noted of {numbered_names(receipt.people)[1]} as {type_} of {numbered_names(receipt.people)[0]}", receipt
     )
 
@@ -162,22 +185,22 @@ def fact(
 ) -> int:
     """States a fact; returns the exit code."""
     receipt = statements.add_fact(name, predicate, value, valid_from, valid_to, config=config, wait=wait)
-    return _stated(f"{numbered_names(receipt.people)[0]}: {predicate} {value}", receipt)
+    return _print_receipt(f"{numbered_names(receipt.people)[0]}: {predicate} {value}", receipt)
 
 
-def _stated(what: str, receipt: StatementReceipt) -> int:
+def _print_receipt(what: str, receipt: StatementReceipt) -> int:
     notice = f"; {receipt.notice}" if receipt.notice else ""
     print(safe(f"Stated as number {receipt.number}: {what}{notice}."))
     return 0
 
 
 def _other_names(person: IndexedPerson) -> list[str]:
-    said = dict.fromkeys(
-        one["alias"] for one in person.aliases if one["kind"] == "name" and one["alias"] != person.name
+    names = dict.fromkeys(
+        alias["alias"] for alias in person.aliases if alias["kind"] == "name" and alias["alias"] != person.name
     )
-    return list(said)
+    return list(names)
 
 
 def _person_json(person: IndexedPerson) -> dict[str, Any]:
-    aliases = [{name: one[name] for name in ("alias", "script", "kind", "stated")} for one in person.aliases]
+    aliases = [{name: alias[name] for name in ("alias", "script", "kind", "stated")} for alias in person.aliases]
     return {"person_id": person.person_id, "name": person.name, "is_owner": person.is_owner, "aliases": aliases}

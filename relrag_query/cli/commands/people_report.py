@@ -25,10 +25,10 @@ from relrag_query.people.people import People
 from relrag_query.people.traffic import Traffic
 from relrag_query.retrieval.excerpts import plain
 
-_MOST_PAIRS = 10
-"""pairs that a page lists; --json has all"""
-_WIDEST = 60
-"""characters of a column; what is longer is cut"""
+_MAX_PAIRS = 10
+"""a page lists at most this many pairs; --json lists all"""
+_MAX_COLUMN = 60
+"""longer texts are cut to this many characters"""
 
 
 def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
@@ -36,7 +36,7 @@ def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
     person = page.person
     yield f"{title(person)}  (person {person.person_id})"
     for kind, heading in (("name", "Names"), ("phone", "Phones"), ("email", "Addresses"), ("whatsapp", "WhatsApp")):
-        aliases = list(dict.fromkeys(one["alias"] for one in person.aliases if one["kind"] == kind))
+        aliases = list(dict.fromkeys(alias["alias"] for alias in person.aliases if alias["kind"] == kind))
         if aliases:
             yield f"  {heading}: {', '.join(aliases)}"
     yield from _fact_lines(page, zone)
@@ -47,12 +47,12 @@ def page_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
 def _fact_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
     if page.facts:
         yield "Facts"
-    for one in page.facts:
-        validity = f" ({_validity(one.valid_from, one.valid_to)})" if one.valid_from or one.valid_to else ""
-        years = age(one.value, now().astimezone(zone).date()) if one.predicate == "birthday" else None
-        aged = f", {years} years old" if years is not None else ""
-        quote = f': "{one.source_quote}"' if one.source_quote and one.confidence < 1 else ""
-        yield f"  {one.predicate.replace('_', ' ')}: {one.value}{aged}{validity}{quote}  [{one.source_ref}]"
+    for fact in page.facts:
+        validity = f" ({_validity(fact.valid_from, fact.valid_to)})" if fact.valid_from or fact.valid_to else ""
+        years = age(fact.value, now().astimezone(zone).date()) if fact.predicate == "birthday" else None
+        age_note = f", {years} years old" if years is not None else ""
+        quote = f': "{fact.source_quote}"' if fact.source_quote and fact.confidence < 1 else ""
+        yield f"  {fact.predicate.replace('_', ' ')}: {fact.value}{age_note}{validity}{quote}  [{fact.source_ref}]"
 
 
 def _relationship_lines(page: PersonPage) -> Iterator[str]:
@@ -62,25 +62,25 @@ def _relationship_lines(page: PersonPage) -> Iterator[str]:
         row = relation.row
         figures = ("attitude", row.attitude), ("proximity", row.proximity)
         details = [row.description, *(f"{name} {value}" for name, value in figures if value), *row.notes]
-        more = f": {'; '.join(filter(None, details))}" if any(details) else ""
+        suffix = f": {'; '.join(filter(None, details))}" if any(details) else ""
         other = f"{page.others[relation.other_id].name} ({relation.other_id})"
-        yield f"  {relation.type.replace('_', ' ')}: {other}{more}  [{row.source_ref}]"
+        yield f"  {relation.type.replace('_', ' ')}: {other}{suffix}  [{row.source_ref}]"
 
 
 def _contact_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
-    """How much passed between this person and others, and the latest records."""
+    """Counts of records exchanged with others, and the latest records."""
     if page.traffic:
         yield f"Contact: {_time(page.first_contact, zone)} to {_time(page.last_contact, zone)}"
-        yield "  " + ", ".join(f"{one['records']} {one['asset_type']}" for one in page.traffic)
+        yield "  " + ", ".join(f"{count['records']} {count['asset_type']}" for count in page.traffic)
     if page.mentions:
         yield f"  named in {number(page.mentions, 'more record')}"
     if page.pairs:
         yield "Traffic"
-    for pair in page.pairs[:_MOST_PAIRS]:
+    for pair in page.pairs[:_MAX_PAIRS]:
         (other,) = numbered_names([page.others[pair.other_id]])
         yield f"  {other}, {pair.asset_type}: {_pair_traffic(pair, zone)}"
-    if len(page.pairs) > _MOST_PAIRS:
-        yield f"  and {number(len(page.pairs) - _MOST_PAIRS, 'more', 'more')} (--json has all)"
+    if len(page.pairs) > _MAX_PAIRS:
+        yield f"  and {number(len(page.pairs) - _MAX_PAIRS, 'more', 'more')} (--json has all)"
     if page.latest:
         yield "Latest"
     for record in page.latest:
@@ -97,12 +97,12 @@ def _pair_traffic(pair: Traffic, zone: ZoneInfo) -> str:
         (pair.together, "together"),
         (pair.groups, "shared group" if pair.groups == 1 else "shared groups"),
     )
-    told = ", ".join(f"{count} {what}" for count, what in figures if count)
-    return f"{told}; {_pair_times(pair, zone)}" if pair.first is not None else told
+    counts = ", ".join(f"{count} {what}" for count, what in figures if count)
+    return f"{counts}; {_pair_times(pair, zone)}" if pair.first is not None else counts
 
 
 def _pair_times(pair: Traffic, zone: ZoneInfo) -> str:
-    return " to ".join(time_of(one, zone, pair.asset_type) for one in (pair.first, pair.last))
+    return " to ".join(time_of(ts, zone, pair.asset_type) for ts in (pair.first, pair.last))
 
 
 def _time(moment: Moment, zone: ZoneInfo) -> str:
@@ -113,46 +113,48 @@ def _validity(since: str | None, until: str | None) -> str:
     return " ".join(part for part in (f"from {since}" if since else "", f"to {until}" if until else "") if part)
 
 
-def names_then(said: Iterable[Statement]) -> dict[int, str]:
-    """The former names of people who were merged, by the id that they had."""
-    merges = [one for one in said if isinstance(one, Merge)]
+def names_before_merges(statements: Iterable[Statement]) -> dict[int, str]:
+    """Names of merged people before the merge, by their former id."""
+    merges = [statement for statement in statements if isinstance(statement, Merge)]
     return {
         person_id: name
-        for one in merges
-        for person_id, name in zip((one.into, *one.others), one.names, strict=False)
-        if name and person_id != one.into
+        for merge in merges
+        for person_id, name in zip((merge.into, *merge.others), merge.names, strict=False)
+        if name and person_id != merge.into
     }
 
 
 def statement_in_words(
-    said: Statement, people: People, then: Mapping[int, str] = MappingProxyType({})
+    statement: Statement, people: People, former_names: Mapping[int, str] = MappingProxyType({})
 ) -> tuple[str, str]:
-    """What was stated, and of whom; `then` has what people were called before they were merged."""
+    """What was stated, and about whom; `former_names` holds the names of people before they were merged."""
 
     def names_of(*ids: int) -> list[str]:
-        known, own = people.by_id(ids), {**then, **people.names_in_index(ids)}
-        return [_name_then(one, own.get(one), known.get(people.survivor(one))) for one in ids]
+        current, own = people.by_id(ids), {**former_names, **people.names_in_index(ids)}
+        return [
+            _historic_name(person_id, own.get(person_id), current.get(people.survivor(person_id))) for person_id in ids
+        ]
 
-    match said:
+    match statement:
         case Merge(into, others, _):
             return "one person", ", ".join(names_of(into, *others))
         case Split(out, _):
             return "somebody else's aliases", f"{number(len(out), 'alias', 'aliases')} of one person"
         case StatedFact(person_id, predicate, value, since, until):
-            held = f" ({_validity(since, until)})" if since or until else ""
-            return f"{predicate.replace('_', ' ')}: {value}{held}", names_of(person_id)[0]
-        case StatedRelationship(whose, other, type_):
+            period = f" ({_validity(since, until)})" if since or until else ""
+            return f"{predicate.replace('_', ' ')}: {value}{period}", names_of(person_id)[0]
+        case StatedRelationship(subject, other, type_):
             type_ = type_.replace("_", " ")
-            return f"no {type_}" if said.deleted else type_, f"{names_of(other)[0]} of {names_of(whose)[0]}"
-        case RelationshipNote(whose, other, type_, note):
-            return f"note on {type_.replace('_', ' ')}: {note}", f"{names_of(other)[0]} of {names_of(whose)[0]}"
+            return f"no {type_}" if statement.deleted else type_, f"{names_of(other)[0]} of {names_of(subject)[0]}"
+        case RelationshipNote(subject, other, type_, note):
+            return f"note on {type_.replace('_', ' ')}: {note}", f"{names_of(other)[0]} of {names_of(subject)[0]}"
         case StatedIdentifier(person_id):
             return "a number or address", names_of(person_id)[0]
     return "taken back", ""
 
 
-def _name_then(person_id: int, name: str | None, now: IndexedPerson | None) -> str:
-    """Somebody as he was when it was stated: by a name of his own, or by what number was made one with whom."""
+def _historic_name(person_id: int, name: str | None, now: IndexedPerson | None) -> str:
+    """The person by the name at the time of the statement, or by the former number and the merged person."""
     if name or now is None or now.person_id == person_id:
         return f"{name or 'somebody'} ({person_id})"
     return f"{person_id}, now {now.name} ({now.person_id})"
@@ -160,7 +162,7 @@ def _name_then(person_id: int, name: str | None, now: IndexedPerson | None) -> s
 
 def numbered_names(people: Iterable[IndexedPerson]) -> list[str]:
     """Names with the numbers that commands accept: Dana Levi (7)."""
-    return [f"{one.name or 'somebody'} ({one.person_id})" for one in people]
+    return [f"{person.name or 'somebody'} ({person.person_id})" for person in people]
 
 
 def title(person: IndexedPerson) -> str:
@@ -170,4 +172,4 @@ def title(person: IndexedPerson) -> str:
 
 def shorten(text: str) -> str:
     """The text, shortened to fit a column."""
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."
+    return text if len(text) <= _MAX_COLUMN else f"{text[: _MAX_COLUMN - 3]}..."

@@ -1,4 +1,4 @@
-"""`relrag plan`: what the next sync will do, and why."""
+"""`relrag plan`: prints what the next sync will do, and why."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 def cost_ahead(workspace: Workspace, todo: Plan) -> CostEstimate | None:
-    """What embedding will cost; None if there is nothing to embed."""
+    """The estimated cost of embedding; None if there is nothing to embed."""
     from relrag_pipelines.stages.embedding_cost import estimate_cost
 
     return estimate_cost(workspace, todo)
 
 
 def reading_ahead(workspace: Workspace, todo: Plan) -> ReadingCost | None:
-    """What a language model will be asked about people; None where none is, or there is nothing to ask."""
+    """The estimated cost of reading facts about people with a language model; None if no passage is to be read."""
     if workspace.settings.people.method != "llm":
         return None
     from relrag_pipelines.stages import reading_cost
@@ -46,24 +46,24 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     workspace = Workspace(settings_module.load(config))
     require_sources(workspace)
     todo = plans.build_plan(workspace)
-    ahead, asked = cost_ahead(workspace, todo), reading_ahead(workspace, todo)
+    embedding, reading = cost_ahead(workspace, todo), reading_ahead(workspace, todo)
     unread = unread_files.find_unread(workspace.settings)
     if as_json:
-        told = {
-            "embedding": asdict(ahead) if ahead else None,
-            "people_model": asdict(asked) if asked else None,
+        report = {
+            "embedding": asdict(embedding) if embedding else None,
+            "people_model": asdict(reading) if reading else None,
             "left_out": list(unread.sentences()),
             "unread_files": [asdict(file) for file in unread.files()],
         }
-        print(json.dumps({**asdict(todo), **told}, indent=1))
+        print(json.dumps({**asdict(todo), **report}, indent=1))
         return WITH_FAILURES if todo.problems else DONE
     if todo.empty:
         print(f"Nothing to do: everything is up to date{scope_note(todo)}.")
     else:
-        print_plan(todo, ahead, workspace.settings, asked)
+        print_plan(todo, embedding, workspace.settings, reading)
         print_graphs(todo, workspace.settings)
-    for said in unread.sentences():
-        print(safe(said))
+    for sentence in unread.sentences():
+        print(safe(sentence))
     for problem in todo.problems:
         print(f"problem: {problem}")
     return WITH_FAILURES if todo.problems else DONE
@@ -79,28 +79,30 @@ def require_sources(workspace: Workspace) -> None:
         raise SettingsError(f"{where} names no sources; add a [[sources]] table, or let `relrag init` find them")
 
 
-def print_plan(todo: Plan, ahead: CostEstimate | None, settings: Settings, asked: ReadingCost | None = None) -> None:
-    stages, made = (
-        [one.name for one in whole_archive.stages(settings) if one.inputs],
-        {one.stage for one in todo.archive},
+def print_plan(
+    todo: Plan, embedding: CostEstimate | None, settings: Settings, reading: ReadingCost | None = None
+) -> None:
+    stages, stale_stages = (
+        [stage.name for stage in whole_archive.stages(settings) if stage.inputs],
+        {stale.stage for stale in todo.archive},
     )
     for export in todo.exports:
         counts = {"new": export.new, **export.why, "gone": export.gone}
-        said = "; ".join(_counted(what, count) for what, count in counts.items() if count)
-        print(f"{export.source}: read files ({said}), then make the months that they touch")
-    for source in dict.fromkeys(one.source for one in todo.stale):
-        _print_stale(source, [one for one in todo.stale if one.source == source])
-    for one in todo.archive:
-        if one.stage in stages:
-            print(f"make {one.stage} ({one.reason})")
+        files = "; ".join(_describe_count(what, count) for what, count in counts.items() if count)
+        print(f"{export.source}: read files ({files}), then make the months that they touch")
+    for source in dict.fromkeys(month.source for month in todo.stale):
+        _print_stale(source, [month for month in todo.stale if month.source == source])
+    for stale in todo.archive:
+        if stale.stage in stages:
+            print(f"make {stale.stage} ({stale.reason})")
     for stage, reason in todo.unfinished.items():
         print(f"make {stage} ({reason})")
-    if todo.exports and (may := [one for one in stages if one not in made]):
-        print(f"make {', '.join(may)}, if the files change what they are made from")
-    if ahead:
-        print(f"{ahead.words}{f' (up to {duration(ahead.seconds)})' if ahead.seconds else ''}")
-    if asked:
-        print(asked.words)
+    if todo.exports and (possible := [stage for stage in stages if stage not in stale_stages]):
+        print(f"make {', '.join(possible)}, if the files change what they are made from")
+    if embedding:
+        print(f"{embedding.words}{f' (up to {duration(embedding.seconds)})' if embedding.seconds else ''}")
+    if reading:
+        print(reading.words)
     if todo.publish:
         print(f"publish a new generation ({todo.publish})")
         if settings.qdrant_url:
@@ -109,30 +111,34 @@ def print_plan(todo: Plan, ahead: CostEstimate | None, settings: Settings, asked
 
 def print_graphs(todo: Plan, settings: Settings) -> None:
     """Prints which GraphRAG indexes will be made, and what will be sent for that."""
-    for one in todo.graphs:
-        print(f"make the GraphRAG index {one.collection} ({one.reason})")
-    asked = settings.graphrag
-    if todo.graphs and asked.method == "llm":
-        host = urlsplit(asked.url).hostname or f"api.{asked.service}.com"
-        print(f"send redacted passages to {host}, up to {asked.token_budget:,} tokens an index")
+    for graph in todo.graphs:
+        print(f"make the GraphRAG index {graph.collection} ({graph.reason})")
+    graphrag = settings.graphrag
+    if todo.graphs and graphrag.method == "llm":
+        host = urlsplit(graphrag.url).hostname or f"api.{graphrag.service}.com"
+        print(f"send redacted passages to {host}, up to {graphrag.token_budget:,} tokens an index")
     model = embedders.model(settings)
     if todo.graphs and model and model.host:
         print(f"send names and descriptions of what an index finds to {model.host}, redacted, to be embedded")
 
 
-def _counted(what: str, count: int) -> str:
+def _describe_count(what: str, count: int) -> str:
     plain = what in ("new", "changed") or what.startswith("gone")
     return f"{count} {what}" if plain else f"{count} again, as {what}"
 
 
 def _print_stale(source: str, stale: list[StaleMonth]) -> None:
-    """Prints what of a source is made again and why, followed by what only depends on it."""
-    asked: dict[tuple[str, str], list[str]] = {}
-    follows = dict.fromkeys(one.stage for one in stale if one.follows)
-    for one in stale:
-        if not one.follows:
-            asked.setdefault((one.stage, one.reason), []).append(one.month)
-    for place, ((stage, reason), months) in enumerate(asked.items(), start=1):
+    """Prints the stale months of a source by stage and reason, then the stages that only depend on them."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    dependents = dict.fromkeys(month.stage for month in stale if month.follows)
+    for month in stale:
+        if not month.follows:
+            by_reason.setdefault((month.stage, month.reason), []).append(month.month)
+    for position, ((stage, reason), months) in enumerate(by_reason.items(), start=1):
         span = months[0] if len(months) == 1 else f"{len(months)} months, {min(months)} to {max(months)}"
-        then = f", then what follows from that: {', '.join(follows)}" if follows and place == len(asked) else ""
-        print(f"{source}: make {stage} of {span} ({reason}){then}")
+        suffix = (
+            f", then what follows from that: {', '.join(dependents)}"
+            if dependents and position == len(by_reason)
+            else ""
+        )
+        print(f"{source}: make {stage} of {span} ({reason}){suffix}")

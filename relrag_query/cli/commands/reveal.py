@@ -23,7 +23,7 @@ def reveal(what: str, who: str = "", why: str = "", config: Path | None = None, 
 
 
 def note(settings: Settings, who: str, why: str, what: Sequence[str], wait: float | None = None) -> None:
-    """Records who asks and why; on a terminal asks for what was not given."""
+    """Records who asks and why; on a terminal it prompts for missing values."""
     if sys.stdin.isatty():
         who = who or input(f"Who are you? [{settings.owner}] ") or settings.owner
         why = why or input("Why do you need it? ")

@@ -13,15 +13,15 @@ from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.ui import login as logins
 
 HOST = "127.0.0.1"
-USUAL_PORT = 3100
+DEFAULT_PORT = 3100
 _NAME = "serve"
-_THIS_MACHINE = (HOST, "localhost", "::1")
+_LOCAL_HOSTS = (HOST, "localhost", "::1")
 
 
 def serve(
     config: Path | None = None,
     *,
-    port: int = USUAL_PORT,
+    port: int = DEFAULT_PORT,
     host: str = HOST,
     login: bool = False,
     token: bool = False,
@@ -38,7 +38,7 @@ def serve(
     """
     config = config or settings_module.find_config()
     settings = settings_module.load(config)
-    option = "" if port == USUAL_PORT else f" --port {port}"
+    option = "" if port == DEFAULT_PORT else f" --port {port}"
     if login:
         if not (link := logins.link(settings.home_path, port, _NAME)):
             raise SettingsError(f"no pages of this archive are served on port {port}; start with: relrag serve{option}")
@@ -49,23 +49,28 @@ def serve(
     if log_out:
         print(f"All logins have ended; a link to log in again: relrag serve --login{option}")
         return 0
-    server = _extra("relrag_query.web.server")
+    server = _load_extra("relrag_query.web.server")
     if token or new_token:
-        print(_extra("relrag_query.http.api_token").load_token(settings, new=new_token))
+        print(_load_extra("relrag_query.http.api_token").load_token(settings, new=new_token))
         return 0
     access.restrict_folder(settings.home_path)
-    if not unix_socket and host not in _THIS_MACHINE and not settings.web_public_url.startswith("https:"):
+    if not unix_socket and host not in _LOCAL_HOSTS and not settings.web_public_url.startswith("https:"):
         print(
             "warning: pages and logins cross the network unencrypted; docs/deploy.md shows a proxy that encrypts them"
         )
-    place = server.Address(settings, config.resolve(), host, port, index, unix_socket, processes)
-    server.serve(place, lambda: _tell(settings, port, option) if not unix_socket else _tell_team(settings, unix_socket))
+    address = server.Address(settings, config.resolve(), host, port, index, unix_socket, processes)
+    server.serve(
+        address,
+        lambda: (
+            _print_address(settings, port, option) if not unix_socket else _print_team_address(settings, unix_socket)
+        ),
+    )
     return 0
 
 
 def mcp(config: Path | None = None, *, index: Path | None = None) -> int:
     """Serves the tools to the program that started this one, until it closes standard input; returns the exit code."""
-    tools = _extra("relrag_query.mcp.server")
+    tools = _load_extra("relrag_query.mcp.server")
     from relrag_query.service import Service
 
     with Service.open(config, index) as service:
@@ -73,23 +78,23 @@ def mcp(config: Path | None = None, *, index: Path | None = None) -> int:
     return 0
 
 
-def _tell(settings: Settings, port: int, option: str) -> None:
-    """Prints the address; a login link only on a terminal, since other output may be stored."""
-    another = f"relrag serve --login{option}"
+def _print_address(settings: Settings, port: int, option: str) -> None:
+    """Prints the address. It prints a login link only on a terminal, since other output may be stored."""
+    command = f"relrag serve --login{option}"
     if sys.stdout.isatty():
         print(f"Your archive: {logins.link(settings.home_path, port, _NAME)}")
-        print(f"The link logs in once, within an hour; for another one: {another}; stop with Ctrl-C", flush=True)
+        print(f"The link logs in once, within an hour; for another one: {command}; stop with Ctrl-C", flush=True)
     else:
-        print(f"Your archive: ready; a link to log in: {another}", flush=True)
+        print(f"Your archive: ready; a link to log in: {command}", flush=True)
 
 
-def _tell_team(settings: Settings, unix_socket: Path) -> None:
+def _print_team_address(settings: Settings, unix_socket: Path) -> None:
     people = len(settings.web_users)
     print(f"Ready for the proxy at {unix_socket}; {people} people of web_users may ask. Stop with Ctrl-C.", flush=True)
 
 
-def _extra(module: str) -> Any:
-    """A module that needs what the extra installs."""
+def _load_extra(module: str) -> Any:
+    """Imports a module that needs the packages of the extra `serve`."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

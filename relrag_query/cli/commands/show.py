@@ -22,12 +22,12 @@ from relrag_query.service.service import Service
 
 
 def show(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bool = False) -> int:
-    """Prints what an id, or a number of the last answer or search, names; returns the exit code.
+    """Prints what an id, or a number of the last answer or search, refers to; returns the exit code.
 
-    Raises ArchiveError where the archive has no such id, or the list no such number.
+    Raises ArchiveError if the id or number is unknown.
     """
     with Archive.open(config) as archive:
-        ref = _numbered(ref, archive) if ref.isdecimal() else ref
+        ref = _resolve_number(ref, archive) if ref.isdecimal() else ref
     if as_json:
         with Service.open(config) as service:
             return print_json(service.show(ref, limit).model_dump(mode="json", by_alias=True))
@@ -41,24 +41,24 @@ def show(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bool
         print(safe(line))
     if related:
         print("\nRelated:")
-    for one in related:
-        arrow = "->" if one.direction == "out" else "<-"
-        why = f": {one.provenance} ({one.confidence:g})" if one.relation_type == "references" else ""
-        print(safe(f"  {arrow} {one.relation_type} {one.asset_ref}{why}"))
+    for neighbor in related:
+        arrow = "->" if neighbor.direction == "out" else "<-"
+        why = f": {neighbor.provenance} ({neighbor.confidence:g})" if neighbor.relation_type == "references" else ""
+        print(safe(f"  {arrow} {neighbor.relation_type} {neighbor.asset_ref}{why}"))
     return 0
 
 
 def thread(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bool = False) -> int:
-    """Prints the last records of a thread, or of the thread that a record is in, in order; returns the exit code.
+    """Prints the last records of a thread, or of a record's thread, in order; returns the exit code.
 
-    Raises ArchiveError where the archive has no such id, or the record is in no thread.
+    Raises ArchiveError if the id is unknown, or the record belongs to no thread.
     """
     with Archive.open(config) as archive:
-        ref = _numbered(ref, archive) if ref.isdecimal() else ref
+        ref = _resolve_number(ref, archive) if ref.isdecimal() else ref
         zone = ZoneInfo(archive.settings.timezone)
         name = ref.removeprefix("thread:") if ref.startswith("thread:") else _thread_of(ref, archive)
         members = archive.thread(name, limit)
-        records = [archive.record(one.asset_ref) for one in reversed(members)]
+        records = [archive.record(member.asset_ref) for member in reversed(members)]
         if as_json and members:
             replies = [
                 record_reply(record, zone).model_dump(mode="json", by_alias=True) for record in records if record
@@ -68,10 +68,10 @@ def thread(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bo
         raise ArchiveError(f'the archive has no thread named "{name}"; `relrag show` names the thread of a record')
     if len(members) == limit:
         print(f"The last {limit}; --limit shows more.\n")
-    known = [record for record in records if record]
-    # what is attached stands behind what it is attached to, and has its time
-    for record in sorted(known, key=lambda one: (one.ts or 0, _is_attached(one))):
-        if _is_attached(record):
+    readable = [record for record in records if record]
+    # an attachment has the time of its record, and follows it
+    for record in sorted(readable, key=lambda member: (member.ts or 0, _is_attachment(member))):
+        if _is_attachment(record):
             print(safe(f"    attached: {record.file_name or record.subject or record.asset_id}\n"))
         else:
             when = time_of(record.ts, zone, record.rag_source_type, record.date_quality)
@@ -80,26 +80,26 @@ def thread(ref: str, config: Path | None = None, *, limit: int = 50, as_json: bo
     return 0
 
 
-def _is_attached(record: Record) -> bool:
+def _is_attachment(record: Record) -> bool:
     return bool(record_type(record.rag_source_type).part_of)
 
 
 def _thread_of(ref: str, archive: Archive) -> str:
-    found = archive.record(ref) or archive.chunk(ref.removeprefix("chunk:")) or next(iter(archive.chunks_of(ref)), None)
-    if found is None and archive.thread(ref, 1):  # as JSON and MCP name it
+    match = archive.record(ref) or archive.chunk(ref.removeprefix("chunk:")) or next(iter(archive.chunks_of(ref)), None)
+    if match is None and archive.thread(ref, 1):  # JSON and MCP give thread ids without the prefix
         return ref
-    if found is None:
+    if match is None:
         raise ArchiveError(f'the archive has nothing named "{ref}"; `relrag search` shows ids')
-    if not found.thread_id:
+    if not match.thread_id:
         raise ArchiveError(f'"{ref}" is in no thread')
-    return found.thread_id
+    return match.thread_id
 
 
-def _numbered(number: str, archive: Archive) -> str:
-    shown = conversation.load(archive.settings.home_path).sources
-    if 1 <= int(number) <= len(shown):
-        return shown[int(number) - 1]
-    count = f"it had {len(shown)}" if shown else "none is stored"
+def _resolve_number(number: str, archive: Archive) -> str:
+    ids = conversation.load(archive.settings.home_path).sources
+    if 1 <= int(number) <= len(ids):
+        return ids[int(number) - 1]
+    count = f"it had {len(ids)}" if ids else "none is stored"
     raise ArchiveError(f"the last answer or search has no number {number}; {count}")
 
 
@@ -113,14 +113,14 @@ def _lines(ref: str, archive: Archive, zone: ZoneInfo, limit: int) -> Iterator[s
             yield from page_lines(archive.person(number), zone)
         return
     if ref.startswith("audio:"):
-        yield from (f"audio of {one.asset_ref}" for one in archive.neighbors(ref, limit=limit))
+        yield from (f"audio of {neighbor.asset_ref}" for neighbor in archive.neighbors(ref, limit=limit))
         return
     if record := archive.record(ref):
         yield from _record(record, zone)
         return
     chunk = archive.chunk(ref.removeprefix("chunk:"))
-    for one in [chunk] if chunk else archive.chunks_of(ref):
-        yield from _chunk(one, zone)
+    for passage in [chunk] if chunk else archive.chunks_of(ref):
+        yield from _chunk(passage, zone)
 
 
 def _record(record: Record, zone: ZoneInfo) -> Iterator[str]:

@@ -12,7 +12,7 @@ from relrag_query.service.archive_status import collect
 
 
 def status(config: Path | None = None, *, as_json: bool = False, failures: bool = False) -> int:
-    """Prints the state of the archive, or with `failures` each item that could not be read; returns the exit code."""
+    """Prints the state of the archive, or with `failures` each unit that could not be read; returns the exit code."""
     settings = settings_module.load(config)
     if failures:
         print_failures(settings, as_json)

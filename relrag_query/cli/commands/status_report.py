@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import embedders
@@ -23,51 +24,57 @@ NOT_READ = "not_read"
 """the fault word of a file that no source reads"""
 
 
-def print_status(found: Status, settings: Settings) -> None:
+def print_status(status: Status, settings: Settings) -> None:
+    """Prints the state of an archive, section by section."""
     zone = ZoneInfo(settings.timezone)
-    print(f"Archive {found.archive}, index in {found.home}")
-    if found.sources:
-        _print_sources(found.sources, zone)
+    print(f"Archive {status.archive}, index in {status.home}")
+    if status.sources:
+        _print_sources(status.sources, zone)
     else:
         print("No sources; add a [[sources]] table to relrag.toml, or let `relrag init` find them.")
-    if found.tables:
-        print(f"Of all sources: {', '.join(f'{table} ({rows:,})' for table, rows in found.tables.items())}.")
-    if found.generation:
-        at = datetime.fromisoformat(found.generation["published_at"]).astimezone(zone)
-        counts, held = found.generation["counts"], size(found.generation["bytes"])
-        relations = number(counts["asset_asset_edges"], "relation")
-        contents = f"{number(counts['records'], 'record')}, {number(counts['chunks'], 'passage')}, {relations}"
-        print(f"Generation {found.generation['number']}, published {moment(at)}, {held}: {contents}.")
-        if "collection" in found.generation:
-            where = f"{found.generation['server']}, collection {found.generation['collection']}"
-            print(f"Its vectors are on Qdrant at {where}.")
-        print(_searched(found, settings))
-        for one in found.evaluations:
-            said = ", ".join(f"{name} {share:.4f}" for name, share in one.items() if name != "questions")
-            print(f"Measured on {one['questions']:g} questions: {said}.")
+    if status.tables:
+        print(f"Of all sources: {', '.join(f'{table} ({rows:,})' for table, rows in status.tables.items())}.")
+    if status.generation:
+        _print_generation(status, status.generation, settings)
     else:
         print("Nothing is published yet.")
-    for what, count in found.waiting.items():
-        told = "a transcript; put it beside the recording" if what == "transcript" else "approval"
-        print(f"{number(count, 'call waits', 'calls wait')} for {told}; `relrag calls list` shows them.")
-    if found.forgotten["rules"]:
-        kept_out = f"{number(found.forgotten['records'], 'record')} by {number(found.forgotten['rules'], 'rule')}"
-        print(f"Forgotten: {kept_out}; `relrag forget --list` lists them.")
-    for said in found.left_out:
-        print(safe(said))
-    for problem in found.problems + [f"{one.name}: {one.problem}" for one in found.sources if one.problem]:
+    for what, count in status.waiting.items():
+        missing = "a transcript; put it beside the recording" if what == "transcript" else "approval"
+        print(f"{number(count, 'call waits', 'calls wait')} for {missing}; `relrag calls list` shows them.")
+    if status.forgotten["rules"]:
+        forgotten = f"{number(status.forgotten['records'], 'record')} by {number(status.forgotten['rules'], 'rule')}"
+        print(f"Forgotten: {forgotten}; `relrag forget --list` lists them.")
+    for sentence in status.left_out:
+        print(safe(sentence))
+    source_problems = [f"{source.name}: {source.problem}" for source in status.sources if source.problem]
+    for problem in status.problems + source_problems:
         print(f"problem: {safe(problem)}")
-    if found.sync:
-        print(f"A sync would {found.sync}.")
-    elif not found.problems:
+    if status.sync:
+        print(f"A sync would {status.sync}.")
+    elif not status.problems:
         print("Everything is up to date.")
-    if found.writing:
-        print(f"{found.writing} is writing.")
+    if status.writing:
+        print(f"{status.writing} is writing.")
 
 
-def _searched(found: Status, settings: Settings) -> str:
-    """How the generation is searched, and whether that matches the settings."""
-    embedder = found.generation["embedder"] if found.generation else ""
+def _print_generation(status: Status, generation: dict[str, Any], settings: Settings) -> None:
+    published = datetime.fromisoformat(generation["published_at"]).astimezone(ZoneInfo(settings.timezone))
+    counts, disk = generation["counts"], size(generation["bytes"])
+    relations = number(counts["asset_asset_edges"], "relation")
+    contents = f"{number(counts['records'], 'record')}, {number(counts['chunks'], 'passage')}, {relations}"
+    print(f"Generation {generation['number']}, published {moment(published)}, {disk}: {contents}.")
+    if "collection" in generation:
+        location = f"{generation['server']}, collection {generation['collection']}"
+        print(f"Its vectors are on Qdrant at {location}.")
+    print(_search_mode(status, settings))
+    for figures in status.evaluations:
+        shares = ", ".join(f"{name} {share:.4f}" for name, share in figures.items() if name != "questions")
+        print(f"Measured on {figures['questions']:g} questions: {shares}.")
+
+
+def _search_mode(status: Status, settings: Settings) -> str:
+    """A sentence about how the generation is searched, and whether that matches the settings."""
+    embedder = status.generation["embedder"] if status.generation else ""
     try:
         model = embedders.model(settings)
         served = embedders.query_settings(settings, embedder)
@@ -75,18 +82,18 @@ def _searched(found: Status, settings: Settings) -> str:
         return f"It is searched by words; the embedder cannot be used: {error}"
     if model is None:
         return "It is searched by words."
-    later = "" if embedder == model.name else f"; `relrag sync` adds the vectors of {model.name}"
+    pending = "" if embedder == model.name else f"; `relrag sync` adds the vectors of {model.name}"
     if served:
-        where = model.host if embedder == model.name and model.host else "on this machine"
-        return f"It is searched by words and by meaning ({embedder}, {where}){later}."
-    if not found.sync:
+        location = model.host if embedder == model.name and model.host else "on this machine"
+        return f"It is searched by words and by meaning ({embedder}, {location}){pending}."
+    if not status.sync:
         return f"It is searched by words: none of its passages is in a language of {model.name}."
-    return f"It is searched by words{later}."
+    return f"It is searched by words{pending}."
 
 
 def _newest_time(time: str, zone: ZoneInfo) -> str:
     """An ISO time by the owner's clock; a day or a year as it is."""
-    return f"{datetime.fromisoformat(time).astimezone(zone):%Y-%m-%d %H:%M}" if "T" in time else time
+    return moment(datetime.fromisoformat(time).astimezone(zone)) if "T" in time else time
 
 
 def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
@@ -104,26 +111,26 @@ def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
 
 
 def print_failures(settings: Settings, as_json: bool) -> None:
-    """Each item that could not be read, then each file that no source reads, with the reason and the remedy."""
-    failed = [one for source in settings.sources for one in load_failures(settings.home_path, source.name)]
+    """Prints each unit that could not be read, then each file that no source reads, with reason and remedy."""
+    failures = [failure for source in settings.sources for failure in load_failures(settings.home_path, source.name)]
     unread = unread_files.find_unread(settings).files()
     if as_json:
-        listed = [*map(asdict, failed), *map(_as_failure, unread)]
-        print(json.dumps(listed, indent=1, ensure_ascii=False))
+        rows = [*map(asdict, failures), *map(_as_failure, unread)]
+        print(json.dumps(rows, indent=1, ensure_ascii=False))
         return
-    for one in failed:
-        print(safe(": ".join(_parts(one)).replace("\n", " ")))
+    for failure in failures:
+        print(safe(": ".join(_parts(failure)).replace("\n", " ")))
     for file in unread:
         print(safe(f"not read: {file.path}: {file.reason}; {file.remedy}".replace("\n", " ")))
-    if not failed and not unread:
+    if not failures and not unread:
         print("Everything was read.")
 
 
 def _as_failure(file: unread_files.UnreadFile) -> dict[str, str | bool]:
-    """A file that no source reads, as a row beside the failures."""
+    """A file that no source reads, as a row of the list of failures."""
     return asdict(Failure("", NOT_READ, f"{file.reason}; {file.remedy}", unit=file.path))
 
 
-def _parts(one: Failure) -> Iterator[str]:
-    place = ", ".join(part for part in (one.unit, one.location) if part)
-    yield from (part for part in (one.source, place, one.fault, one.message) if part)
+def _parts(failure: Failure) -> Iterator[str]:
+    location = ", ".join(part for part in (failure.unit, failure.location) if part)
+    yield from (part for part in (failure.source, location, failure.fault, failure.message) if part)

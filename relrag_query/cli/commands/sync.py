@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from relrag_pipelines.orchestration.runner import RunOutcome
 
 _WORKER_MODULES = ("relrag_pipelines.stages.month_stages", "relrag_pipelines.stores.vectors")
-"""what the further processes of a sync need, imported while this one plans"""
+"""modules that the worker processes import while this process plans"""
 
 
 def sync(
@@ -69,7 +69,7 @@ def sync(
     """Brings the index up to date with the sources; returns the exit code.
 
     Failures that the last sync reported do not count, unless `strict`. With `as_json` the result is an object on
-    standard output, and what is said meanwhile goes to standard error.
+    standard output, and all other output goes to standard error.
     """
     if not as_json:
         return _sync(config, full=full, accept_deletions=accept_deletions, strict=strict, wait=wait)
@@ -81,12 +81,14 @@ def sync(
 
 def _result(settings: Settings, code: int) -> dict[str, Any]:
     """The result of a sync: every failure, and every file that no source reads."""
-    failures = [one for source in settings.sources for one in unit_state.load_failures(settings.home_path, source.name)]
+    failures = [
+        failure for source in settings.sources for failure in unit_state.load_failures(settings.home_path, source.name)
+    ]
     unread = unread_files.find_unread(settings).files()
     return {
         "exit_code": code,
         "generation": generations.current_number(settings.home_path),
-        "failures": [asdict(one) for one in failures],
+        "failures": [asdict(failure) for failure in failures],
         "unread_files": [asdict(file) for file in unread],
     }
 
@@ -94,9 +96,9 @@ def _result(settings: Settings, code: int) -> dict[str, Any]:
 def _sync(config: Path | None, *, full: bool, accept_deletions: bool, strict: bool, wait: float) -> int:
     workspace = Workspace(settings_module.load(config), listings={})
     require_sources(workspace)
-    started = time.monotonic()
-    with _with_room(workspace), lock.writing(workspace.home, "relrag sync", wait):
-        _tidy(workspace)
+    start = time.monotonic()
+    with _explain_full_disk(workspace), lock.writing(workspace.home, "relrag sync", wait):
+        _clean_up(workspace)
         _remove_leftovers(workspace, accept_deletions)
         todo = plans.build_plan(workspace)
         if todo.empty and not full:
@@ -104,32 +106,32 @@ def _sync(config: Path | None, *, full: bool, accept_deletions: bool, strict: bo
             number = generations.current_number(workspace.home)
             print(f"Nothing to do: generation {number} is up to date{scope_note(todo)}.")
             return report_failures(workspace, todo, strict)
-        ahead = cost_ahead(workspace, todo)
-        print_plan(todo, ahead, workspace.settings, reading_ahead(workspace, todo))
+        cost = cost_ahead(workspace, todo)
+        print_plan(todo, cost, workspace.settings, reading_ahead(workspace, todo))
         print_graphs(todo, workspace.settings)
-        _require_services(workspace.settings, remote_embedder=bool(ahead and ahead.host))
+        _require_services(workspace.settings, remote_embedder=bool(cost and cost.host))
         if not workspace.settings.pii_redaction_enabled:
             print("warning: redaction is off, so personal data is indexed as it is (pii_redaction_enabled)")
         outcome = _run(workspace, todo, full=full, accept_deletions=accept_deletions)
         if not outcome.errors:
-            return _finish(workspace, todo, outcome, started, strict)
+            return _finish(workspace, todo, outcome, start, strict)
     if _needs_deletion_consent(outcome):
         return _sync(config, full=full, accept_deletions=True, strict=strict, wait=wait)
-    return _not_finished(workspace, outcome, started)
+    return _report_unfinished(workspace, outcome, start)
 
 
 def _run(workspace: Workspace, todo: Plan, *, full: bool, accept_deletions: bool) -> RunOutcome:
     """Carries out the plan, and shows progress on the terminal."""
     with _worker_pool(todo.large or full) as pool:
-        # imported only now: an unchanged archive is told so in less time than this import takes
+        # imported only now: checking an unchanged archive takes less time than this import
         from relrag_pipelines.orchestration.runner import sync as run
 
-        with _collecting_seldom(), show_progress() as show:
-            busy = replace(workspace, progress=show, pool=pool)
-            return run(busy, todo, full=full, accept_deletions=accept_deletions)
+        with _reduced_gc(), show_progress() as show:
+            run_workspace = replace(workspace, progress=show, pool=pool)
+            return run(run_workspace, todo, full=full, accept_deletions=accept_deletions)
 
 
-def _tidy(workspace: Workspace) -> None:
+def _clean_up(workspace: Workspace) -> None:
     """Finishes or removes what earlier runs left behind."""
     access.restrict_folder(workspace.home)
     _resume_forgetting(workspace)
@@ -158,20 +160,20 @@ def _resume_forgetting(workspace: Workspace) -> None:
 
 
 @contextmanager
-def _with_room(workspace: Workspace) -> Iterator[None]:
-    """Turns any library's error about a full disk into one that says how much space is needed."""
+def _explain_full_disk(workspace: Workspace) -> Iterator[None]:
+    """Replaces any error about a full disk by an error that says how much space is needed."""
     try:
         yield
     except Exception as error:
         if not disk_full.is_disk_full_error(error):
             raise
-        told = disk_full.DiskFull(f"{disk_full.FULL}: {_need(workspace)}")
+        disk_error = disk_full.DiskFull(f"{disk_full.FULL}: {_space_needed(workspace)}")
     else:
         return
-    raise told
+    raise disk_error
 
 
-def _need(workspace: Workspace) -> str:
+def _space_needed(workspace: Workspace) -> str:
     settings = workspace.settings
     return (
         f"a sync needs up to {size(disk_space.required_bytes(settings))} in {settings.home_path}, where "
@@ -183,19 +185,19 @@ def _need(workspace: Workspace) -> str:
 def _end_orphans(workspace: Workspace) -> None:
     """Ends runs that Dagster shows as queued or running although no process works on them."""
     try:
-        left = dagster_runs.count_unfinished(workspace.home)
-    except sqlite3.Error:  # `relrag doctor` says what to do about it; the archive itself is up to date
+        count = dagster_runs.count_unfinished(workspace.home)
+    except sqlite3.Error:  # `relrag doctor` gives advice; the archive itself is up to date
         return
-    if left:
+    if count:
         from relrag_pipelines.orchestration.runner import end_orphans
 
         end_orphans(workspace)
 
 
 @contextmanager
-def _worker_pool(much: bool) -> Iterator[workers.Pool | None]:
-    """More processes if there is much to do; they end with this one."""
-    pool = workers.start_pool(modules=_WORKER_MODULES) if much else None
+def _worker_pool(is_large: bool) -> Iterator[workers.Pool | None]:
+    """A pool of worker processes for a large plan, else None; the workers end with this process."""
+    pool = workers.start_pool(modules=_WORKER_MODULES) if is_large else None
     try:
         yield pool
     finally:
@@ -203,22 +205,22 @@ def _worker_pool(much: bool) -> Iterator[workers.Pool | None]:
 
 
 @contextmanager
-def _collecting_seldom() -> Iterator[None]:
-    usual = gc.get_threshold()
+def _reduced_gc() -> Iterator[None]:
+    threshold = gc.get_threshold()
     workers.reduce_gc()
     try:
         yield
     finally:
-        gc.set_threshold(*usual)
-        gc.freeze()  # the process is about to end, and would look through all that it holds once more
+        gc.set_threshold(*threshold)
+        gc.freeze()  # the process ends soon, and need not scan all its objects once more
 
 
 def _needs_deletion_consent(outcome: RunOutcome) -> bool:
-    """Asks on a terminal about deletions that were refused."""
-    refused = [error for error in outcome.errors if "--accept-deletions" in error]
-    if not refused or not sys.stdin.isatty():
+    """Whether deletions were refused and the user, asked on a terminal, accepts them."""
+    refusals = [error for error in outcome.errors if "--accept-deletions" in error]
+    if not refusals or not sys.stdin.isatty():
         return False
-    print("\n".join(refused))
+    print("\n".join(refusals))
     return input("Delete them? [y/N] ").strip().lower() in {"y", "yes"}
 
 
@@ -233,52 +235,52 @@ def backfill(
             raise SettingsError(f'"{month}" is not a month; write it as YYYY-MM')
     if first > last:
         raise SettingsError(f"--from {first} is later than --to {last}")
-    started = time.monotonic()
+    start = time.monotonic()
     from relrag_pipelines.orchestration.runner import backfill as run
 
-    with _with_room(workspace), lock.writing(workspace.home, "relrag backfill", wait), show_progress() as show:
+    with _explain_full_disk(workspace), lock.writing(workspace.home, "relrag backfill", wait), show_progress() as show:
         outcome = run(Workspace(workspace.settings, show), source, first, last)
         if not outcome.errors:
-            return _finish(workspace, Plan(), outcome, started, strict)
-    return _not_finished(workspace, outcome, started)
+            return _finish(workspace, Plan(), outcome, start, strict)
+    return _report_unfinished(workspace, outcome, start)
 
 
-def _remove_leftovers(workspace: Workspace, accepted: bool) -> None:
-    """Removes stored sources that are no longer in relrag.toml, if that was accepted; else lists them."""
+def _remove_leftovers(workspace: Workspace, accept_deletions: bool) -> None:
+    """Removes stored sources that are no longer in relrag.toml, if `accept_deletions`; else lists them."""
     for name in unread_files.unconfigured_sources(workspace.settings):
-        if accepted:
+        if accept_deletions:
             lake.remove(workspace.home, name)
             print(f"{name}: no longer in {settings_module.CONFIG_NAME}; all its stored data was removed")
         else:
             print(unread_files.describe_unconfigured(name))
 
 
-def _finish(workspace: Workspace, todo: Plan, outcome: RunOutcome, started: float, strict: bool) -> int:
+def _finish(workspace: Workspace, todo: Plan, outcome: RunOutcome, start: float, strict: bool) -> int:
     for warning in outcome.warnings:
         print(f"warning: {warning}")
     with generations.open_current(workspace.home) as current:
         counts = current.manifest["counts"]
-        meant = f" ({_embedded(workspace)} found by meaning too)" if current.manifest.get("embedder") else ""
+        dense = f" ({_embedded_count(workspace)} found by meaning too)" if current.manifest.get("embedder") else ""
     print(
-        f"Generation {outcome.generation}: {counts['records']} records, {counts['chunks']} passages{meant}, "
-        f"{counts['asset_asset_edges']} relations; {time.monotonic() - started:.1f} s."
+        f"Generation {outcome.generation}: {counts['records']} records, {counts['chunks']} passages{dense}, "
+        f"{counts['asset_asset_edges']} relations; {time.monotonic() - start:.1f} s."
     )
     return max(report_failures(workspace, todo, strict), WITH_FAILURES if outcome.warnings else DONE)
 
 
-def _not_finished(workspace: Workspace, outcome: RunOutcome, started: float) -> int:
+def _report_unfinished(workspace: Workspace, outcome: RunOutcome, start: float) -> int:
     for warning in outcome.warnings:
         print(f"warning: {warning}")
     for error in outcome.errors:
         print(f"error: {error}")
     if any(disk_full.FULL in error for error in outcome.errors):
-        print(f"error: {_need(workspace)}")
-    served = f"generation {outcome.generation} is served" if outcome.generation else "nothing is published yet"
-    print(f"Not finished after {time.monotonic() - started:.1f} s; {served}.")
+        print(f"error: {_space_needed(workspace)}")
+    outcome_note = f"generation {outcome.generation} is served" if outcome.generation else "nothing is published yet"
+    print(f"Not finished after {time.monotonic() - start:.1f} s; {outcome_note}.")
     return COULD_NOT
 
 
-def _embedded(workspace: Workspace) -> int:
+def _embedded_count(workspace: Workspace) -> int:
     """How many passages have a dense vector."""
-    months = [lake.manifest(workspace.home, "embeddings", one.name) for one in workspace.settings.sources]
+    months = [lake.manifest(workspace.home, "embeddings", source.name) for source in workspace.settings.sources]
     return sum(entry.rows for entries in months for entry in entries.values())

@@ -19,15 +19,15 @@ from relrag_pipelines.stores import daemon_lock
 from relrag_pipelines.ui import login as logins
 
 HOST = "127.0.0.1"
-USUAL_PORT = 3000
-_THIS_MACHINE = (HOST, "localhost", "::1")
-_LOOK_SECONDS = 0.5
+DEFAULT_PORT = 3000
+_LOCAL_HOSTS = (HOST, "localhost", "::1")
+_POLL_SECONDS = 0.5
 
 
 def ui(
     config: Path | None = None,
     *,
-    port: int = USUAL_PORT,
+    port: int = DEFAULT_PORT,
     read_only: bool = False,
     host: str = HOST,
     login: bool = False,
@@ -49,35 +49,35 @@ def ui(
     access.restrict_folder(settings.home_path)
     commands = _commands(host, port, settings.ui_public_url, read_only)
     log = folder / "ui.log"
-    if host not in _THIS_MACHINE and not settings.ui_public_url.startswith("https:"):
+    if host not in _LOCAL_HOSTS and not settings.ui_public_url.startswith("https:"):
         print(
             "warning: pages and logins cross the network unencrypted; docs/deploy.md shows a proxy that encrypts them"
         )
     print(f"Output of the UI and its runs goes to {log}; stop it with Ctrl-C", flush=True)
-    tell = _teller(folder, port, read_only)
-    # held by what can start a queued run, for as long as it lives
-    held = nullcontext() if read_only else daemon_lock.alive(settings.home_path)
-    return _serve(commands, environment, log, held, tell)
+    print_address = _address_printer(folder, port, read_only)
+    # the processes that can start a queued run hold this lock while they live
+    queue_lock = nullcontext() if read_only else daemon_lock.alive(settings.home_path)
+    return _serve(commands, environment, log, queue_lock, print_address)
 
 
 def _serve(
     commands: list[list[str]],
     environment: dict[str, str],
     log: Path,
-    held: AbstractContextManager[int | None],
-    tell: Callable[[], bool],
+    queue_lock: AbstractContextManager[int | None],
+    print_address: Callable[[], bool],
 ) -> int:
-    """Starts the processes, which inherit the lock `held`, and waits for an interrupt; returns the exit code."""
+    """Starts the processes, which inherit `queue_lock`, and waits for an interrupt; returns the exit code."""
     # the processes that load the definitions listen on Unix sockets in a folder that nobody else can open
-    with tempfile.TemporaryDirectory(prefix="relrag-") as sockets, log.open("wb") as out:
+    with tempfile.TemporaryDirectory(prefix="relrag-") as sockets, log.open("wb") as log_file:
         environment["TMPDIR"] = sockets
-        with held as file:
-            kept = () if file is None else (file,)
-            started = [
-                subprocess.Popen(command, env=environment, stdout=out, stderr=out, pass_fds=kept)
+        with queue_lock as file:
+            descriptors = () if file is None else (file,)
+            processes = [
+                subprocess.Popen(command, env=environment, stdout=log_file, stderr=log_file, pass_fds=descriptors)
                 for command in commands
             ]
-        return _until_interrupted(started, tell)
+        return _wait_for_interrupt(processes, print_address)
 
 
 def _commands(host: str, port: int, public_url: str, read_only: bool) -> list[list[str]]:
@@ -94,48 +94,48 @@ def _commands(host: str, port: int, public_url: str, read_only: bool) -> list[li
 def _link(folder: Path, port: int) -> str:
     if link := logins.link(folder, port):
         return link
-    option = "" if port == USUAL_PORT else f" --port {port}"
+    option = "" if port == DEFAULT_PORT else f" --port {port}"
     raise SettingsError(f"no UI of this archive runs on port {port}; start it with: relrag ui{option}")
 
 
-def _teller(folder: Path, port: int, read_only: bool) -> Callable[[], bool]:
-    """Prints the address as soon as the UI can be opened; a login link only on a terminal."""
+def _address_printer(folder: Path, port: int, read_only: bool) -> Callable[[], bool]:
+    """A function that prints the address once the UI answers, with a login link only on a terminal."""
     path = logins.key_file(folder, port)
-    earlier = path.read_bytes() if path.exists() else b""  # of a web server that was killed
+    old_key = path.read_bytes() if path.exists() else b""  # of a web server that was killed
 
     def tell() -> bool:
-        if not path.exists() or path.read_bytes() == earlier:
+        if not path.exists() or path.read_bytes() == old_key:
             return False
         kind = "Dagster UI (read-only)" if read_only else "Dagster UI"
-        option = "" if port == USUAL_PORT else f" --port {port}"
-        another = f"relrag ui --login{option}"
+        option = "" if port == DEFAULT_PORT else f" --port {port}"
+        command = f"relrag ui --login{option}"
         if sys.stdout.isatty():
             print(f"{kind}: {_link(folder, port)}")
-            print(f"The link logs in once, within an hour; another one: {another}", flush=True)
+            print(f"The link logs in once, within an hour; another one: {command}", flush=True)
         else:
-            print(f"{kind}: ready; a link to log in: {another}", flush=True)
+            print(f"{kind}: ready; a link to log in: {command}", flush=True)
         return True
 
     return tell
 
 
-def _until_interrupted(started: list[subprocess.Popen[bytes]], tell: Callable[[], bool]) -> int:
+def _wait_for_interrupt(processes: list[subprocess.Popen[bytes]], print_address: Callable[[], bool]) -> int:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, stop)
-    told = False
+    is_announced = False
     try:
-        while all(process.poll() is None for process in started):
-            told = told or tell()
-            time.sleep(_LOOK_SECONDS)
-        if (code := started[0].poll()) is not None:
+        while all(process.poll() is None for process in processes):
+            is_announced = is_announced or print_address()
+            time.sleep(_POLL_SECONDS)
+        if (code := processes[0].poll()) is not None:
             raise SettingsError(f"the web server ended with {code}; is the port in use? choose another with --port")
-        raise SettingsError(f"Dagster's daemon ended with {started[-1].poll()}; ui.log says why")
+        raise SettingsError(f"Dagster's daemon ended with {processes[-1].poll()}; ui.log says why")
     except KeyboardInterrupt:
         return 0
     finally:
-        for process in started:
+        for process in processes:
             process.send_signal(signal.SIGINT)
-        for process in started:
+        for process in processes:
             process.wait()

@@ -1,4 +1,4 @@
-"""`relrag verify`: reads everything stored again, names what differs, and rebuilds it on request."""
+"""`relrag verify`: reads all stored files again, lists those that differ, and rebuilds them on request."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from relrag_query.display.inert_text import safe
 
 
 def verify(config: Path | None = None, *, repair: bool = False, as_json: bool = False, wait: float = 0) -> int:
-    """Prints what is not as it was written; with `repair` rebuilds it first. Returns the exit code."""
+    """Prints the files that differ from what was written; with `repair` rebuilds them. Returns the exit code."""
     workspace = Workspace(settings_module.load(config))
     home = workspace.home
     if not home.exists():
         print(f"Nothing is stored in {home} yet.")
         return 0
     with lock.writing(home, "relrag verify", wait):
-        found = verify_home(home)
+        findings = verify_home(home)
         if as_json:
-            print_json([{"path": finding.path, "problem": finding.problem} for finding in found])
-            return 1 if found else 0
-        _print(found)
-        if found and repair:
-            found = _repaired(workspace, config, found)
+            print_json([{"path": finding.path, "problem": finding.problem} for finding in findings])
+            return 1 if findings else 0
+        _print(findings)
+        if findings and repair:
+            findings = _repair_and_sync(workspace, config, findings)
         files = sum(1 for _ in atomic.files(home))
-    if not found:
+    if not findings:
         print(f"Everything is as it was written: {number(files, 'file')}.")
-        _say_what_is_not_covered(home)
+        _print_uncovered(home)
         return 0
     if repair:
-        print(f"{number(len(found), 'file')} could not be repaired; they are named above.")
+        print(f"{number(len(findings), 'file')} could not be repaired; they are named above.")
     else:
-        what = number(len(found), "file is", "files are")
+        what = number(len(findings), "file is", "files are")
         print(f"{what} not as written, of {files:,}. `relrag verify --repair` rebuilds what it can.")
     return 1
 
 
 def scan_pii(config: Path | None = None, *, wait: float = 0) -> int:
-    """Prints where replaced values occur outside private/, but not the values. Returns the exit code."""
+    """Prints where redacted values occur outside private/, but not the values. Returns the exit code."""
     from relrag_pipelines.publishing import leak_scan
 
     workspace = Workspace(settings_module.load(config))
@@ -55,39 +55,39 @@ def scan_pii(config: Path | None = None, *, wait: float = 0) -> int:
         print("Redaction is off (pii_redaction_enabled), so there are no replaced values to look for.")
         return 0
     with lock.writing(home, "relrag verify --pii", wait):
-        seen = leak_scan.scan_home(workspace)
-    for leak in seen.leaks:
+        scan = leak_scan.scan_home(workspace)
+    for leak in scan.leaks:
         print(safe(f"{leak.path} {leak.table} {leak.record} {leak.entity}"))
-    for unread in seen.unread:
+    for unread in scan.unread:
         print(safe(f"{unread} could not be read"))
-    if not seen.leaks and not seen.unread:
-        print(f"No replaced value was found in {number(seen.files, 'file')} outside private/.")
+    if not scan.leaks and not scan.unread:
+        print(f"No replaced value was found in {number(scan.files, 'file')} outside private/.")
         return 0
-    rows, files = number(len(seen.leaks), "find"), number(seen.files, "file")
-    print(f"{rows} in {files} outside private/; {number(len(seen.unread), 'file')} could not be read.")
+    rows, files = number(len(scan.leaks), "find"), number(scan.files, "file")
+    print(f"{rows} in {files} outside private/; {number(len(scan.unread), 'file')} could not be read.")
     return 1
 
 
-def _repaired(workspace: Workspace, config: Path | None, found: list[Finding]) -> list[Finding]:
-    """Repairs and syncs; prints and returns what is still wrong."""
+def _repair_and_sync(workspace: Workspace, config: Path | None, findings: list[Finding]) -> list[Finding]:
+    """Repairs and syncs; prints and returns the remaining findings."""
     from relrag_pipelines.maintenance.repair import repair
     from relrag_query.cli.commands.sync import sync
 
-    for line in repair(workspace, found):
+    for line in repair(workspace, findings):
         print(f"repair: {safe(line)}")
     sync(config)
-    left = verify_home(workspace.home)
-    _print(left)
-    return left
+    remaining = verify_home(workspace.home)
+    _print(remaining)
+    return remaining
 
 
-def _print(found: list[Finding]) -> None:
-    for finding in found:
+def _print(findings: list[Finding]) -> None:
+    for finding in findings:
         print(safe(f"{finding.path} {finding.problem}"))
 
 
-def _say_what_is_not_covered(home: Path) -> None:
-    """Dagster's files are written by Dagster, which keeps no hash of them; nor does a server, of vectors."""
+def _print_uncovered(home: Path) -> None:
+    """Prints which data has no stored hash: vectors on a server, and Dagster's databases."""
     if any(generation_damage.on_server(home, number) for number in generations.numbers(home)):
         print("For vectors on a server, the number of points was checked, but not every value.")
     files = [name for name in atomic.files(home) if name.startswith("dagster/")]

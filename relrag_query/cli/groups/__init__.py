@@ -1,1 +1,1 @@
-"""The commands with their options; what they do is in `commands`."""
+"""The commands with their options and help texts; `commands` implements them."""

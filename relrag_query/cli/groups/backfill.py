@@ -28,8 +28,8 @@ def backfill(
     """
     if context.invoked_subcommand:
         return
-    for option, given in (("--source", source), ("--from", first), ("--to", last)):
-        if not given:
+    for option, value in (("--source", source), ("--from", first), ("--to", last)):
+        if not value:
             raise typer.BadParameter(f"Missing option '{option}'; `relrag backfill legacy` needs none.")
     dispatch.run("sync", "backfill", source, first, last, config, strict=strict, wait=wait)
 

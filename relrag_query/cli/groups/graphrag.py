@@ -29,9 +29,9 @@ def query(
     config: Config = None,
 ) -> None:
     """Answer a question from a GraphRAG index, with citations."""
-    asked = " ".join(question)
-    shown = {"method": method, "show_sources": show_sources, "documents": documents, "limit": limit}
-    dispatch.run("graphrag", "query", collection, asked, config, as_json=as_json, **shown)
+    words = " ".join(question)
+    options = {"method": method, "show_sources": show_sources, "documents": documents, "limit": limit}
+    dispatch.run("graphrag", "query", collection, words, config, as_json=as_json, **options)
 
 
 @app.command("add", epilog="Example: relrag graphrag add books ~/graphrag/output")

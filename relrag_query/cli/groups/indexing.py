@@ -87,8 +87,8 @@ def forget(
         dispatch.run("forget", "list_rules", config)
     if undo is not None:
         dispatch.run("forget", "undo", undo, config, wait=wait)
-    wanted = dispatch.load("forget").ForgetRequest(refs or (), source, person, before)
-    dispatch.run("forget", "forget", wanted, config, yes=yes, wait=wait)
+    request = dispatch.load("forget").ForgetRequest(refs or (), source, person, before)
+    dispatch.run("forget", "forget", request, config, yes=yes, wait=wait)
 
 
 @app.command(epilog="Example: relrag status --failures")

@@ -90,8 +90,8 @@ def relate(
     config: Config = None,
 ) -> None:
     """State how one person is related to another, or change it."""
-    about: dict[str, Any] = {"description": description, "attitude": attitude, "proximity": proximity}
-    dispatch.run("people", "relate", name, other, type_, config, **about, notes=note or (), remove=remove, wait=wait)
+    fields: dict[str, Any] = {"description": description, "attitude": attitude, "proximity": proximity}
+    dispatch.run("people", "relate", name, other, type_, config, **fields, notes=note or (), remove=remove, wait=wait)
 
 
 @app.command("note", epilog='Example: relrag people note "Dana Levi" "Petr Kolar" mentor "lent her the cello"')

@@ -163,5 +163,5 @@ def evaluate(
     """Measure the answers to questions whose answers are known."""
     if history:
         dispatch.run("evaluate", "history", config, as_json=as_json)
-    given = [path for path in (corpus_questions, sources, answers) if path]
-    dispatch.run("evaluate", "evaluate", given, k, config, as_json=as_json)
+    files = [path for path in (corpus_questions, sources, answers) if path]
+    dispatch.run("evaluate", "evaluate", files, k, config, as_json=as_json)

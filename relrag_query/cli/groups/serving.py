@@ -51,8 +51,8 @@ def serve(
     Whoever opens the link that is printed is logged in for 30 days (login_days); it works once. --login prints another
     one. --log-out ends all logins, and --new-token does so too.
     """
-    asked = {"port": port, "host": host, "login": login, "token": token, "new_token": new_token, "log_out": log_out}
-    dispatch.run("serve", "serve", config, **asked, index=index, unix_socket=socket, processes=processes)
+    options = {"port": port, "host": host, "login": login, "token": token, "new_token": new_token, "log_out": log_out}
+    dispatch.run("serve", "serve", config, **options, index=index, unix_socket=socket, processes=processes)
 
 
 @app.command(epilog="Example: relrag mcp --config ~/archive/relrag.toml")

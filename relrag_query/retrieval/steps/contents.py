@@ -1,4 +1,4 @@
-"""Loads what a hit holds beside its passage: messages of a chat window, fields of its kind, how sure its time is."""
+"""Loads further fields of hits: the messages of a chat window, fields of a record's kind, the quality of its date."""
 
 from __future__ import annotations
 
@@ -11,68 +11,81 @@ from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit, Message
 from relrag_query.retrieval.term_coverage import term_coverage, tokens
 
-_NEAR_BEST = 0.7
+_MIN_SHARE_OF_BEST = 0.7
 """messages that cover less than this share of what the best of their window covers are not shown"""
 
 
 def with_messages(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
     """The hits with the messages of their members, as far as these exist, in order of time."""
     members = list(dict.fromkeys(ref for hit in hits for ref in hit.members))
-    known = catalog_reader.messages(context.connection, members) if members else {}
+    messages_by_ref = catalog_reader.messages(context.connection, members) if members else {}
 
     def messages_of(hit: Hit) -> tuple[Message, ...]:
-        return tuple(sorted((known[ref] for ref in hit.members if ref in known), key=lambda one: one.ts or 0))
+        return tuple(
+            sorted(
+                (messages_by_ref[ref] for ref in hit.members if ref in messages_by_ref),
+                key=lambda message: message.ts or 0,
+            )
+        )
 
     return [replace(hit, messages=messages_of(hit)) if hit.members else hit for hit in hits]
 
 
 def match_messages(hit: Hit, matches: Callable[[Message], bool]) -> Hit:
     """The hit with the positions of the messages that match."""
-    return replace(hit, matching=tuple(place for place, one in enumerate(hit.messages) if matches(one)))
+    return replace(hit, matching=tuple(position for position, message in enumerate(hit.messages) if matches(message)))
 
 
 def load_messages(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """Gives each chat window its messages, and says which of them hold words of the question.
+    """Loads the messages of each chat window, and marks those that contain words of the question.
 
-    A message is shown once: a later window whose matching messages all stand in earlier ones is dropped.
+    A message is shown once: a later window is dropped if earlier ones contain all its matching messages.
     """
     shown: set[str] = set()
-    kept: list[Hit] = []
+    new_hits: list[Hit] = []
     for hit in with_messages(hits, context):
-        shares = [term_coverage(context.terms, tokens(f"{one.sender or ''}\n{one.text}")) for one in hit.messages]
-        least = _NEAR_BEST * max(shares, default=0.0)
-        telling = {one.asset_id for one, share in zip(hit.messages, shares, strict=True) if share and share >= least}
-        new = telling - shown
-        if new or not telling:
-            matching = tuple(place for place, one in enumerate(hit.messages) if one.asset_id in new)
-            kept.append(replace(hit, matching=matching))
-        shown |= telling
-    return kept
+        shares = [
+            term_coverage(context.terms, tokens(f"{message.sender or ''}\n{message.text}")) for message in hit.messages
+        ]
+        min_share = _MIN_SHARE_OF_BEST * max(shares, default=0.0)
+        matching_ids = {
+            message.asset_id
+            for message, share in zip(hit.messages, shares, strict=True)
+            if share and share >= min_share
+        }
+        new = matching_ids - shown
+        if new or not matching_ids:
+            matching = tuple(position for position, message in enumerate(hit.messages) if message.asset_id in new)
+            new_hits.append(replace(hit, matching=matching))
+        shown |= matching_ids
+    return new_hits
 
 
 def load_extra(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """Gives commits and code what only they have: hash, class, method."""
+    """Loads the fields that only commits and code have: hash, class, method."""
     own = {hit.chunk.asset_id for hit in hits if record_type(hit.chunk.rag_source_type).details}
-    known = catalog_reader.extras(context.connection, sorted(own)) if own else {}
-    return [replace(hit, extra=known.get(hit.chunk.asset_id, {})) if hit.chunk.asset_id in own else hit for hit in hits]
+    extras = catalog_reader.extras(context.connection, sorted(own)) if own else {}
+    return [
+        replace(hit, extra=extras.get(hit.chunk.asset_id, {})) if hit.chunk.asset_id in own else hit for hit in hits
+    ]
 
 
 def load_dates(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """Says of each hit how its time is known: that of a document may be the time of its file.
+    """Sets the date quality of each hit: the time of a document may be that of its file.
 
-    No words of the question are found in a day that is not known: its timestamp is only what is.
+    The timestamp is cut to the parts that are known, so that no word of the question matches an unknown day.
     """
     return [_dated(hit, hit.chunk.date_quality or "") if _may_be_undated(hit) else hit for hit in hits]
 
 
 def _dated(hit: Hit, quality: str) -> Hit:
     chunk = hit.chunk
-    if (known := {"modified": 0, "year": len("2025")}.get(quality)) is not None:
-        chunk = replace(chunk, timestamp=(chunk.timestamp or "")[:known] or None)
+    if (date_length := {"modified": 0, "year": len("2025")}.get(quality)) is not None:
+        chunk = replace(chunk, timestamp=(chunk.timestamp or "")[:date_length] or None)
     return replace(hit, date_quality=quality, chunk=chunk)
 
 
 def _may_be_undated(hit: Hit) -> bool:
-    """Messages have times, what is attached has that of its message, and cards tell when they were changed."""
+    """Messages have exact times, attachments have that of their message, and cards have the time of their change."""
     kind = record_type(hit.chunk.rag_source_type)
     return not (hit.date_quality or kind.chat or kind.mail or kind.part_of or kind.card or kind.about_people)

@@ -1,4 +1,4 @@
-"""Step 4, document chunks: the other passages of each hit's record. They share the decision on their hit."""
+"""Step 4, document chunks: adds the other passages of each hit's record, shown or hidden together with the hit."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
 
-_SPARE = 4
-"""so many times the hits wanted are there with their siblings"""
+_SIBLINGS_FACTOR = 4
+"""largest number of hits and siblings together, as a multiple of the limit"""
 
 
 def add_siblings(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """The other passages of each hit's record, straight behind it, in the order of the text."""
-    return expand_document_chunks(hits, context, max_total=context.limit * _SPARE)
+    """The hits, each followed by the other passages of its record, in the order of the text."""
+    return expand_document_chunks(hits, context, max_total=context.limit * _SIBLINGS_FACTOR)
 
 
 def expand_document_chunks(hits: list[Hit], context: QueryContext, max_total: int) -> list[Hit]:
@@ -37,8 +37,8 @@ def expand_document_chunks(hits: list[Hit], context: QueryContext, max_total: in
         if len(siblings) < room:
             siblings.append(_sibling(chunk, owner))
     context.note("siblings", f"{sum(map(len, added.values()))} passages of the same records added")
-    ordered = {owner: sorted(found, key=lambda one: one.chunk.chunk_index) for owner, found in added.items()}
-    return [one for hit in hits for one in (hit, *ordered.get(hit.chunk.chunk_id, ()))]
+    ordered = {owner: sorted(siblings, key=lambda hit: hit.chunk.chunk_index) for owner, siblings in added.items()}
+    return [passage for hit in hits for passage in (hit, *ordered.get(hit.chunk.chunk_id, ()))]
 
 
 def _sibling(chunk: Chunk, owner: Hit) -> Hit:

@@ -1,4 +1,4 @@
-"""Loads what matters of hits that are mail: whether they were sent to many, and their labels."""
+"""Loads fields of hits that are mail: whether they are bulk mail, and their labels."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
 
-_TO_MANY = frozenset({"list_id", "unsubscribe", "precedence", "campaign"})
-"""why a mail counts as bulk: not lists that people post to, nor bills that a mass mailer sends"""
+_BULK_REASONS = frozenset({"list_id", "unsubscribe", "precedence", "campaign"})
+"""reasons that mark a mail as bulk: neither discussion lists nor bills sent by a mass mailer"""
 
 
 def bulk_hits(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
-    """Those of the hits that are mail which was sent to many, or attached to it."""
-    return [hit for hit, extra in _mail_extras(hits, context) if extra.get("bulk") in _TO_MANY]
+    """The hits that are bulk mail, or attached to it."""
+    return [hit for hit, extra in _mail_extras(hits, context) if extra.get("bulk") in _BULK_REASONS]
 
 
 def labelled_hits(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
-    """Those of the hits that are mail under an excluded label, or attached to it.
+    """The hits that are mail with an excluded label, or attached to it.
 
-    Gmail calls what is in its tab of promotions `Category Promotions`.
+    Gmail labels the mail in its tab of promotions `Category Promotions`.
     """
 
     def has_excluded_label(extra: dict[str, Any]) -> bool:
@@ -33,15 +33,15 @@ def labelled_hits(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
 
 
 def _mail_extras(hits: Sequence[Hit], context: QueryContext) -> list[tuple[Hit, dict[str, Any]]]:
-    """The hits that are mail or attached to it, with what only mail has."""
+    """The hits that are mail or attached to it, with the mail's own fields."""
     mails = [
         (hit, hit.chunk.parent_asset_id if record_type(hit.chunk.rag_source_type).part_of else hit.chunk.asset_id)
         for hit in hits
         if _is_mail(record_type(hit.chunk.rag_source_type))
     ]
     refs = list(dict.fromkeys(ref for _, ref in mails if ref))
-    known = catalog_reader.extras(context.connection, refs) if refs else {}
-    return [(hit, known.get(ref or "", {})) for hit, ref in mails]
+    extras = catalog_reader.extras(context.connection, refs) if refs else {}
+    return [(hit, extras.get(ref or "", {})) for hit, ref in mails]
 
 
 def _is_mail(kind: RecordType) -> bool:

@@ -29,16 +29,16 @@ from relrag_query.retrieval.fusion import similarities
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import Frequencies, idf
 
-_SEEDS = 3
+_MAX_SEEDS = 3
 """passages whose names are looked up; with four, evidence of several passages was found less often"""
-_FIRST = 2
-"""passages that keep their place"""
-_TITLE = 8.0
-"""what a name counts that is the title of a passage, and again in the passage that bears it"""
+_FIXED_HITS = 2
+"""passages whose rank is fixed"""
+_TITLE_FACTOR = 8.0
+"""factor of a name that is the title of a passage, applied again in the passage with that title"""
 _RANK_CONSTANT = 2
 """rank that is added to each in the fusion"""
-_CANDIDATES = 100
-"""passages in which the names are looked for"""
+_MAX_CANDIDATES = 100
+"""largest number of passages in which the names are searched"""
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
 """behind a title, to tell it from others: (1987 film)"""
 _WORD = re.compile(r"\w")
@@ -46,32 +46,33 @@ _WHY = "about what the best passages name"
 
 
 def expand_named_entities(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """The hits with those about what the best three name, as many as there were; as they came in other collections.
+    """Mixes passages about names in the best three hits into the hits; other collections than facts stay unchanged.
 
-    Those of the question's time and of the kinds of these three are looked for.
+    Searches within the question's time and the kinds of these three hits.
     """
-    seeds = hits[:_SEEDS]
+    seeds = hits[:_MAX_SEEDS]
     if not (context.settings.entity_expansion_enabled and seeds and all(_is_fact(hit.chunk) for hit in seeds)):
         return hits
     names = _names(seeds, context)
     if not names:
         return hits
-    known = {hit.chunk.chunk_id: hit for hit in hits}
+    hits_by_id = {hit.chunk.chunk_id: hit for hit in hits}
     where = replace(context.limits_in_time, kinds=tuple(sorted({hit.chunk.kind for hit in seeds})))
-    found = [one.chunk_id for one in context.vectors.search("\n".join(names), _CANDIDATES, where)]
-    read = catalog_reader.chunks(context.connection, [key for key in found if key not in known])
-    chunks = {key: hit.chunk for key, hit in known.items()} | read
-    named = _by_names({key: chunk for key, chunk in chunks.items() if _is_fact(chunk)}, names)
-    ordered = _fuse(list(known), named)[: max(len(hits), context.limit)]
-    added = [key for key in ordered if key not in known]
+    chunk_ids = [point.chunk_id for point in context.vectors.search("\n".join(names), _MAX_CANDIDATES, where)]
+    chunks_read = catalog_reader.chunks(context.connection, [key for key in chunk_ids if key not in hits_by_id])
+    chunks = {key: hit.chunk for key, hit in hits_by_id.items()} | chunks_read
+    ids_by_names = _by_names({key: chunk for key, chunk in chunks.items() if _is_fact(chunk)}, names)
+    ordered = _fuse(list(hits_by_id), ids_by_names)[: max(len(hits), context.limit)]
+    added = [key for key in ordered if key not in hits_by_id]
     near = _similarities(added, where, context)
-    known |= {key: Hit(chunks[key], 0.0, 0.0, similarity=near.get(key), why=_WHY) for key in added}
+    hits_by_id |= {key: Hit(chunks[key], 0.0, 0.0, similarity=near.get(key), why=_WHY) for key in added}
     scores = [hit.score for hit in hits]
     scores += [scores[-1]] * (len(ordered) - len(hits))
     context.note("entities", f"{len(names)} names looked up, {len(added)} passages added")
-    by_name = frozenset(named)
+    by_name = frozenset(ids_by_names)
     return [
-        replace(known[key], score=score, by_name=key in by_name) for key, score in zip(ordered, scores, strict=True)
+        replace(hits_by_id[key], score=score, by_name=key in by_name)
+        for key, score in zip(ordered, scores, strict=True)
     ]
 
 
@@ -83,26 +84,30 @@ def _is_fact(chunk: Chunk) -> bool:
 
 
 def _names(seeds: Sequence[Hit], context: QueryContext) -> dict[str, float]:
-    """What the passages name and the question does not -> how rare it is."""
+    """Names in the passages that the question lacks -> inverse document frequency."""
     texts = [
-        text for hit in seeds for text in (_title(hit.chunk), *(one.text for one in name_candidates(hit.chunk.text)))
+        text
+        for hit in seeds
+        for text in (_title(hit.chunk), *(candidate.text for candidate in name_candidates(hit.chunk.text)))
     ]
-    said = list(dict.fromkeys(filter(None, map(_comparable, texts))))
-    asked = _names_in(_comparable(context.search_text), _automaton(said), said)
-    return {name: _rarity(name, context.frequencies) for name in said if name not in asked}
+    names = list(dict.fromkeys(filter(None, map(_comparable, texts))))
+    question_names = _names_in(_comparable(context.search_text), _automaton(names), names)
+    return {name: _rarity(name, context.frequencies) for name in names if name not in question_names}
 
 
 def _by_names(chunks: Mapping[str, Chunk], names: Mapping[str, float]) -> list[str]:
-    """The passages that hold a name, by the weight of all that they hold, the heaviest first."""
+    """The passages that contain a name, by falling total weight of their names."""
     titles = {key: _title(chunk) for key, chunk in chunks.items()}
-    borne, listed = set(titles.values()), list(names)
+    all_titles, listed = set(titles.values()), list(names)
     automaton = _automaton(listed)
     weights: dict[str, float] = {}
     for key, chunk in chunks.items():
-        held = _names_in(f"{titles[key]}\n{_comparable(chunk.text)}", automaton, listed)
+        names_in_text = _names_in(f"{titles[key]}\n{_comparable(chunk.text)}", automaton, listed)
         weights[key] = sum(
-            names[name] ** 2 * (_TITLE if name in borne else 1.0) * (_TITLE if name == titles[key] else 1.0)
-            for name in sorted(held)
+            names[name] ** 2
+            * (_TITLE_FACTOR if name in all_titles else 1.0)
+            * (_TITLE_FACTOR if name == titles[key] else 1.0)
+            for name in sorted(names_in_text)
         )
     return sorted((key for key, weight in weights.items() if weight), key=lambda key: (-weights[key], key))
 
@@ -112,7 +117,7 @@ def _automaton(names: Sequence[str]) -> AhoCorasick:
 
 
 def _names_in(text: str, automaton: AhoCorasick, names: Sequence[str]) -> set[str]:
-    """The names that a text holds as whole words."""
+    """The names that a text contains as whole words."""
     return {
         names[number]
         for number, start, end in automaton.find_matches_as_indexes(text, overlapping=True)
@@ -120,13 +125,13 @@ def _names_in(text: str, automaton: AhoCorasick, names: Sequence[str]) -> set[st
     }
 
 
-def _fuse(found: Sequence[str], named: Sequence[str]) -> list[str]:
-    """Both lists as one, behind the first of the one found."""
+def _fuse(searched: Sequence[str], named: Sequence[str]) -> list[str]:
+    """Merges both lists by reciprocal rank; the first hits of the search keep their rank."""
     scores: defaultdict[str, float] = defaultdict(float)
-    for ranked in (found, named):
+    for ranked in (searched, named):
         for rank, key in enumerate(ranked, 1):
             scores[key] += 1 / (_RANK_CONSTANT + rank)
-    first = found[:_FIRST]
+    first = searched[:_FIXED_HITS]
     return [*first, *(key for key in sorted(scores, key=lambda key: -scores[key]) if key not in first)]
 
 
@@ -134,14 +139,14 @@ def _similarities(chunk_ids: Sequence[str], where: ChunkFilter, context: QueryCo
     if context.meaning is None or not chunk_ids:
         return {}
     where = replace(where, chunk_ids=tuple(chunk_ids))
-    found = context.vectors.nearest(context.meaning, len(chunk_ids), where)
-    return {one.chunk_id: one.score for one in similarities(context.vectors, context.meaning, found)}
+    points = context.vectors.nearest(context.meaning, len(chunk_ids), where)
+    return {point.chunk_id: point.score for point in similarities(context.vectors, context.meaning, points)}
 
 
-def _rarity(name: str, held: Frequencies) -> float:
-    """That of the rarest word of a name."""
+def _rarity(name: str, frequencies: Frequencies) -> float:
+    """Inverse document frequency of the rarest word of a name."""
     words = [word for word in query_tokens(name).split() if is_whole(word)]
-    return idf(min((held.get(word, 1) for word in words), default=held.get("", 1)), held)
+    return idf(min((frequencies.get(word, 1) for word in words), default=frequencies.get("", 1)), frequencies)
 
 
 def _title(chunk: Chunk) -> str:

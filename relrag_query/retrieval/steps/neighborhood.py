@@ -1,7 +1,7 @@
-"""Step 5, asset neighbourhood: what a hit is attached to, what is attached to it, its thread, and what refers to it or
-is referred to; for some questions also what these lead to.
+"""Step 5, asset neighbourhood: a hit's parent, its attachments, its thread, and the records that it refers to or that
+refer to it; for some questions also the neighbours of these.
 
-It is followed only where the question asks for it. What it adds ranks behind every hit.
+The step runs only if an intent of the question asks for it. What it adds ranks below every hit.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from relrag_query.understanding.intent import QueryIntent
 PARENT, ATTACHMENT, THREAD, REFERENCE = 0.40, 0.38, 0.35, 0.33
 """display scores of what is added"""
 
-_THREAD_MEMBERS = 8
-"""so many of a thread, the newest"""
-_THREAD_FOUND = 4
-"""so many of a thread besides, those that fit the question best"""
-_REFERENCES = 8
-"""so many that are related, the surest"""
+_MAX_NEWEST_OF_THREAD = 8
+"""newest records of a thread that are added"""
+_MAX_FITTING_OF_THREAD = 4
+"""further passages of a thread that are added, those that fit the question best"""
+_MAX_REFERENCES = 8
+"""related records that are added, by falling confidence"""
 _MAX_CANDIDATES = 200
-"""of so many, where the question's limits allow only some"""
-_SEEDS = 5
-_NEAR_BEST = 0.75
-"""so many of the best hits are followed; behind them the neighbourhood is that of noise"""
-_SHOWN = {
+"""related records that are checked against the question's limits"""
+_MAX_SEEDS = 5
+_MIN_SHARE_OF_BEST = 0.75
+"""only hits this close to the best, and this many, are followed: the neighbours of others are noise"""
+_SHOWN_BY_INTENT = {
     PARENT: {QueryIntent.ASSET_ATTACHMENT, QueryIntent.ASSET_THREAD},
     ATTACHMENT: {QueryIntent.ASSET_ATTACHMENT},
     THREAD: {QueryIntent.ASSET_THREAD},
     REFERENCE: {QueryIntent.CROSS_CHANNEL},
 }
-"""intents that ask to see these neighbours; else they are there for the answer only"""
+"""intents that show these neighbours; otherwise they only serve as context for the answer"""
 
 
 @dataclass(frozen=True)
 class _Relations:
-    """Which relations are followed; that to the record which contains a hit always is."""
+    """The relations that are followed; the relation to a hit's parent always is."""
 
     threads: bool
     attachments: bool
@@ -52,9 +52,9 @@ class _Relations:
 
 
 def expand_step(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """The step of the query: nothing where no intent asks for it, or the setting is off."""
-    asked = context.expansion
-    if not (asked.threads or asked.attachments or asked.references):
+    """The step of the query; leaves the hits unchanged if no intent asks for it or the setting is off."""
+    expansion = context.expansion
+    if not (expansion.threads or expansion.attachments or expansion.references):
         return hits
     if not context.settings.asset_neighborhood_expansion_enabled:
         context.note("neighborhood", "asked for, but asset_neighborhood_expansion_enabled is false")
@@ -63,11 +63,11 @@ def expand_step(hits: list[Hit], context: QueryContext) -> list[Hit]:
         hits,
         context,
         max_total=max(30, len(hits) + 10),
-        expand_threads=asked.threads,
-        expand_attachments=asked.attachments,
+        expand_threads=expansion.threads,
+        expand_attachments=expansion.attachments,
         expand_chunks=False,
-        expand_references=asked.references,
-        depth=asked.depth,
+        expand_references=expansion.references,
+        depth=expansion.depth,
     )
 
 
@@ -119,12 +119,12 @@ def _seeds(results: list[Hit], context: QueryContext) -> list[Hit]:
     if QueryIntent.ASSET_ATTACHMENT in context.intents:
         seeds = [hit for hit in seeds if hit.chunk.index_in_parent is not None] or seeds
     best = max((hit.display_score for hit in seeds), default=0.0)
-    near = [hit for hit in seeds if hit.display_score >= _NEAR_BEST * best]
-    return sorted(near, key=lambda hit: hit.chunk.asset_id not in context.assets)[:_SEEDS]
+    near = [hit for hit in seeds if hit.display_score >= _MIN_SHARE_OF_BEST * best]
+    return sorted(near, key=lambda hit: hit.chunk.asset_id not in context.assets)[:_MAX_SEEDS]
 
 
 def _neighbors(seeds: Sequence[Hit], context: QueryContext, relations: _Relations) -> Iterator[Hit]:
-    """What the seeds lead to, one group behind the other; ranked by display scores alone."""
+    """The neighbours of the seeds, grouped by relation."""
     connection = context.connection
     parents = _distinct(hit.chunk.parent_asset_id for hit in seeds)
     yield from _hits(_first_chunks(parents, context), PARENT, "contains a hit", context)
@@ -140,7 +140,7 @@ def _neighbors(seeds: Sequence[Hit], context: QueryContext, relations: _Relation
 
 
 def _hits(chunks: Iterable[Chunk], score: float, why: str, context: QueryContext) -> Iterator[Hit]:
-    shown = bool(_SHOWN[score].intersection(context.intents))
+    shown = bool(_SHOWN_BY_INTENT[score].intersection(context.intents))
     return (Hit(chunk, score, score, ASSET_NEIGHBORHOOD, promoted=shown, why=why) for chunk in chunks)
 
 
@@ -148,9 +148,9 @@ def _newest(threads: Sequence[str], context: QueryContext) -> list[Chunk]:
     refs = [
         member.asset_ref
         for thread in threads
-        for member in neighbors.thread_members(context.connection, thread, _THREAD_MEMBERS)
+        for member in neighbors.thread_members(context.connection, thread, _MAX_NEWEST_OF_THREAD)
     ]
-    return sorted(_first_chunks(refs, context), key=lambda one: -(one.ts or 0))
+    return sorted(_first_chunks(refs, context), key=lambda chunk: -(chunk.ts or 0))
 
 
 def _fitting(threads: Sequence[str], context: QueryContext) -> list[Chunk]:
@@ -158,63 +158,63 @@ def _fitting(threads: Sequence[str], context: QueryContext) -> list[Chunk]:
     if not threads:
         return []
     where = replace(context.limits, thread_ids=tuple(threads))
-    found = hybrid_search(
-        context.vectors, context.search_text, context.meaning, _THREAD_FOUND, where, context.translated
+    results = hybrid_search(
+        context.vectors, context.search_text, context.meaning, _MAX_FITTING_OF_THREAD, where, context.translated
     )
-    known = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
-    return [known[one.chunk_id] for one in found if one.chunk_id in known]
+    chunks = catalog_reader.chunks(context.connection, [result.chunk_id for result in results])
+    return [chunks[result.chunk_id] for result in results if result.chunk_id in chunks]
 
 
 def _references(seeds: Sequence[Hit], context: QueryContext) -> list[Hit]:
-    """What refers to the seeds and what they refer to, the surest first; a chat message comes in its window."""
+    """Records that the seeds refer to or that refer to them, by falling confidence; chat messages as their windows."""
     why = _reasons(seeds, context)
     refs = list(why)[:_MAX_CANDIDATES]
     hits: dict[str, Hit] = {}
-    while refs and len(hits) < _REFERENCES:
-        some, refs = refs[:_REFERENCES], refs[_REFERENCES:]
-        windows = {ref: _window(ref, context) for ref in some}
-        firsts = {one.asset_id: one for one in _first_chunks(list(windows.values()), context)}
-        for ref, place in windows.items():
-            if place in hits:
-                hits[place] = replace(hits[place], members=(*hits[place].members, ref))
-            elif place in firsts and context.allows(firsts[place]):
-                (hit,) = _hits([firsts[place]], REFERENCE, "", context)
-                hits[place] = replace(hit, related=why[ref], members=(ref,) if place != ref else ())
-    return load_extra(load_messages(list(hits.values())[:_REFERENCES], context), context)
+    while refs and len(hits) < _MAX_REFERENCES:
+        batch, refs = refs[:_MAX_REFERENCES], refs[_MAX_REFERENCES:]
+        windows = {ref: _window(ref, context) for ref in batch}
+        firsts = {chunk.asset_id: chunk for chunk in _first_chunks(list(windows.values()), context)}
+        for ref, window in windows.items():
+            if window in hits:
+                hits[window] = replace(hits[window], members=(*hits[window].members, ref))
+            elif window in firsts and context.allows(firsts[window]):
+                (hit,) = _hits([firsts[window]], REFERENCE, "", context)
+                hits[window] = replace(hit, related=why[ref], members=(ref,) if window != ref else ())
+    return load_extra(load_messages(list(hits.values())[:_MAX_REFERENCES], context), context)
 
 
 def _reasons(seeds: Sequence[Hit], context: QueryContext) -> dict[str, str]:
-    """Refs of what is related to the seeds -> to which, why and how surely; the surest first."""
-    said = {ref: None for hit in seeds for ref in _records(hit)}
-    found = [
-        (-one.confidence, one.asset_ref, f"{ref}: {one.provenance} ({one.confidence:g})")
-        for ref in said
-        for one in neighbors.neighbors(context.connection, ref, ["references"], limit=_MAX_CANDIDATES)
-        if one.asset_ref not in said
+    """Refs of related records -> seed, reason and confidence as text; by falling confidence."""
+    seed_refs = {ref: None for hit in seeds for ref in _records(hit)}
+    reasons = [
+        (-neighbor.confidence, neighbor.asset_ref, f"{ref}: {neighbor.provenance} ({neighbor.confidence:g})")
+        for ref in seed_refs
+        for neighbor in neighbors.neighbors(context.connection, ref, ["references"], limit=_MAX_CANDIDATES)
+        if neighbor.asset_ref not in seed_refs
     ]
     why: dict[str, str] = {}
-    for _, ref, told in sorted(found):
-        why.setdefault(ref, told)
+    for _, ref, reason in sorted(reasons):
+        why.setdefault(ref, reason)
     return why
 
 
 def _records(hit: Hit) -> Sequence[str]:
-    """The records that a hit is of; of a chat window the messages that hold words of the question."""
+    """The records of a hit; of a chat window, the messages that contain words of the question, or all."""
     if not hit.chunk.members:
         return [hit.chunk.asset_id]
-    return [hit.messages[place].asset_id for place in hit.matching] or hit.chunk.members
+    return [hit.messages[position].asset_id for position in hit.matching] or hit.chunk.members
 
 
 def _window(ref: str, context: QueryContext) -> str:
-    """The chat window that holds a message; another record itself."""
-    held = neighbors.neighbors(context.connection, ref, ["chunk_of"], "in", 1)
-    return held[0].asset_ref if held and not held[0].asset_ref.startswith("chunk:") else ref
+    """The chat window that contains a message; for other records, the ref itself."""
+    windows = neighbors.neighbors(context.connection, ref, ["chunk_of"], "in", 1)
+    return windows[0].asset_ref if windows and not windows[0].asset_ref.startswith("chunk:") else ref
 
 
 def _first_chunks(refs: Sequence[str], context: QueryContext) -> list[Chunk]:
     """The first passage of each record."""
-    found = catalog_reader.asset_chunks(context.connection, refs) if refs else []
-    return [chunk for chunk in found if chunk.chunk_index == 0]
+    chunks = catalog_reader.asset_chunks(context.connection, refs) if refs else []
+    return [chunk for chunk in chunks if chunk.chunk_index == 0]
 
 
 def _distinct(values: Iterable[str | None]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Step 7, people: what is known of the people that a question is about, and what has to do with them."""
+"""Step 7, people: adds facts about the people that a question is about, and passages about them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from relrag_query.retrieval.hit import ENTITY_STORE, Hit
 
 
 def add_people(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """The facts (score 1.0, source `entity_store`), then the passages (0.85), behind what was found so far."""
+    """The hits, followed by the facts (score 1.0, source `entity_store`) and the passages (0.85)."""
     if context.people_hits:
         facts = sum(hit.source == ENTITY_STORE for hit in context.people_hits)
         context.note("people", f"{facts} people and {len(context.people_hits) - facts} passages about them")

@@ -1,4 +1,4 @@
-"""Step 2, rerank: the order of the hits by what else is known of them, and by a service where one is set."""
+"""Step 2, rerank: reorders the hits by metadata, and by a reranking service if one is set."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from relrag_query.retrieval.steps.mail import bulk_hits
 from relrag_query.retrieval.term_coverage import PART, passage_tokens, query_terms, term_coverage
 from relrag_query.understanding.time_expressions import TimeRange, mentions
 
-_BULK = 0.75
-"""what a newsletter counts beside what was written to somebody: less than what is near the best counts"""
+_BULK_WEIGHT = 0.75
+"""weight of bulk mail relative to personal mail"""
 
 
 def rerank(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """The hits in the order that the reranking service gives; as they came where none is set, or it fails.
+    """The hits in the order of the reranking service; unchanged if none is set or it fails.
 
     The service is sent the redacted question and the passages.
     """
@@ -35,48 +35,49 @@ def rerank(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 
 def demote_bulk(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """Mail that was sent to many, and what is attached to it, ranks and counts below what fits as well."""
+    """Lowers the scores of bulk mail and its attachments by `_BULK_WEIGHT`."""
     bulk = {hit.chunk.chunk_id for hit in bulk_hits(hits, context)}
     if not bulk:
         return hits
     context.note("bulk", f"{len(bulk)} of {len(hits)} hits were sent to many and count less")
     weighed = [
-        replace(hit, weight=_BULK, score=hit.score * _BULK) if hit.chunk.chunk_id in bulk else hit for hit in hits
+        replace(hit, weight=_BULK_WEIGHT, score=hit.score * _BULK_WEIGHT) if hit.chunk.chunk_id in bulk else hit
+        for hit in hits
     ]
     return sorted(weighed, key=lambda hit: -hit.score)
 
 
 def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """Hits of the time that the question speaks of, or that speak of it too, stand first; the others behind them.
+    """Puts hits first that lie within the time of the question, or mention it.
 
-    The time of a file, which may just have been copied, counts only where nothing else is of the time asked for.
+    The time of a file, which may be that of a copy, counts only if no other hit matches the time.
     """
     when = context.time
     if when is None:
         return hits
     zone = ZoneInfo(context.settings.timezone)
-    judged = [replace(hit, in_time=_is_of(hit, when) or _mentions_time(hit, when, zone)) for hit in hits]
-    if not any(hit.in_time for hit in judged):
-        judged = [replace(hit, in_time=when.holds(hit.chunk.ts, hit.chunk.last_ts)) for hit in hits]
-    inside = [hit for hit in judged if hit.in_time]
-    context.note("time", f'"{when.phrase}": {len(inside)} of {len(hits)} hits lie within it')
-    return [*inside, *(hit for hit in judged if not hit.in_time)]
+    timed_hits = [replace(hit, in_time=_is_of(hit, when) or _mentions_time(hit, when, zone)) for hit in hits]
+    if not any(hit.in_time for hit in timed_hits):
+        timed_hits = [replace(hit, in_time=when.holds(hit.chunk.ts, hit.chunk.last_ts)) for hit in hits]
+    in_time = [hit for hit in timed_hits if hit.in_time]
+    context.note("time", f'"{when.phrase}": {len(in_time)} of {len(hits)} hits lie within it')
+    return [*in_time, *(hit for hit in timed_hits if not hit.in_time)]
 
 
 def boost_channel(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """Hits of the channel that the question names stand first among those of the time that it speaks of."""
+    """Puts hits of the channel that the question names first, among those within its time and among the others."""
     if not context.channels:
         return hits
-    there = sum(hit.chunk.rag_source_type in context.channels for hit in hits)
-    context.note("channel", f"{there} of {len(hits)} hits are of the channel that is named")
+    count = sum(hit.chunk.rag_source_type in context.channels for hit in hits)
+    context.note("channel", f"{count} of {len(hits)} hits are of the channel that is named")
     return sorted(hits, key=lambda hit: (not hit.in_time, hit.chunk.rag_source_type not in context.channels))
 
 
 def score_coverage(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """Gives each hit its display score: the share of the question that it covers, by what the hit counts.
+    """Sets the display score of each hit: the share of the question that it covers, times its weight.
 
-    Searched by words alone, what holds none of them is dropped, unless it was found by a name: sparse search also finds
-    words that begin alike.
+    In a search by words alone, hits with none of them are dropped, except those added by a name: sparse search also
+    matches words with the same beginning.
     """
     scored = [
         replace(hit, display_score=hit.weight * term_coverage(context.terms, passage_tokens(hit.chunk))) for hit in hits
@@ -89,11 +90,11 @@ def _is_of(hit: Hit, when: TimeRange) -> bool:
 
 
 def _mentions_time(hit: Hit, when: TimeRange, zone: ZoneInfo) -> bool:
-    """Whether a passage of another time speaks of the one asked for: by its words, a month or year, or by a date."""
+    """Whether a passage of another time mentions the time asked for: by its words, a month or year, or a date."""
     chunk = hit.chunk
     words = [] if when.relative else query_terms(when.phrase, {})
-    held = passage_tokens(chunk)
-    if words and all(word.match(held) > PART for word in words):
+    tokens = passage_tokens(chunk)
+    if words and all(word.match(tokens) > PART for word in words):
         return True
     written = None if chunk.ts is None or hit.dated_by_file else datetime.fromtimestamp(chunk.ts, zone)
     return mentions(chunk.text, when, written, zone)

@@ -293,7 +293,7 @@ def test_what_is_kept_about_a_record_beside_it_goes_too(unpublished: Path) -> No
 def test_an_open_reader_is_waited_for_and_then_named(
     config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(commands, "_READERS_SECONDS", 0.2)
+    monkeypatch.setattr(commands, "_MAX_READER_SECONDS", 0.2)
     with generations.open_current(archive.workspace(config).home):
         assert forget(ForgetRequest(refs=["jsonl:notes:n1"]), config, yes=True) == 2
     said = capsys.readouterr().out

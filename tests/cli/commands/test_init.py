@@ -258,7 +258,7 @@ def test_an_owner_that_is_given_is_not_asked_for(
 def test_the_example_of_each_level_is_what_becomes_of_it() -> None:
     for chosen, said in LEVELS.values():
         chosen_settings = settings.Settings.model_validate({"pii_redaction_enabled": True, **chosen})
-        redactor = PIIRedactor.of(chosen_settings, Keys(b"i" * 32, b"p" * 32, "k1"))
+        redactor = PIIRedactor.from_settings(chosen_settings, Keys(b"i" * 32, b"p" * 32, "k1"))
         assert redactor.redact_for_embedding(EXAMPLE, "gmail") == said
 
 

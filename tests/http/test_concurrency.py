@@ -5,12 +5,12 @@ import threading
 import anyio
 import pytest
 
+from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.problems import Busy
-from relrag_query.http.turns import Turns
 
 
 def test_work_that_nobody_waits_for_keeps_its_thread_until_it_ends() -> None:
-    turns, ended, begun = Turns(1, 1), threading.Event(), []
+    limiter, ended, begun = RequestLimiter(1, 1), threading.Event(), []
 
     def work(number: int) -> int:
         begun.append(number)
@@ -20,15 +20,15 @@ def test_work_that_nobody_waits_for_keeps_its_thread_until_it_ends() -> None:
     async def ask() -> None:
         for number in (1, 2):  # the second waits for the first, and is given up before its turn
             with anyio.move_on_after(0.1):
-                await turns.run(work, number)
+                await limiter.run(work, number)
         assert begun == [1]
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(turns.run, work, 3)
+            tasks.start_soon(limiter.run, work, 3)
             await anyio.sleep(0.05)
             with pytest.raises(Busy):
-                await turns.run(work, 4)
+                await limiter.run(work, 4)
             ended.set()
         assert begun == [1, 3]
-        assert await turns.run(work, 5) == 5
+        assert await limiter.run(work, 5) == 5
 
     anyio.run(ask)
