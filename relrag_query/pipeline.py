@@ -164,7 +164,9 @@ def _ask_people(
         question=context.question,
         confidence="sure" if told.sure else "unsure",
         quotes=[
-            Quote(text, None, None, [number]) for number, (text, _) in enumerate(lines, 1) if number <= len(sources)
+            Quote(text, text, None, None, [number])
+            for number, (text, _) in enumerate(lines, 1)
+            if number <= len(sources)
         ],
         sources=sources,
         closest=[],
@@ -235,7 +237,7 @@ def _sources(
 
 def _name_writers(context: QueryContext, quotes: list[Quote], evidence: Excerpts, people: People) -> str:
     """Gives quotes their senders' usual names where the question asks who said something, and says whose they are."""
-    refs = {one.unit.quote: one.unit.asset_id for one in evidence.excerpts}
+    refs = {one.text: one.unit.asset_id for one in evidence.excerpts}
     named = writers.names(context.question, refs, people, context.connection)
     for quote in quotes:
         quote.sender = ", ".join(named.get(quote.text, ())) or quote.sender

@@ -57,9 +57,11 @@ class CitedSource:
 
 @dataclass
 class Quote:
-    """One sentence of an answer."""
+    """An excerpt of an answer."""
 
     text: str
+    answering: str
+    """the sentence or turn in it that answers"""
     sender: str | None
     ts: int | None
     sources: list[int]
@@ -169,8 +171,8 @@ def make_quotes(
         newer = sentence.superseded
         known = newer is not None and newer.ts is not None and not newer.hit.is_undated
         day = str(datetime.fromtimestamp(newer.ts, zone).date()) if newer and newer.ts and known else ""
-        shown = plain(unit.quote, unit.hit.chunk.rag_source_type)
-        quote = Quote(shown, unit.sender, unit.ts, numbers, told[0][1], newer, day, unit.hit)
+        text, answering = (plain(part, unit.hit.chunk.rag_source_type) for part in (sentence.text, unit.text))
+        quote = Quote(text, answering, unit.sender, unit.ts, numbers, told[0][1], newer, day, unit.hit)
         if not any((one.text, one.sources) == (quote.text, quote.sources) for one in quotes):
             quotes.append(quote)  # two items of a list are quoted with the whole list
     return [one for one in quotes if one.sources] or quotes

@@ -5,7 +5,7 @@ What a later record says otherwise stands before what it supersedes. What severa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -26,8 +26,13 @@ MAX_ACROSS = 6
 """excerpts of a question that goes across channels"""
 _MAX_CHARACTERS = 420
 """of an excerpt: about 60 words"""
+_PAUSE = 3600
+"""seconds without a message that end a burst of a chat"""
 _REPLY_SPANS = 3
 """spans behind a question at most, up to the one that replies"""
+_MAX_SCORE_GAP = 3.5
+"""by which an excerpt's score is below that of the first at most. Of 1,192 questions over archives that nothing was
+learned from, 0.6 % lose their evidence by it, and 23 % of the excerpts without evidence go"""
 _DUPLICATE = 0.6
 """share of tokens by which two excerpts say the same"""
 
@@ -37,10 +42,10 @@ class Excerpt:
     """A part of a record that is shown as an answer."""
 
     unit: QuotableSpan
-    """its `text` is the excerpt"""
+    """the sentence or turn that answers"""
+    text: str
+    """the same with what it needs around it"""
     score: float
-    answering: str = ""
-    """the sentence or turn that answers, as it stands in the text"""
     also: list[QuotableSpan] = field(default_factory=list)
     """the same in other records"""
     superseded: QuotableSpan | None = None
@@ -63,7 +68,7 @@ class Excerpts:
     @property
     def text(self) -> str:
         """All excerpts, each with its sender."""
-        return "\n".join(f"{one.unit.sender or ''}: {one.unit.text}" for one in self.excerpts)
+        return "\n".join(f"{excerpt.unit.sender or ''}: {excerpt.text}" for excerpt in self.excerpts)
 
 
 def choose(
@@ -127,9 +132,10 @@ def _one_a_channel(ranked: Sequence[RankedCandidate]) -> list[RankedCandidate]:
 def _distinct(ranked: Sequence[RankedCandidate], candidates: Sequence[Candidate], limit: int) -> list[Excerpt]:
     """One excerpt a record; what says the same as an earlier one becomes a further source of it."""
     excerpts: list[Excerpt] = []
+    lowest = max((one.score for one in ranked), default=0.0) - _MAX_SCORE_GAP
     for one in ranked:
         unit = one.candidate.unit
-        if any(_same_record(unit, other.unit) for other in excerpts):
+        if one.score < lowest or any(_same_record(unit, other.unit) for other in excerpts):
             continue
         same = next((other for other in excerpts if _says_same(unit, other)), None)
         if same:
@@ -148,7 +154,9 @@ def _same_record(one: QuotableSpan, other: QuotableSpan) -> bool:
 
 def _says_same(unit: QuotableSpan, excerpt: Excerpt) -> bool:
     """Whether a span says what an excerpt says: most of its words, and every figure."""
-    first, second = ({token for token in tokens(text) if token[0] != "+"} for text in (unit.text, excerpt.answering))
+    first, second = (
+        {token for token in tokens(span.text) if not token.startswith("+")} for span in (unit, excerpt.unit)
+    )
     if any(any(map(str.isdigit, token)) for token in first ^ second):
         return False
     return len(first & second) >= _DUPLICATE * len(first | second)
@@ -156,12 +164,37 @@ def _says_same(unit: QuotableSpan, excerpt: Excerpt) -> bool:
 
 def excerpt_of(candidate: Candidate, candidates: Sequence[Candidate], score: float = 1.0) -> Excerpt:
     """A candidate with as much of its passage as is read at a glance: what follows it, then what precedes it."""
+    if candidate.unit.hit.messages:
+        return _chat_excerpt(candidate, candidates, score)
     unit = candidate.unit
-    chat = bool(unit.hit.messages)
     units = _readable_units(unit, candidates)
-    first, last = _extent(units, next((at for at, other in enumerate(units) if other is unit), 0), chat=chat)
-    spoken = [f"{other.sender or ''}: {other.text}" if chat else other.text for other in units[first : last + 1]]
-    return Excerpt(replace(unit, text="\n".join(spoken), behind=()), score, unit.text)
+    start = next((position for position, other in enumerate(units) if other is unit), 0)
+    first, last = _extent(units, start, start, is_question)
+    return Excerpt(unit, "\n".join(other.text for other in units[first : last + 1]), score)
+
+
+def _chat_excerpt(candidate: Candidate, candidates: Sequence[Candidate], score: float) -> Excerpt:
+    """Turns of a chat, each with its sender; of an exchange that begins with a question, the reply answers."""
+    turns = [turn.asset_id for turn in (candidate.unit, *candidate.exchange)]
+    replies = candidate.exchange if expects_reply(candidate.unit.text) else ()
+    units = _burst([other.unit for other in candidates if other.unit.hit is candidate.unit.hit], turns)
+    positions = [position for position, unit in enumerate(units) if unit.asset_id in turns]
+    start, end = positions[0], positions[-1]
+    first, last = _extent(units, start, end, expects_reply)
+    text = "\n".join(f"{turn.sender or ''}: {turn.text}" for turn in units[first : last + 1])
+    return Excerpt(replies[-1] if replies else candidate.unit, text, score)
+
+
+def _burst(units: Sequence[QuotableSpan], turns: Sequence[str]) -> list[QuotableSpan]:
+    """The turns of a chat that follow each other without a long pause, around those of some ids."""
+    bursts: list[list[QuotableSpan]] = []
+    for unit in units:
+        if bursts and (unit.ts or 0) - (bursts[-1][-1].ts or 0) <= _PAUSE:
+            bursts[-1].append(unit)
+        else:
+            bursts.append([unit])
+    around = [burst for burst in bursts if any(unit.asset_id in turns for unit in burst)]
+    return [unit for burst in around for unit in burst]
 
 
 def _readable_units(unit: QuotableSpan, candidates: Sequence[Candidate]) -> list[QuotableSpan]:
@@ -171,18 +204,17 @@ def _readable_units(unit: QuotableSpan, candidates: Sequence[Candidate]) -> list
     return [other for other in units if other.text not in head] or units
 
 
-def _extent(units: Sequence[QuotableSpan], start: int, *, chat: bool) -> tuple[int, int]:
-    """First and last span of the excerpt around the one at `start`; it does not end with a question."""
-    first = last = start
-    size = len(units[start].text)
+def _extent(units: Sequence[QuotableSpan], start: int, end: int, asks: Callable[[str], bool]) -> tuple[int, int]:
+    """First and last span of the excerpt around those from `start` to `end`; it does not end with a question."""
+    first, last = start, end
+    size = sum(len(unit.text) for unit in units[start : end + 1])
     while first > 0 or last < len(units) - 1:
         forward = first == 0 or (last + 1 < len(units) and (last - first) % 3 < 2)
         size += len(units[last + 1 if forward else first - 1].text)
         if size > _MAX_CHARACTERS:
             break
         first, last = (first, last + 1) if forward else (first - 1, last)
-    asks = expects_reply if chat else is_question
-    end = min(len(units), last + _REPLY_SPANS)
-    while last + 1 < end and asks(units[last].text):
+    limit = min(len(units), last + _REPLY_SPANS)
+    while last + 1 < limit and asks(units[last].text):
         last += 1
     return first, last

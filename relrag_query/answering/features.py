@@ -58,7 +58,6 @@ class CandidateTokens:
     """with sender, subject, file and kind"""
     near: frozenset[str]
     """with the sentences or turns around it"""
-    passage: frozenset[str]
     words: tuple[str, ...]
     """of the candidate and its surroundings, as they are written, without accents"""
 
@@ -110,8 +109,8 @@ def with_meaning(rows: Vectors, compared: Sequence[int], similarities: Vectors) 
     meaning[:, margins] = _NOT_COMPARED
     if not len(compared):
         return rows
-    sentence, token, token_mean, token_least = similarities.T
-    values = (sentence, sentence - sentence.max(), token, token - token.max(), token_mean, token_least)
+    sentence, token, _, token_least = similarities.T
+    values = (sentence, sentence - sentence.max(), token, token - token.max(), token_least)
     meaning[list(compared)] = np.column_stack(values)
     return rows
 
@@ -137,15 +136,15 @@ def tokens_of(candidate: Candidate) -> CandidateTokens:
         metadata = metadata_tokens(chunk)
     near = own | metadata | tokens(candidate.near)
     words = re.findall(r"\w+", bare(candidate.text).lower())
-    return CandidateTokens(own, own | metadata, near, near | tokens(chunk.text), tuple(words))
+    return CandidateTokens(own, own | metadata, near, tuple(words))
 
 
-def _coverage_by_likeness(question: RankedQuestion, candidate: Candidate, held: CandidateTokens) -> float:
+def _coverage_by_likeness(question: RankedQuestion, candidate: Candidate, candidate_tokens: CandidateTokens) -> float:
     """Share of the terms' weight that only words of similar letters hold: slips, and forms of a word."""
     total = sum(term.weight for term in question.terms)
-    absent = [term for term in question.terms if not term.light and term.match(held.near) <= _WEAK_MATCH]
+    absent = [term for term in question.terms if not term.light and term.match(candidate_tokens.near) <= _WEAK_MATCH]
     absent = [term for term in absent if len(term.word) >= _COMPARED_LETTERS]
-    similar = [term for term in absent if _has_similar_word(bare(term.word).lower(), held.words)]
+    similar = [term for term in absent if _has_similar_word(bare(term.word).lower(), candidate_tokens.words)]
     return sum(term.weight for term in similar) / total if total else 0.0
 
 
@@ -153,17 +152,10 @@ def _has_similar_word(word: str, words: Sequence[str]) -> bool:
     return process.extractOne(word, words, scorer=fuzz.ratio, score_cutoff=_SIMILAR_LETTERS) is not None
 
 
-def _heaviest_absent(question: RankedQuestion, candidate: Candidate, held: CandidateTokens) -> float:
-    """Weight of the heaviest term that the passage lacks, as a share of that of the heaviest term."""
-    heavy = [(term.weight, term.match(held.passage)) for term in question.terms if not term.light]
-    heaviest = max((weight for weight, _ in heavy), default=1.0)
-    return max((weight * (1 - match) for weight, match in heavy), default=0.0) / heaviest
-
-
 def _holds(name: str) -> Feature:
     """1 where what is asked for is in the candidate, -1 where it is not, 0 where something else is asked for."""
 
-    def feature(question: RankedQuestion, candidate: Candidate, held: CandidateTokens) -> float:
+    def feature(question: RankedQuestion, candidate: Candidate, candidate_tokens: CandidateTokens) -> float:
         if name not in question.asked:
             return 0.0
         return 1.0 if _PRESENT[name](candidate.text) else -1.0
@@ -171,7 +163,7 @@ def _holds(name: str) -> Feature:
     return feature
 
 
-def _holds_any(question: RankedQuestion, candidate: Candidate, held: CandidateTokens) -> float:
+def _holds_any(question: RankedQuestion, candidate: Candidate, candidate_tokens: CandidateTokens) -> float:
     """1 where something of what is asked for is in the candidate."""
     return float(any(_PRESENT[name](candidate.text) for name in question.asked))
 
@@ -202,12 +194,12 @@ _PRESENT: Mapping[str, Callable[[str], bool]] = {
 """what a question asks for -> whether a text holds it"""
 
 
-def _in_channel(question: RankedQuestion, candidate: Candidate, held: CandidateTokens) -> float:
+def _in_channel(question: RankedQuestion, candidate: Candidate, candidate_tokens: CandidateTokens) -> float:
     channels = question.context.channels
     return float(candidate.unit.hit.chunk.rag_source_type in channels) if channels else 0.0
 
 
-def _recency(question: RankedQuestion, candidate: Candidate, held: CandidateTokens) -> float:
+def _recency(question: RankedQuestion, candidate: Candidate, candidate_tokens: CandidateTokens) -> float:
     """1 for the newest of the candidates, 0 for the oldest; a file holds as long as nothing replaces it."""
     if record_type(candidate.unit.hit.chunk.rag_source_type).from_file:
         return 1.0
@@ -215,41 +207,30 @@ def _recency(question: RankedQuestion, candidate: Candidate, held: CandidateToke
 
 
 def _covers(tokens_of_candidate: Callable[[CandidateTokens], frozenset[str]]) -> Feature:
-    return lambda question, candidate, held: term_coverage(question.terms, tokens_of_candidate(held))
+    return lambda question, _, candidate_tokens: term_coverage(question.terms, tokens_of_candidate(candidate_tokens))
 
 
 _FEATURES: dict[str, Feature] = {
-    "own_coverage": _covers(lambda held: held.own),
-    "described_coverage": _covers(lambda held: held.described),
-    "near_coverage": _covers(lambda held: held.near),
-    "passage_coverage": _covers(lambda held: held.passage),
+    "own_coverage": _covers(lambda candidate_tokens: candidate_tokens.own),
+    "described_coverage": _covers(lambda candidate_tokens: candidate_tokens.described),
+    "near_coverage": _covers(lambda candidate_tokens: candidate_tokens.near),
     "coverage_by_likeness": _coverage_by_likeness,
-    "heaviest_absent": _heaviest_absent,
-    "first_coverage": lambda question, candidate, held: term_coverage(question.terms, tokens(candidate.unit.text)),
-    "search_score": lambda question, candidate, held: candidate.unit.hit.score / question.best_score,
-    "passage_margin": lambda question, candidate, held: (
-        (candidate.unit.hit.similarity or 0.0) - question.best_similarity
-    ),
-    "context_role": lambda question, candidate, held: float(
-        candidate.unit.hit.role is not None or candidate.unit.hit.hit_of is not None
-    ),
+    "search_score": lambda question, candidate, _: candidate.unit.hit.score / question.best_score,
+    "passage_margin": lambda question, candidate, _: (candidate.unit.hit.similarity or 0.0) - question.best_similarity,
     "holds_asked": _holds_any,
-    **{f"holds_{name}": _holds(name) for name in VALUE_TYPES},
+    **{f"holds_{name}": _holds(name) for name in ("when", "price", "count")},
     "in_channel": _in_channel,
-    "asks": lambda question, candidate, held: float(
+    "asks": lambda question, candidate, _: float(
         is_question(candidate.unit.text, chat=bool(candidate.unit.hit.messages)) and not candidate.exchange
     ),
-    "turns": lambda question, candidate, held: float(len(candidate.exchange)),
-    "length": lambda question, candidate, held: min(1.0, len(candidate.text) / _LONG),
-    "short": lambda question, candidate, held: float(len(candidate.text) < _SHORT),
-    "quoted_section": lambda question, candidate, held: float(candidate.unit.hit.chunk.section is not None),
+    "turns": lambda question, candidate, _: float(len(candidate.exchange)),
+    "length": lambda question, candidate, _: min(1.0, len(candidate.text) / _LONG),
+    "short": lambda question, candidate, _: float(len(candidate.text) < _SHORT),
+    "quoted_section": lambda question, candidate, _: float(candidate.unit.hit.chunk.section is not None),
     "recency": _recency,
-    "recency_if_latest": lambda question, candidate, held: (
-        question.context.latest * _recency(question, candidate, held)
-    ),
 }
 """name -> feature, of every candidate"""
-MEANING = ("sentence_similarity", "sentence_margin", "token_similarity", "token_margin", "token_mean", "token_least")
+MEANING = ("sentence_similarity", "sentence_margin", "token_similarity", "token_margin", "token_least")
 """features of the candidates that are compared by meaning"""
 FEATURES = (*_FEATURES, *MEANING)
 """names of the features, in the order of a row"""

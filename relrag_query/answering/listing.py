@@ -121,7 +121,7 @@ def listing_steps(wanted: ListingRequest, most: int) -> tuple[Step, ...]:
 
 def listing_answer(hits: Sequence[Hit]) -> Excerpts:
     """What each hit says first, in the order of the hits."""
-    listed = [Excerpt(unit, 1.0) for hit in hits if (unit := _first_said(hit))]
+    listed = [Excerpt(unit, unit.quote, 1.0) for hit in hits if (unit := _first_said(hit))]
     return Excerpts(listed, "sure" if listed else "none")
 
 

@@ -30,7 +30,7 @@ def add_named_records(evidence: Excerpts, hits: Sequence[Hit], context: QueryCon
 
     Both are shown. A name counts where exactly one record has it.
     """
-    said = "\n".join(excerpt.unit.quote for excerpt in evidence.excerpts)
+    said = "\n".join(excerpt.text for excerpt in evidence.excerpts)
     hashes, files = list(dict.fromkeys(_HASH.findall(said))), list(dict.fromkeys(FILE_NAME.findall(said)))
     refs = catalog_reader.commits_and_files(context.connection, hashes, files)[:_MOST]
     found = {hit.chunk.asset_id: hit for hit in reversed(hits)}

@@ -31,8 +31,8 @@ MAX_MARGIN = 3.0
 """by which the best candidate leads the next at most, as a difference of scores"""
 FILE = Path(__file__).with_name("weights.json")
 _BEST_FEATURES = (
-    *("near_coverage", "heaviest_absent", "coverage_by_likeness", "holds_asked", "quoted_section", "asks"),
-    *("token_similarity", "token_mean", "token_least", "sentence_similarity"),
+    *("near_coverage", "coverage_by_likeness", "holds_asked", "quoted_section", "asks"),
+    *("token_similarity", "token_least", "sentence_similarity"),
 )
 CONFIDENCE_FEATURES = ("score", "share", "margin", "search_score", "absent_terms", *_BEST_FEATURES)
 """names of what `confidence_features` holds"""
