@@ -19,7 +19,9 @@ from relrag_query.retrieval.hit import Hit, QuotedPlace
 
 _EXCERPT_CHARACTERS = 400
 """length of a passage in a list of results, in characters"""
-UNSURE = "Not sure. What comes closest:"
+STRONG = "Strong match:"
+_BOLD, _NOT_BOLD = "\x1b[1m", "\x1b[22m"
+"""control sequences of a terminal (ECMA-48, SGR)"""
 _ADVICE = "Try other words for it, one word alone, or fewer limits."
 
 
@@ -33,19 +35,26 @@ def search_text(results: Results, zone: ZoneInfo, show_sources: bool = False) ->
     )
 
 
-def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, printed: bool = False) -> str:
+def answer_text(
+    answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, printed: bool = False, terminal: bool = False
+) -> str:
     """The answer with numbered sources; with `printed`, the text that was already printed is left out.
 
-    `show_sources` adds the compact line of each source, its id and its text.
+    `show_sources` adds the compact line of each source, its id and its text. On a `terminal` the sentence that answers
+    is bold in its excerpt.
     """
     has_quotes = answer.quotes and not answer.written
-    parts = ["\n\n".join(_quote_text(quote) for quote in answer.quotes) if has_quotes else safe(answer.text.strip())]
+    parts = [
+        "\n\n".join(_quote_text(quote, terminal=terminal) for quote in answer.quotes)
+        if has_quotes
+        else safe(answer.text.strip())
+    ]
     if printed and answer.written and answer.found:
         parts = []
     if answer.head:
         parts.insert(0, "\n".join(map(safe, answer.head)))
-    if answer.confidence == "unsure":
-        parts.insert(0, UNSURE)
+    if answer.confidence == "sure" and has_quotes:
+        parts.insert(0, STRONG)
     if answer.notice:
         parts.append(safe(answer.notice))
     if answer.confidence == "none":
@@ -59,8 +68,11 @@ def answer_text(answer: Answer, zone: ZoneInfo, show_sources: bool = False, *, p
     return "\n\n".join(parts)
 
 
-def _quote_text(quote: Quote) -> str:
-    return safe(quote.cited_text)
+def _quote_text(quote: Quote, *, terminal: bool) -> str:
+    text, answering = safe(quote.cited_text), safe(citation_marks.disarm(quote.answering))
+    if not terminal or quote.answering == quote.text:
+        return text
+    return text.replace(answering, f"{_BOLD}{answering}{_NOT_BOLD}", 1)
 
 
 def _not_found(answer: Answer, zone: ZoneInfo) -> Iterator[str]:

@@ -96,9 +96,10 @@ class SearchReply(BaseModel, serialize_by_alias=True):
 
 
 class QuoteReply(BaseModel, serialize_by_alias=True):
-    """One sentence of an answer, with the numbers of the sources that say it."""
+    """An excerpt of an answer, with the numbers of the sources that say it."""
 
     text: str
+    answering: str = Field(description="the sentence or turn in it that answers")
     sender: str | None = Field(serialization_alias="from")
     time: str | None
     sources: list[int]
@@ -193,6 +194,7 @@ def answer_reply(answer: Answer, zone: ZoneInfo, generation: int) -> AnswerReply
 def _quote_reply(quote: Quote, zone: ZoneInfo) -> QuoteReply:
     return QuoteReply(
         text=quote.text,
+        answering=quote.answering,
         sender=quote.sender,
         time=local_time(quote.ts, zone, *_kind_of(quote.hit)),
         sources=quote.sources,

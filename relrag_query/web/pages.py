@@ -301,7 +301,7 @@ def _citation_context(answer: replies.AnswerReply, follows: list[str]) -> dict[s
         ref = cited if cited.startswith("person:") else f"chunk:{cited}"
         # a passage may span pages; the page of the quote is known only for its first source
         page = quote.page if quote and quote.sources[:1] == [number] else None
-        return page_url(ref, quote.text if quote else "", page, "" if ref == cited else source.asset_id)
+        return page_url(ref, quote.answering if quote else "", page, "" if ref == cited else source.asset_id)
 
     return {"numbered": sources_by_number, "citation": citation, "earlier": questions, "follows": follows}
 

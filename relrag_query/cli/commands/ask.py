@@ -94,7 +94,8 @@ def ask(
     if as_json:
         _print_json(replies.answer_reply(answer, zone, archive.generation.number))
     else:
-        text = render.answer_text(answer, zone, show_sources, printed=bool(pieces))
+        terminal = sys.stdout.isatty() and not reveal
+        text = render.answer_text(answer, zone, show_sources, printed=bool(pieces), terminal=terminal)
         print(_reveal_pseudonyms(text, settings, who, why) if reveal else text)
         _print_hint(text if not reveal and sys.stdout.isatty() else "")
         _print_trace(answer.trace if trace else [])
