@@ -200,7 +200,7 @@ def _evidence(context: QueryContext, hits: list[Hit], limit: int) -> Excerpts:
     return excerpts.choose(
         ranking,
         found,
-        features.asked_value_types(context.question),
+        features.SentenceScorer.of(context),
         limit,
         across=QueryIntent.CROSS_CHANNEL in context.intents,
         timed=context.time is not None,

@@ -5,6 +5,7 @@ What a later record says otherwise stands before what it supersedes. What severa
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -13,6 +14,7 @@ from relrag_pipelines.sources import record_type
 from relrag_pipelines.text.values import ValueType
 from relrag_query.answering import superseded
 from relrag_query.answering.candidates import Candidate
+from relrag_query.answering.features import SentenceScorer
 from relrag_query.answering.ranker import RankedCandidate, Ranking
 from relrag_query.answering.sentences import QuotableSpan, expects_reply, is_question
 from relrag_query.retrieval.excerpts import head_lines
@@ -74,7 +76,7 @@ class Excerpts:
 def choose(
     ranking: Ranking,
     candidates: Sequence[Candidate],
-    asked: frozenset[ValueType],
+    question: SentenceScorer,
     limit: int,
     *,
     across: bool,
@@ -82,26 +84,41 @@ def choose(
 ) -> Excerpts:
     """The excerpts of the best candidates, at most `limit`.
 
-    `candidates` are all that could be quoted, `asked` the types of values that the question asks for. A question that
-    goes `across` channels is answered by each channel, in order of time. Of a question with a time (`timed`) nothing
-    that was written later supersedes what was written then.
+    `candidates` are all that could be quoted. A question that goes `across` channels is answered by each channel, in
+    order of time. Of a question with a time (`timed`) nothing that was written later supersedes what was written then.
     """
     if not ranking.is_close:
         return Excerpts([], "none")
     confidence: Confidence = "sure" if ranking.is_strong else "unsure"
+    ranked = _shown(ranking.ranked)
     if across:
-        chosen = _distinct(_one_a_channel(ranking.ranked), candidates, min(limit, MAX_ACROSS))
+        by_channel = _first_of_channels(ranked)
+        room = max(MAX_EXCERPTS, min(len(by_channel), MAX_ACROSS))
+        rest = [other for other in ranked if other not in by_channel]
+        chosen = _distinct([*by_channel, *rest], candidates, question, min(limit, room))
         return Excerpts(sorted(chosen, key=lambda excerpt: excerpt.unit.ts or 0), confidence)
-    ranked = list(ranking.ranked) if timed else _newest_first(ranking.ranked, asked)
-    excerpts = _distinct(ranked, candidates, min(limit, MAX_EXCERPTS))
-    return Excerpts(excerpts if timed else _mark_superseded(excerpts, ranking.ranked, asked), confidence)
+    ordered = ranked if timed else _newest_first(ranked, question.value_types)
+    excerpts = _distinct(ordered, candidates, question, min(limit, MAX_EXCERPTS))
+    return Excerpts(excerpts if timed else _mark_superseded(excerpts, ranked, question.value_types), confidence)
 
 
-def _newest_first(ranked: Sequence[RankedCandidate], asked: frozenset[ValueType]) -> list[RankedCandidate]:
-    """The candidates, each behind the one that supersedes it."""
+def _shown(ranked: Sequence[RankedCandidate]) -> list[RankedCandidate]:
+    """The candidates that come near the first; none sent to many behind a first that was written to somebody."""
+    if not ranked:
+        return []
+    lowest, personal = ranked[0].score - _MAX_SCORE_GAP, not _is_bulk(ranked[0])
+    return [one for one in ranked if one.score >= lowest and not (personal and _is_bulk(one))]
+
+
+def _is_bulk(ranked: RankedCandidate) -> bool:
+    return ranked.candidate.unit.hit.weight < 1.0
+
+
+def _newest_first(ranked: Sequence[RankedCandidate], types: frozenset[ValueType]) -> list[RankedCandidate]:
+    """The candidates, each behind the one that supersedes it, or that replies where it only asks."""
     chosen: list[RankedCandidate] = []
     for one in ranked:
-        later = superseded.superseding(one, ranked, asked)
+        later = superseded.superseding(one, ranked, types) or superseded.replying(one, ranked)
         chosen += [each for each in (later, one) if each is not None and not any(each is other for other in chosen)]
     return chosen
 
@@ -119,29 +136,29 @@ def _mark_superseded(
     return marked
 
 
-def _one_a_channel(ranked: Sequence[RankedCandidate]) -> list[RankedCandidate]:
-    """The best candidate of each channel, then the others."""
+def _first_of_channels(ranked: Sequence[RankedCandidate]) -> list[RankedCandidate]:
+    """The best candidate of each channel."""
     best: dict[str, RankedCandidate] = {}
     for one in ranked:
         kind = record_type(one.candidate.unit.hit.chunk.rag_source_type)
         best.setdefault(kind.part_of or kind.name, one)
-    first = list(best.values())
-    return [*first, *(one for one in ranked if not any(one is other for other in first))]
+    return list(best.values())
 
 
-def _distinct(ranked: Sequence[RankedCandidate], candidates: Sequence[Candidate], limit: int) -> list[Excerpt]:
+def _distinct(
+    ranked: Sequence[RankedCandidate], candidates: Sequence[Candidate], question: SentenceScorer, limit: int
+) -> list[Excerpt]:
     """One excerpt a record; what says the same as an earlier one becomes a further source of it."""
     excerpts: list[Excerpt] = []
-    lowest = max((one.score for one in ranked), default=0.0) - _MAX_SCORE_GAP
     for one in ranked:
         unit = one.candidate.unit
-        if one.score < lowest or any(_same_record(unit, other.unit) for other in excerpts):
+        if any(_same_record(unit, other.unit) for other in excerpts):
             continue
         same = next((other for other in excerpts if _says_same(unit, other)), None)
         if same:
             same.also.append(unit)
         elif len(excerpts) < limit:
-            excerpts.append(excerpt_of(one.candidate, candidates, one.share))
+            excerpts.append(excerpt_of(one, candidates, question))
     return excerpts
 
 
@@ -162,46 +179,57 @@ def _says_same(unit: QuotableSpan, excerpt: Excerpt) -> bool:
     return len(first & second) >= _DUPLICATE * len(first | second)
 
 
-def excerpt_of(candidate: Candidate, candidates: Sequence[Candidate], score: float = 1.0) -> Excerpt:
-    """A candidate with as much of its passage as is read at a glance: what follows it, then what precedes it."""
-    if candidate.unit.hit.messages:
-        return _chat_excerpt(candidate, candidates, score)
-    unit = candidate.unit
-    units = _readable_units(unit, candidates)
-    start = next((position for position, other in enumerate(units) if other is unit), 0)
-    first, last = _extent(units, start, start, is_question)
-    return Excerpt(unit, "\n".join(other.text for other in units[first : last + 1]), score)
+def excerpt_of(ranked: RankedCandidate, candidates: Sequence[Candidate], question: SentenceScorer) -> Excerpt:
+    """A candidate with as much of its passage as is read at a glance: what follows it, then what precedes it.
+
+    Of a chat it stays within the same hours, names each sender, and ends with the reply to a question.
+    """
+    candidate = ranked.candidate
+    chat = bool(candidate.unit.hit.messages)
+    passage = [other.unit for other in candidates if other.unit.hit is candidate.unit.hit]
+    core = _spans_of(candidate, passage)
+    ids = {id(span) for span in core}
+    units = _burst(passage, ids) if chat else _without_head(passage, candidate.unit.hit)
+    positions = [position for position, unit in enumerate(units) if id(unit) in ids] or [0]
+    first, last = _extent(units, positions[0], positions[-1], expects_reply if chat else is_question)
+    shown = list(units[first : last + 1])
+    if chat and shown[-1].reply and all(shown[-1].reply.asset_id != unit.asset_id for unit in shown):
+        shown.append(shown[-1].reply)
+    text = "\n".join(f"{unit.sender or ''}: {unit.text}" if chat else unit.text for unit in shown)
+    return Excerpt(_answering(core, question), text, ranked.share)
 
 
-def _chat_excerpt(candidate: Candidate, candidates: Sequence[Candidate], score: float) -> Excerpt:
-    """Turns of a chat, each with its sender; of an exchange that begins with a question, the reply answers."""
-    turns = [turn.asset_id for turn in (candidate.unit, *candidate.exchange)]
-    replies = candidate.exchange if expects_reply(candidate.unit.text) else ()
-    units = _burst([other.unit for other in candidates if other.unit.hit is candidate.unit.hit], turns)
-    positions = [position for position, unit in enumerate(units) if unit.asset_id in turns]
-    start, end = positions[0], positions[-1]
-    first, last = _extent(units, start, end, expects_reply)
-    text = "\n".join(f"{turn.sender or ''}: {turn.text}" for turn in units[first : last + 1])
-    return Excerpt(replies[-1] if replies else candidate.unit, text, score)
+def _spans_of(candidate: Candidate, passage: Sequence[QuotableSpan]) -> list[QuotableSpan]:
+    """The spans of a passage that a candidate consists of."""
+    if candidate.exchange:
+        turns = {turn.asset_id for turn in (candidate.unit, *candidate.exchange)}
+        return [unit for unit in passage if unit.asset_id in turns]
+    start = next((position for position, unit in enumerate(passage) if unit is candidate.unit), 0)
+    following = itertools.takewhile(lambda unit: unit.text in candidate.text, passage[start + 1 :])
+    return [candidate.unit, *following]
 
 
-def _burst(units: Sequence[QuotableSpan], turns: Sequence[str]) -> list[QuotableSpan]:
-    """The turns of a chat that follow each other without a long pause, around those of some ids."""
+def _answering(core: Sequence[QuotableSpan], question: SentenceScorer) -> QuotableSpan:
+    """The span that answers best; one that asks only where all ask."""
+    telling = [span for span in core if not is_question(span.text, chat=bool(span.hit.messages))]
+    return max(telling or core, key=lambda span: question.score(span.text))
+
+
+def _burst(units: Sequence[QuotableSpan], ids: set[int]) -> list[QuotableSpan]:
+    """The turns of a chat that follow each other without a long pause, around some of them."""
     bursts: list[list[QuotableSpan]] = []
     for unit in units:
         if bursts and (unit.ts or 0) - (bursts[-1][-1].ts or 0) <= _PAUSE:
             bursts[-1].append(unit)
         else:
             bursts.append([unit])
-    around = [burst for burst in bursts if any(unit.asset_id in turns for unit in burst)]
-    return [unit for burst in around for unit in burst]
+    return [unit for burst in bursts if any(id(turn) in ids for turn in burst) for unit in burst]
 
 
-def _readable_units(unit: QuotableSpan, candidates: Sequence[Candidate]) -> list[QuotableSpan]:
-    """The spans of the same passage, without its front matter."""
-    head = head_lines(unit.hit.chunk.text)
-    units = [other.unit for other in candidates if other.unit.hit is unit.hit]
-    return [other for other in units if other.text not in head] or units
+def _without_head(units: Sequence[QuotableSpan], hit: Hit) -> Sequence[QuotableSpan]:
+    """The spans of a passage without its front matter."""
+    head = head_lines(hit.chunk.text)
+    return [unit for unit in units if unit.text not in head] or units
 
 
 def _extent(units: Sequence[QuotableSpan], start: int, end: int, asks: Callable[[str], bool]) -> tuple[int, int]:

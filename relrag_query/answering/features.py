@@ -45,6 +45,8 @@ VALUE_TYPES: Mapping[str, frozenset[ValueType]] = {
     "identifier": frozenset({"number", "contact"}),
 }
 """what a question asks for -> types of values that answer it"""
+_VALUE_SCORE = 0.5
+"""of a sentence that holds what is asked for, beside its share of the question's terms"""
 _MIN_FIGURES = 3
 """digits from which a number without a currency may be an amount of money"""
 
@@ -121,9 +123,27 @@ def asked_for(question: str) -> frozenset[str]:
     return frozenset(name for name in VALUE_TYPES if name in asked and asked[name].search(plain))
 
 
-def asked_value_types(question: str) -> frozenset[ValueType]:
-    """Types of the values that a question asks for; empty where it asks for none."""
-    return frozenset[ValueType]().union(*(VALUE_TYPES[name] for name in asked_for(question)))
+@dataclass(frozen=True)
+class SentenceScorer:
+    """Tells by its words how well a sentence answers a question."""
+
+    terms: Sequence[Term]
+    asked: frozenset[str]
+
+    @classmethod
+    def of(cls, context: QueryContext) -> SentenceScorer:
+        """The scorer for a question."""
+        return cls([term for term in context.terms if term.weight], asked_for(context.question))
+
+    @property
+    def value_types(self) -> frozenset[ValueType]:
+        """Types of the values that the question asks for; empty where it asks for none."""
+        return frozenset[ValueType]().union(*(VALUE_TYPES[name] for name in self.asked))
+
+    def score(self, text: str) -> float:
+        """The share of the question's terms that a text holds, more where it holds what is asked for."""
+        holds_value = any(_PRESENT[name](text) for name in self.asked)
+        return term_coverage(self.terms, tokens(text)) + _VALUE_SCORE * holds_value
 
 
 def tokens_of(candidate: Candidate) -> CandidateTokens:

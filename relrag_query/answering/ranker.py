@@ -77,7 +77,7 @@ class Model:
     """probability below which nothing comes close"""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RankedCandidate:
     """The best candidate of a passage."""
 

@@ -17,8 +17,10 @@ from relrag_query.answering.sentences import OF_OTHERS, QuotableSpan, is_questio
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import tokens
 
-_MAX_SCORE_GAP = 1.5
-"""by which the later candidate's score is below that of the earlier one at most"""
+_MAX_SCORE_GAP = 2.0
+"""by which the later candidate's score is below that of the earlier one at most. Of 49 questions about what holds now,
+over archives that people invented without the code, the old value came first for 19 without this, for 15 with 1.5, for
+13 with 2 and for 10 with 3.5; but with 3.5 1 % of all other questions lost the right candidate in the first position"""
 _SAME_STATEMENT = 0.85
 """share of tokens, and all values, by which two candidates say the same"""
 _VERSION = re.compile(r"(?<![^\W_])v(?:er(?:sion|ze)?)?[ ._-]?\d{1,2}(?![^\W_])|\(\d{1,2}\)|\d+", re.IGNORECASE)
@@ -34,6 +36,23 @@ def superseding(
     """
     later = [other for other in ranked if _supersedes(other, earlier, asked)]
     return max(later, key=lambda other: other.candidate.unit.ts or 0, default=None)
+
+
+def replying(question: RankedCandidate, ranked: Sequence[RankedCandidate]) -> RankedCandidate | None:
+    """The best candidate of the same conversation by which somebody replies to one that only asks; else None."""
+    unit = question.candidate.unit
+    if question.candidate.exchange or not is_question(question.candidate.text):
+        return None
+    replies = (
+        other
+        for other in ranked
+        if unit.hit.chunk.thread_id is not None
+        and other.candidate.unit.hit.chunk.thread_id == unit.hit.chunk.thread_id
+        and other.candidate.unit.sender != unit.sender
+        and is_later(other.candidate.unit, unit)
+        and not is_question(other.candidate.text)
+    )
+    return next(replies, None)
 
 
 def _supersedes(later: RankedCandidate, earlier: RankedCandidate, asked: frozenset[ValueType]) -> bool:
