@@ -97,7 +97,7 @@ def choose(
         rest = [other for other in ranked if other not in by_channel]
         chosen = _distinct([*by_channel, *rest], candidates, question, min(limit, room))
         return Excerpts(sorted(chosen, key=lambda excerpt: excerpt.unit.ts or 0), confidence)
-    ordered = ranked if timed else _newest_first(ranked, question.value_types)
+    ordered = ranked if timed else _newest_first(ranked, question)
     excerpts = _distinct(ordered, candidates, question, min(limit, MAX_EXCERPTS))
     return Excerpts(excerpts if timed else _mark_superseded(excerpts, ranked, question.value_types), confidence)
 
@@ -114,11 +114,11 @@ def _is_bulk(ranked: RankedCandidate) -> bool:
     return ranked.candidate.unit.hit.weight < 1.0
 
 
-def _newest_first(ranked: Sequence[RankedCandidate], types: frozenset[ValueType]) -> list[RankedCandidate]:
-    """The candidates, each behind the one that supersedes it, or that replies where it only asks."""
+def _newest_first(ranked: Sequence[RankedCandidate], question: SentenceScorer) -> list[RankedCandidate]:
+    """The candidates, each behind the one that supersedes it, or that replies where it asks the same."""
     chosen: list[RankedCandidate] = []
     for one in ranked:
-        later = superseded.superseding(one, ranked, types) or superseded.replying(one, ranked)
+        later = superseded.superseding(one, ranked, question.value_types) or superseded.replying(one, ranked, question)
         chosen += [each for each in (later, one) if each is not None and not any(each is other for other in chosen)]
     return chosen
 
@@ -151,14 +151,14 @@ def _distinct(
     """One excerpt a record; what says the same as an earlier one becomes a further source of it."""
     excerpts: list[Excerpt] = []
     for one in ranked:
-        unit = one.candidate.unit
-        if any(_same_record(unit, other.unit) for other in excerpts):
+        if any(_same_record(one.candidate.unit, other.unit) for other in excerpts):
             continue
-        same = next((other for other in excerpts if _says_same(unit, other)), None)
+        excerpt = excerpt_of(one, candidates, question)
+        same = next((other for other in excerpts if _says_same(excerpt.unit, other.unit)), None)
         if same:
-            same.also.append(unit)
+            same.also.append(excerpt.unit)
         elif len(excerpts) < limit:
-            excerpts.append(excerpt_of(one, candidates, question))
+            excerpts.append(excerpt)
     return excerpts
 
 
@@ -169,11 +169,9 @@ def _same_record(one: QuotableSpan, other: QuotableSpan) -> bool:
     return bool(set(one.hit.chunk.members).intersection(other.hit.chunk.members))
 
 
-def _says_same(unit: QuotableSpan, excerpt: Excerpt) -> bool:
-    """Whether a span says what an excerpt says: most of its words, and every figure."""
-    first, second = (
-        {token for token in tokens(span.text) if not token.startswith("+")} for span in (unit, excerpt.unit)
-    )
+def _says_same(one: QuotableSpan, other: QuotableSpan) -> bool:
+    """Whether two spans say the same: most of their words, and every figure."""
+    first, second = ({token for token in tokens(span.text) if not token.startswith("+")} for span in (one, other))
     if any(any(map(str.isdigit, token)) for token in first ^ second):
         return False
     return len(first & second) >= _DUPLICATE * len(first | second)

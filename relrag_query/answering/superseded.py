@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 from relrag_pipelines.text.values import ValueType, values_in
 from relrag_query.answering.candidates import Candidate
+from relrag_query.answering.features import SentenceScorer
 from relrag_query.answering.ranker import RankedCandidate
-from relrag_query.answering.sentences import OF_OTHERS, QuotableSpan, is_question
+from relrag_query.answering.sentences import OF_OTHERS, QuotableSpan, is_question, split
 from relrag_query.retrieval.hit import Hit
 from relrag_query.retrieval.term_coverage import tokens
 
@@ -38,10 +39,13 @@ def superseding(
     return max(later, key=lambda other: other.candidate.unit.ts or 0, default=None)
 
 
-def replying(question: RankedCandidate, ranked: Sequence[RankedCandidate]) -> RankedCandidate | None:
-    """The best candidate of the same conversation by which somebody replies to one that only asks; else None."""
-    unit = question.candidate.unit
-    if question.candidate.exchange or not is_question(question.candidate.text):
+def replying(
+    asking: RankedCandidate, ranked: Sequence[RankedCandidate], question: SentenceScorer
+) -> RankedCandidate | None:
+    """The best candidate of the same conversation by which somebody replies to one that asks the same; else None."""
+    unit = asking.candidate.unit
+    sentences = split(asking.candidate.text)
+    if asking.candidate.exchange or not sentences or not is_question(max(sentences, key=question.score)):
         return None
     replies = (
         other
