@@ -60,7 +60,7 @@ def related_to(archive: Archive, query: str, user_id: str, person: str, limit: i
                 row for row in rows if not {row.from_person_id, row.to_person_id}.isdisjoint(people_question.people)
             ]
         if person:
-            whose = people.one(person).person_id
+            whose = people.find_one(person).person_id
             rows = [row for row in rows if whose in (row.from_person_id, row.to_person_id)]
         names = (
             {person_id: person.name for person_id, person in people.by_id(_ends(rows)).items()} if not user_id else None

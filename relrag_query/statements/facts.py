@@ -34,7 +34,7 @@ def add_fact(
     predicate = type_name(predicate)
     _require_dates(predicate, value, valid_from, valid_to)
     with writable_archive(config, wait) as archive, archive.people() as people:
-        whose = people.one(person)
+        whose = people.find_one(person)
         return record(archive, (whose,), [StatedFact(whose.person_id, predicate, value, valid_from, valid_to)])
 
 
