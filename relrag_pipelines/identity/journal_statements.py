@@ -146,24 +146,24 @@ class Entry:
 
 
 def holding(journal: Iterable[NumberedEntry]) -> list[Entry]:
-    """What holds, in order: all but what was undone, and not the undoing. An id that was given stays given.
+    """The valid statements about people, in order: without undone ones and undos. Allocated ids stay allocated.
 
-    Entries of the journal that are about something else are left out.
+    Other entries of the journal are left out.
     """
-    about = (Entry(entry.number, entry.statement) for entry in journal if isinstance(entry.statement, Statement))
-    entries = sorted(about, key=lambda entry: entry.number)
+    statements = (Entry(entry.number, entry.statement) for entry in journal if isinstance(entry.statement, Statement))
+    entries = sorted(statements, key=lambda entry: entry.number)
     undone: set[int] = set()
     for entry in reversed(entries):
         if isinstance(entry.statement, Undo) and entry.number not in undone and entry.statement.number < entry.number:
             undone.add(entry.statement.number)
-    return [
-        entry
-        for entry in entries
-        if isinstance(entry.statement, Allocation) or not (isinstance(entry.statement, Undo) or entry.number in undone)
-    ]
+    return [entry for entry in entries if isinstance(entry.statement, Allocation) or not _is_void(entry, undone)]
 
 
-def number_statements(journal: Sequence[Entry], said: Iterable[Statement]) -> list[Entry]:
-    """The journal with further statements, numbered on."""
+def _is_void(entry: Entry, undone: set[int]) -> bool:
+    return isinstance(entry.statement, Undo) or entry.number in undone
+
+
+def number_statements(journal: Sequence[Entry], statements: Iterable[Statement]) -> list[Entry]:
+    """The journal with further statements, which get the next numbers."""
     last = max((entry.number for entry in journal), default=0)
-    return [*journal, *(Entry(number, one) for number, one in enumerate(said, last + 1))]
+    return [*journal, *(Entry(number, statement) for number, statement in enumerate(statements, last + 1))]
