@@ -156,10 +156,11 @@ def _redacted_value(identifier: ParsedIdentifier, redactor: PIIRedactor, policy:
 def _account(account: re.Match[str]) -> list[ParsedIdentifier]:
     """The account, and the phone number that it is, unless it is one of those that hide it."""
     jid = f"{account['user']}@{'lid' if account['server'] == 'lid' else 's.whatsapp.net'}".lower()
-    found = [ParsedIdentifier("whatsapp", jid, jid)]
+    identifiers = [ParsedIdentifier("whatsapp", jid, jid)]
     if account["server"] != "lid" and account["user"].isdigit():
-        found.append(ParsedIdentifier("phone", f"+{account['user']}", phones.normalise(f"+{account['user']}")))
-    return found
+        number = f"+{account['user']}"
+        identifiers.append(ParsedIdentifier("phone", number, phones.normalise(number)))
+    return identifiers
 
 
 def _is_long_enough(number: str) -> bool:

@@ -51,10 +51,10 @@ def weekday_names(language: str) -> frozenset[str]:
 
 def months_of(languages: Iterable[str]) -> dict[str, int]:
     """The names in any of these languages; where two languages differ, the first one counts."""
-    found: dict[str, int] = {}
+    months: dict[str, int] = {}
     for language in languages:
-        found = month_names(language) | found
-    return found
+        months = month_names(language) | months
+    return months
 
 
 def without_accents(text: str) -> str:

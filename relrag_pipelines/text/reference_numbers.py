@@ -20,10 +20,11 @@ MAX_NUMBERS = 500
 """A text with more is a table of numbers; these many are kept."""
 
 _WORDS = "|".join(
-    ["№", *(f"[{one.prefixes}]{{0,2}}(?:{word})" if one.prefixes else word
-            for one in languages.languages() for word in one.reference_words)]
+    ["№", *(f"[{language.prefixes}]{{0,2}}(?:{word})" if language.prefixes else word
+            for language in languages.languages() for word in language.reference_words)]
 )  # fmt: skip
-_LABEL = f"(?:{'|'.join(label for one in languages.languages() for label in one.reference_labels) or '(?!)'})"
+_LABELS = "|".join(label for language in languages.languages() for label in language.reference_labels)
+_LABEL = f"(?:{_LABELS or '(?!)'})"
 _GAP = r"[ \t\xa0]?[.:#'׳]{0,2}[ \t\xa0]{0,2}"
 _ANNOUNCED = re.compile(
     rf"(?<!\w)(?:{_WORDS})(?!\w){_GAP}(?:{_LABEL}(?!\w){_GAP}){{0,2}}#?"
@@ -50,13 +51,13 @@ def find_reference_numbers(text: str) -> list[str]:
         return []
     # no number goes over a line's end, and most of what people say has no digit anywhere near
     text = "\n".join([_around_digits(line) for line in text.split("\n") if _has_digit(line)])
-    found: dict[int, str] = {}
+    numbers: dict[int, str] = {}
     for pattern, mark in ((_ANNOUNCED, ""), (_PREFIXED, "-"), (_YEARLY, "/")):
         for match in pattern.finditer(text) if mark in text else ():
             number = match["number"]
             if _is_number(number, pattern) and not _AMOUNT.match(text, match.end()):
-                found[match.start("number")] = number
-    return list(dict.fromkeys(found[place] for place in sorted(found)))[:MAX_NUMBERS]
+                numbers[match.start("number")] = number
+    return list(dict.fromkeys(numbers[position] for position in sorted(numbers)))[:MAX_NUMBERS]
 
 
 def has_ascii_digit(text: str) -> bool:

@@ -50,8 +50,8 @@ ROLES = frozenset(
 def types_of(language: str, part: str = "") -> Mapping[str, str]:
     """Word -> relationship type; of a part of the file, `latin`, `mine`, `yours`, `of` or `said_of`."""
     table = _table(language)
-    of_part = table.get(part, {}) if part else {name: said for name, said in table.items() if isinstance(said, str)}
-    return MappingProxyType({word.replace("_", " "): kind for kind, said in of_part.items() for word in said.split()})
+    of_part = table.get(part, {}) if part else {name: words for name, words in table.items() if isinstance(words, str)}
+    return MappingProxyType({word.replace("_", " "): kind for kind, words in of_part.items() for word in words.split()})
 
 
 @functools.cache
@@ -86,16 +86,16 @@ def genders() -> Mapping[str, str]:
         for sex, listed in _part(language, "gender").items()
         for word in listed.split()
     ]
-    found = {plain(word): sex for _, word, sex in words}
+    nominatives = {plain(word): sex for _, word, sex in words}
     oblique = {plain(form): sex for language, word, sex in words for form in _inflected(language, word)}
-    return MappingProxyType({**oblique, **found})
+    return MappingProxyType({**oblique, **nominatives})
 
 
 def gender(word: str) -> str:
     """f or m where a word says so, with letters that are written before it too; else empty."""
-    known = plain(word)
-    for place in range(3):
-        if known[:place].strip(PREFIXED) == "" and (sex := genders().get(known[place:])):
+    folded = plain(word)
+    for length in range(3):
+        if folded[:length].strip(PREFIXED) == "" and (sex := genders().get(folded[length:])):
             return sex
     return ""
 
@@ -103,8 +103,8 @@ def gender(word: str) -> str:
 @functools.cache
 def owners(language: str, part: str = "owners") -> Mapping[str, str]:
     """Word that says whose somebody is -> writer, reader, his, her or own; `oblique_owners` in the other cases."""
-    said = ((word, owner) for owner, words in _part(language, part).items() for word in words.split())
-    return MappingProxyType({word.replace("_", " "): owner for word, owner in said})
+    pairs = ((word, owner) for owner, words in _part(language, part).items() for word in words.split())
+    return MappingProxyType({word.replace("_", " "): owner for word, owner in pairs})
 
 
 @functools.cache
@@ -136,9 +136,9 @@ def _plain_forms() -> Mapping[str, str]:
 def roles_in(text: str) -> frozenset[str]:
     """The occupations of ROLES that a text names in whatever form: `praktický lékař` is a doctor."""
     words = [plain(word) for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text)]
-    pairs = [f"{one} {two}" for one, two in itertools.pairwise(words)]
-    found = {_plain_forms().get(word, "") for word in (*words, *pairs)}
-    return frozenset(found) & ROLES
+    pairs = [f"{word} {two}" for word, two in itertools.pairwise(words)]
+    types = {_plain_forms().get(word, "") for word in (*words, *pairs)}
+    return frozenset(types) & ROLES
 
 
 def type_in_name(words: Sequence[str]) -> str | None:
@@ -156,11 +156,13 @@ def type_in_name(words: Sequence[str]) -> str | None:
 
 def types_of_word(word: str) -> frozenset[str]:
     """The relationship types that a word of any language and case may mean; letters may be written before it."""
-    known = plain(word)
-    stripped = [known[place:] for place in (1, 2) if known[:place].strip(PREFIXED) == "" and len(known) > place + 1]
-    forms = (known, known.removesuffix("s"), *stripped)
-    found = [table.get(form) for table in (types_of_names(), inflected_forms()) for form in forms]
-    return frozenset(filter(None, found))
+    folded = plain(word)
+    stripped = [
+        folded[length:] for length in (1, 2) if folded[:length].strip(PREFIXED) == "" and len(folded) > length + 1
+    ]
+    forms = (folded, folded.removesuffix("s"), *stripped)
+    types = [table.get(form) for table in (types_of_names(), inflected_forms()) for form in forms]
+    return frozenset(filter(None, types))
 
 
 def words_for(types: Collection[str]) -> frozenset[str]:
@@ -176,10 +178,10 @@ def type_of(written: str) -> tuple[str, str | None]:
     What is no such word stays what it is.
     """
     word = plain(written.strip().lower().replace("_", " "))
-    found = types_of_names().get(word) or types_of_names().get(word.replace(" ", "-"))
-    if found is None or found == word.replace(" ", "_").replace("-", "_"):
+    kind = types_of_names().get(word) or types_of_names().get(word.replace(" ", "-"))
+    if kind is None or kind == word.replace(" ", "_").replace("-", "_"):
         return written, None
-    return found, written
+    return kind, written
 
 
 @functools.cache
@@ -206,19 +208,19 @@ def _inflected(language: str, word: str) -> list[str]:
 @functools.lru_cache(1)  # asked of a text several times in a row
 def may_name(text: str) -> bool:
     """Whether such a word stands in a text, in any of its forms; with what is written before it too."""
-    said = text.lower()
-    for _, start, end in _forms().find_matches_as_indexes(said, overlapping=True):
-        if not said[end : end + 1].isalnum() and _begins(said, start):
+    lower_text = text.lower()
+    for _, start, end in _forms().find_matches_as_indexes(lower_text, overlapping=True):
+        if not lower_text[end : end + 1].isalnum() and _begins(lower_text, start):
             return True
     return False
 
 
 def _begins(text: str, start: int) -> bool:
     """Whether a word begins there, or at most two letters before it that are written before words."""
-    for place in range(start, max(-1, start - 3), -1):
-        if not place or not text[place - 1].isalnum():
+    for position in range(start, max(-1, start - 3), -1):
+        if not position or not text[position - 1].isalnum():
             return True
-        if text[place - 1] not in PREFIXED:
+        if text[position - 1] not in PREFIXED:
             return False
     return False
 
@@ -244,8 +246,8 @@ def plurals(language: str, word: str) -> tuple[str, ...]:
 
 
 def _part(language: str, part: str) -> dict[str, str]:
-    found: dict[str, str] = _table(language).get(part, {})
-    return found
+    entries: dict[str, str] = _table(language).get(part, {})
+    return entries
 
 
 def _table(language: str) -> dict[str, Any]:

@@ -18,12 +18,12 @@ def short_forms() -> Mapping[str, frozenset[str]]:
 
     A name of several languages is one word with the forms of all of them; each full name stands for itself.
     """
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    full_names: defaultdict[str, set[str]] = defaultdict(set)
     for table in _tables():
         for name, forms in table.get("given", {}).items():
             for form in (name, *forms.split()):
-                found[plain(form)].add(plain(name))
-    return MappingProxyType({form: frozenset(names) for form, names in found.items()})
+                full_names[plain(form)].add(plain(name))
+    return MappingProxyType({form: frozenset(names) for form, names in full_names.items()})
 
 
 @functools.cache
@@ -35,15 +35,15 @@ def given_names() -> frozenset[str]:
 @functools.cache
 def genders() -> Mapping[str, frozenset[str]]:
     """A given name, folded -> f and m, whoever bears it; without those of which nothing tells."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    by_name: defaultdict[str, set[str]] = defaultdict(set)
     for code in languages.codes("names"):
         table = languages.table(code, "names")
         for sex, name in (("f", "women"), ("m", "men")):
             for word in _words(table, name):
-                found[plain(word)].add(sex)
+                by_name[plain(word)].add(sex)
         for name, sex in _genders_by_form(code, table):
-            found[name].add(sex)
-    return MappingProxyType({name: frozenset(some) for name, some in found.items()})
+            by_name[name].add(sex)
+    return MappingProxyType({name: frozenset(sexes) for name, sexes in by_name.items()})
 
 
 def _genders_by_form(code: str, table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -59,7 +59,7 @@ def _genders_by_form(code: str, table: Mapping[str, Any]) -> Iterator[tuple[str,
 def spellings(language: str) -> frozenset[str]:
     """The given names and short forms of a language as they are written."""
     return frozenset(
-        one for name, forms in languages.table(language, "names")["given"].items() for one in (name, *forms.split())
+        form for name, forms in languages.table(language, "names")["given"].items() for form in (name, *forms.split())
     )
 
 
