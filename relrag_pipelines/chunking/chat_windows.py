@@ -85,7 +85,7 @@ def _lines(records: pa.Table, limit: int) -> dict[int, str]:
 
 
 def _left_out(extra: str) -> str:
-    """What stands for media that were not exported."""
+    """The placeholder for media that were not exported."""
     facts: dict[str, Any] = orjson.loads(extra) if extra else {}
     return f"({facts['omitted']})" if facts.get("omitted") else ""
 

@@ -21,7 +21,7 @@ from relrag_pipelines.identity.journal_statements import (
     StatedIdentifier,
     StatedRelationship,
     Statement,
-    holding,
+    valid_entries,
 )
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.journal import JournalError
@@ -129,7 +129,7 @@ def _with_former_ids(workspace: Workspace, people: set[int]) -> set[int]:
     """The ids of these people with all their former ids, by redirects and by valid merges."""
     redirects = archive_tables.read(workspace.home, "person_redirects").to_pylist()
     leads = [(row["person_id"], {row["former_person_id"]}) for row in redirects]
-    statements = [entry.statement for entry in holding(journal.entries(workspace.home))]
+    statements = [entry.statement for entry in valid_entries(journal.entries(workspace.home))]
     leads += [(merge.into, set(merge.others)) for merge in statements if isinstance(merge, Merge)]
     ids, waiting = set(people), set(people)
     while waiting:

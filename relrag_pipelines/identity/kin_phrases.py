@@ -23,7 +23,7 @@ _MAX_OWNER_CHARS = 40
 _FIRST_PERSON = re.compile(r"\b(?:jsem|jsme)\b", re.IGNORECASE)
 _IN_WORD = re.compile(r"[\w-]")
 _PREFIX = re.compile(f"{languages.prefix_pattern(2)}{languages.article_pattern()}?")
-_LONGEST_PREFIX = 3
+_MAX_PREFIX_LETTERS = 3
 _OWNERS_OF_PARTS = {"mine": "writer", "yours": "reader", "his": "his", "hers": "her"}
 """parts of kinship.toml whose words contain their owner -> owner"""
 
@@ -211,7 +211,7 @@ def _kin_terms(text: str) -> tuple[tuple[int, int, str], ...]:
 def _word_begin(text: str, start: int) -> int | None:
     """Start of the word that contains the term, prefixed letters included; None if the term is inside another word."""
     begin = start
-    while begin and start - begin <= _LONGEST_PREFIX and _IN_WORD.match(text, begin - 1):
+    while begin and start - begin <= _MAX_PREFIX_LETTERS and _IN_WORD.match(text, begin - 1):
         begin -= 1
     if begin == start:
         return begin

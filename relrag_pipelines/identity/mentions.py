@@ -51,7 +51,7 @@ class Mention(NamedTuple):
 
 
 class _First(NamedTuple):
-    """What is known of a word that a name may begin with."""
+    """A word that names begin with."""
 
     most_words: int
     """of a name that begins with it"""
@@ -191,7 +191,7 @@ def _has_prefix(text: str, start: int, end: int) -> bool:
 def _firsts(
     single: Mapping[str, set[int]], family: Mapping[str, set[int]], whole: Iterable[str], inflected: Collection[str]
 ) -> dict[str, _First]:
-    """What is known of each word that a name may begin with, of one word or of several."""
+    """Each first word of names of one or more words."""
     lengths: dict[str, int] = {}
     for form in whole:
         first, *rest = form.split(" ")

@@ -18,7 +18,7 @@ from relrag_pipelines.text.names.spelling import skeletons
 
 _SOUND = "~"
 """begins a form that is how a word sounds"""
-_LONGEST_PREFIX, _FEWEST = 5, 3
+_MAX_PREFIX_LETTERS, _MIN_LETTERS = 5, 3
 """letters that are written before a name as part of the word, and letters of a name that has some"""
 _PREFIXES = frozenset(PREFIXED)
 
@@ -109,7 +109,7 @@ def _beginnings(word: str) -> frozenset[str]:
     if word[0].islower():
         return frozenset()
     beginnings = {word}
-    for cut in range(1, min(_LONGEST_PREFIX, len(word) - _FEWEST) + 1):
+    for cut in range(1, min(_MAX_PREFIX_LETTERS, len(word) - _MIN_LETTERS) + 1):
         if word[cut - 1] not in _PREFIXES:
             break
         beginnings.add(word[cut:])

@@ -21,17 +21,11 @@ def allocate(
     pins = {root: _pins(nodes) for root, nodes in members.items()}
     used |= {pin for root_pins in pins.values() for pin in root_pins}
     fresh = (number for number in itertools.count(FIRST_ID) if number not in used)
-    never = max(first_numbers.values(), default=0) + 1
-
-    def earliest(root: str) -> tuple[bool, int, str]:
-        nodes = members[root]
-        return not pins[root], min((first_numbers.get(node, never) for node in nodes), default=never), min(nodes)
-
     ids: dict[str, int] = {}
     group_ids: dict[int, int] = {}
     taken: set[int] = set()
     allocations = []
-    for root in sorted(members, key=earliest):
+    for root in _earliest_first(members, pins, first_numbers):
         anchors = [node for node in members[root] if not node.startswith("entry:")]
         former = {allocated[anchor] for anchor in anchors if anchor in allocated}
         free = sorted(pins[root]) or sorted(former - taken)
@@ -46,6 +40,19 @@ def allocate(
         for person_id in former | pins[root] | {own}:
             group_ids.setdefault(person_id, own)
     return ids, allocations, group_ids | {own: own for own in taken}
+
+
+def _earliest_first(
+    members: Mapping[str, Sequence[str]], pins: Mapping[str, set[int]], first_numbers: Mapping[str, int]
+) -> list[str]:
+    """The groups, those with pinned ids first, then by the first allocation to one of their anchors."""
+    never = max(first_numbers.values(), default=0) + 1
+
+    def key(root: str) -> tuple[bool, int, str]:
+        nodes = members[root]
+        return not pins[root], min((first_numbers.get(node, never) for node in nodes), default=never), min(nodes)
+
+    return sorted(members, key=key)
 
 
 def _allocated(statements: Sequence[Entry]) -> tuple[dict[str, int], dict[str, int], set[int]]:

@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 
 from relrag_pipelines.identity.components import Groups, identifying, join_entries
 from relrag_pipelines.identity.entries import NamingEntry
-from relrag_pipelines.identity.journal_statements import Allocation, Entry, NumberedEntry, StatedIdentifier, holding
+from relrag_pipelines.identity.journal_statements import (
+    Allocation,
+    Entry,
+    NumberedEntry,
+    StatedIdentifier,
+    valid_entries,
+)
 from relrag_pipelines.identity.person_ids import allocate, merge_groups, with_merged_ids
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
@@ -58,7 +64,7 @@ def resolve(
 
     Every bearer of the whole name of the archive's `owner` is the owner.
     """
-    statements = holding(journal)
+    statements = valid_entries(journal)
     groups = join_entries(entries, statements, keyed)
     _join_owner(entries, groups, parse(owner))  # else two addresses of the owner count as two bearers of the given name
     _resolve_names(entries, groups)

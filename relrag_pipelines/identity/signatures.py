@@ -21,7 +21,7 @@ _PART = re.compile(r"[,|–—]|\s-\s")
 
 
 class SignatureFact(NamedTuple):
-    """What a signature states."""
+    """A fact that a signature states."""
 
     predicate: str
     value: str

@@ -90,7 +90,7 @@ def get_asset_neighbors(
     *,
     config: Path | None = None,
 ) -> list[Neighbor]:
-    """What a record, passage or thread is directly related to, as published: what it points to comes first.
+    """The published direct neighbours of a record, passage or thread: first those that it points to.
 
     Raises generations.NothingPublished before the first sync.
     """

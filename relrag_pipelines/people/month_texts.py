@@ -75,7 +75,7 @@ def make(
     # for many months one finder of everybody takes less time than a finder a month of those whom it may name
     everybody = len(stale) > _MAX_SEPARATE_FINDERS and len(resolution.people) <= _MAX_SHARED_PEOPLE
     reader = _Reader(resolution, names, months, zone, everybody=everybody)
-    parts = {table: [_of_months(before[table], fresh)] for table in TABLES if table != "person_months"}
+    parts = {table: [_rows_of_months(before[table], fresh)] for table in TABLES if table != "person_months"}
     for done, month_tables in enumerate(workspace.each(reader.tables, stale), 1):
         workspace.report("people", done, len(stale))
         for table, rows in month_tables.items():
@@ -140,7 +140,7 @@ def _with_changed_names(bearers: pa.Table, before: pa.Table, words: pa.Table) ->
     return {month for (month,) in rows}
 
 
-def _of_months(table: pa.Table, months: pa.Array) -> pa.Table:
+def _rows_of_months(table: pa.Table, months: pa.Array) -> pa.Table:
     return table.filter(pc.is_in(table["lake_month"], months))
 
 

@@ -72,7 +72,7 @@ class FoundRelationship(_ModelStatement):
 
 
 class PassageAnswer(_Strict):
-    """What a model found in one passage."""
+    """A model's answer about one passage."""
 
     facts: list[FoundFact]
     relationships: list[FoundRelationship]

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from relrag_pipelines.identity import lookup, people_tables
 from relrag_pipelines.identity.entries import Claim, NamingEntry, from_counts
-from relrag_pipelines.identity.journal_statements import PERSON, Entry, Statement, holding, number_statements
+from relrag_pipelines.identity.journal_statements import PERSON, Entry, Statement, number_statements, valid_entries
 from relrag_pipelines.identity.name_forms import given_forms, person_names
 from relrag_pipelines.identity.resolve import Resolution, resolve
 from relrag_pipelines.journal import journal
@@ -60,7 +60,7 @@ def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str,
     records, identifiers = (lake_months.month_files(inputs[table]) for table in ("records", "identifiers"))
     passage_statements = inputs["passage_statements"].to_table()
     with lake_months.connect("identifiers", identifiers) as connection:
-        statements = holding(journal.entries(workspace.home))
+        statements = valid_entries(journal.entries(workspace.home))
         resolution, owner = people(workspace, _entries(connection), statements)
         journal.append(workspace.home, resolution.allocations)
         entries = people_tables.person_entries(resolution)
@@ -131,7 +131,7 @@ def read_people(workspace: Workspace, *more: Statement) -> tuple[Resolution, Cal
         for month, path in lake.month_files(home, "identifiers", source.name).items()
     }
     with lake_months.connect("identifiers", files) as connection:
-        statements = holding(journal.entries(home))
+        statements = valid_entries(journal.entries(home))
         resolution, _ = people(workspace, _entries(connection), number_statements(statements, more))
     return resolution, functools.partial(_pseudonym, workspace)
 

@@ -110,7 +110,7 @@ def may_hold(text: str) -> bool:
 
 
 def signs(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where a sign is spelt or stands apart, with the blanks around it, and the sign."""
+    """Spans of signs that are spelt out or set apart, with the blanks around them, each with its sign."""
     done = 0
     for sign in _SIGN.finditer(text):
         domain = (_ANY_DOMAIN if _is_certain(sign) else _DOMAIN).match(text, sign.end(), sign.end() + _MAX_DOMAIN_CHARS)

@@ -351,6 +351,6 @@ def _code(run: str) -> list[str]:
 
 
 def index_text(text: str, subject: str | None, sender: str | None, file_name: str | None, timestamp: str | None) -> str:
-    """What a passage is indexed under: itself, and what is known of it (`timestamp` in ISO 8601)."""
+    """The text that a passage is indexed by: its own and its metadata (`timestamp` in ISO 8601)."""
     day = timestamp[:10] if timestamp else None
     return "\n".join([part for part in (subject, sender, file_name, day, text) if part])

@@ -82,7 +82,7 @@ def _locales(language: str) -> list[Locale]:
 
 
 def _described(language: str) -> Language:
-    """What its folder says of a language; nothing of one that has no folder."""
+    """The language as its folder describes it; an empty description if it has no folder."""
     return languages.language(language) if language in languages.codes() else Language(language)
 
 

@@ -74,7 +74,7 @@ def _has_digit(text: str) -> bool:
 
 
 def _around_digits(line: str) -> str:
-    """What stands within _REACH characters of digits, cut at spaces, each part on a line of its own."""
+    """The parts of a line within _REACH characters of digits, cut at spaces, each on a line of its own."""
     if len(line) <= 3 * _REACH:
         return line
     parts: list[str] = []
@@ -95,7 +95,7 @@ def _around_digits(line: str) -> str:
 
 
 def _space(line: str, start: int) -> int:
-    """Where the next space is; the end of the line where there is none."""
+    """Position of the next space, or the end of the line."""
     space = line.find(" ", start)
     return len(line) if space < 0 else space
 

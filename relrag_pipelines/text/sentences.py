@@ -1,4 +1,4 @@
-"""Where the sentences and lines of a text end, in any language."""
+"""Splits texts of any language into sentences and lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ABBREVIATION = re.compile(
 
 
 def sentences(text: str) -> list[int]:
-    """Where the sentences and lines of a text end, in order; the last end is the text's. Together they are the text.
+    """The ends of the sentences and lines of a text, in order; the last is the end of the text.
 
     A line that goes on in a small letter on the next one is taken as wrapped, not as ended.
     """

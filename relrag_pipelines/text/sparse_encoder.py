@@ -54,7 +54,7 @@ class SparseEncoder:
 
 
 def _forms(text: str, tokens: str) -> list[str]:
-    """Those tokens of a question that are one form of a word, and have beginnings beside them."""
+    """The tokens of a question that are whole words for which it has beginnings too."""
     if "~" not in tokens:
         return []
     form = _FORM_OF_ANY if foreign_signs(text) > 0 else _FORM_WITH_PREFIX

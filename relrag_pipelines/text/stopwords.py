@@ -1,4 +1,4 @@
-"""Function words, by which a line's language is told and which say nothing of what a text is about."""
+"""Function words: they tell the language of a line, and nothing about the content of a text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHARED, _OWN = 1, 2
 
 
 def folded(word: str) -> str:
-    """How words are compared: without accents, capitals and final letters."""
+    """A word as words are compared: without accents, capitals and final letters."""
     return fold(word).translate(languages.final_letters())
 
 
@@ -34,7 +34,7 @@ def function_words() -> frozenset[str]:
 
 @functools.cache
 def always_empty() -> frozenset[str]:
-    """Those that are function words wherever they stand: of the default language, and of those with another script."""
+    """Function words in lines of any language: those of the default language and of languages with another script."""
     return frozenset[str]().union(
         *(stop_words(language.code) for language in languages.languages() if _is_apart(language))
     )
@@ -46,7 +46,7 @@ def _is_apart(language: Language) -> bool:
 
 @functools.cache
 def names() -> frozenset[str]:
-    """Function words that with a capital may be something else."""
+    """Function words that may have another meaning when they begin with a capital letter."""
     return frozenset[str]().union(*(language.capitalised for language in languages.languages()))
 
 
@@ -65,7 +65,7 @@ def own_signs() -> frozenset[str]:
 
 @functools.cache
 def clear_signs() -> frozenset[str]:
-    """Function words that tell the default language where nothing speaks for another, as they are written."""
+    """Function words that identify the default language if no word speaks for another, as they are written."""
     unclear = languages.language(languages.DEFAULT).unclear
     return default_signs() - unclear - {word.capitalize() for word in unclear}
 
@@ -114,7 +114,7 @@ def _count(words: Iterable[str], codes: Callable[[str], Iterable[str]]) -> dict[
 
 
 def _codes_by_letters(word: str) -> list[str]:
-    """The languages of which a word has a letter that few others have, and those of its script."""
+    """The languages with a rare letter that the word has, and the languages of its script."""
     if not word or word.isascii():
         return []
     by_letter = [code for letter in sorted(set(word) & _letters().keys()) for code in _letters()[letter]]

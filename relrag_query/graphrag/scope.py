@@ -34,8 +34,8 @@ KIN = frozenset(
     | {"nephew_or_niece", "parent_in_law", "child_in_law", "sibling_in_law"}
 )
 """relationship types of a family"""
-_FEW, _RELATED = 3, 12
-"""text units that hold a word, below which so many that a search by meaning finds are taken, too"""
+_MIN_MATCHES, _MAX_RELATED = 3, 12
+"""minimum of text units with a word; below it, up to so many results of a search by meaning are added"""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def scope_of(
         if not matches.intersection(within):
             unknown.append(word)
             matches, names = _find_by_text(word, corpus)
-            matches |= set(related[:_RELATED]) if len(matches.intersection(within)) < _FEW else set()
+            matches |= set(related[:_MAX_RELATED]) if len(matches.intersection(within)) < _MIN_MATCHES else set()
         people |= dict.fromkeys(names)
         units_of_words |= matches
     scope_units = tuple(unit for unit in within if unit in units_of_words)

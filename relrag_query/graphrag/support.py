@@ -23,7 +23,7 @@ _ASKED = 3.0
 """weight of a word of the question; one of the cited sentence weighs 1"""
 _WORD = re.compile(r"[^\W_]+")
 _FUNCTION_WORDS = function_words()
-_LONGEST_ENDING = 2
+_MAX_ENDING_LETTERS = 2
 _NEVER = re.compile(r"(?!)")
 
 
@@ -107,7 +107,7 @@ def beginnings(text: str) -> list[str]:
 
 def stem(word: str) -> str:
     """A word without what may be its ending: of six letters two, of five one."""
-    return word[: max(4, len(word) - _LONGEST_ENDING)] if word.isalpha() and len(word) > 4 else word
+    return word[: max(4, len(word) - _MAX_ENDING_LETTERS)] if word.isalpha() and len(word) > 4 else word
 
 
 @functools.lru_cache(maxsize=4096)

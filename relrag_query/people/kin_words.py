@@ -26,15 +26,15 @@ class KinWord(NamedTuple):
 
 def kin_words(question: str) -> list[KinWord]:
     """The words, in order."""
-    found = []
+    words = []
     for match in _pattern().finditer(bare(question)):
         group = match.lastgroup or ""
         word = match[group].casefold()
         if group == "plain" and not _may_be_meant(word, question[match.start() : match.end()].casefold()):
             continue
         type_, base = _words()[group][word]
-        found.append(KinWord(match.start(), match.end(), type_, base, group == "mine"))
-    return found
+        words.append(KinWord(match.start(), match.end(), type_, base, group == "mine"))
+    return words
 
 
 def _may_be_meant(word: str, written: str) -> bool:

@@ -17,7 +17,7 @@ from relrag_pipelines.identity.journal_statements import (
     Split,
     StatedIdentifier,
     Undo,
-    holding,
+    valid_entries,
 )
 from relrag_pipelines.journal import journal
 from relrag_pipelines.people import own_words
@@ -56,7 +56,7 @@ def _read(dumped: str, folder: Path, home: Path, state: object, since: int) -> L
     workspace = Workspace(Settings.model_validate_json(dumped).model_copy(update={"folder": folder}))
     every = [entry for entry in journal.entries(home) if entry.statement is not None]
     later = [entry for entry in every if entry.number > since]
-    valid = [entry for entry in holding(every) if entry.number > since]
+    valid = [entry for entry in valid_entries(every) if entry.number > since]
     if workspace.settings.pii_redaction_enabled:
         valid = [own_words.redact_entry(entry, lambda: workspace.redactor) for entry in valid]
     numbers = {entry.number for entry in later}

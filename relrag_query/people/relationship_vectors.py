@@ -16,7 +16,7 @@ from relrag_query.people.kin_words import type_words
 from relrag_query.people.relations import is_of_type
 from relrag_query.retrieval.term_coverage import Term, term_coverage, tokens
 
-MOST = 20
+MAX_RESULTS = 20
 """maximum number of relationships that a search returns"""
 _ENTITY = "person:"
 

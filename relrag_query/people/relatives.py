@@ -170,10 +170,8 @@ def _stated_relative(person_id: int, start: int, end: int, word: KinWord, people
     stated = [relation for relation in people.relationships([person_id], {word.type}) if relation.type == word.type]
     persons = people.by_id(relation.other_id for relation in stated)
     stated = [relation for relation in stated if relation.other_id in persons]
-    fits = [_fits(word, relation, persons[relation.other_id]) for relation in stated]
-    # relatives whose gender is not known count only if none certainly fits
-    certain = [relation for relation, fit in zip(stated, fits, strict=True) if fit]
-    relations = certain or [relation for relation, fit in zip(stated, fits, strict=True) if fit is None]
+    certain, possible, excluded = _by_fit(word, stated, persons)
+    relations = certain or possible
     facts = [] if certain and word.type == _SINGLE_TYPE else _relative_facts(word, person_id, people, persons)
     if facts and not certain and (not relations or kinship.gender(word.word)):
         return Reference(start, end, [], unknown=word.type, relative_facts=facts)
@@ -181,9 +179,19 @@ def _stated_relative(person_id: int, start: int, end: int, word: KinWord, people
         return _relative_by_role(start, end, word, people, surely=person_id == people.owner)
     ids = list(dict.fromkeys(relation.other_id for relation in relations))
     # if one of two parents is the father, the other is the mother
-    other_of_pair = word.type == _PAIR_TYPE and len(ids) == 1 and False in fits
+    other_of_pair = word.type == _PAIR_TYPE and len(ids) == 1 and bool(excluded)
     uncertain = not (certain or other_of_pair) and word.word not in kinship.words_for({_SINGLE_TYPE})
     return Reference(start, end, ids, relations, ambiguous=uncertain, relative_facts=facts)
+
+
+def _by_fit(
+    word: KinWord, relations: list[Relation], persons: dict[int, IndexedPerson]
+) -> tuple[list[Relation], list[Relation], list[Relation]]:
+    """The relations whose relative has the word's gender, those of unknown gender, and those of the other gender."""
+    by_fit: dict[bool | None, list[Relation]] = {True: [], None: [], False: []}
+    for relation in relations:
+        by_fit[_fits(word, relation, persons[relation.other_id])].append(relation)
+    return by_fit[True], by_fit[None], by_fit[False]
 
 
 def _relative_by_role(start: int, end: int, word: KinWord, people: People, *, surely: bool) -> Reference:

@@ -1,4 +1,4 @@
-"""Who writes to whom: how often, since when and by which channel, as records show."""
+"""The traffic between people: number of records, first and last, by channel."""
 
 from __future__ import annotations
 

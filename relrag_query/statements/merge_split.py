@@ -63,17 +63,17 @@ def _add_identifier(archive: Archive, people: People, text: str, ends: Sequence[
 def split(person: str, aliases: Sequence[str], *, config: Path | None = None, wait: float = 0) -> StatementReceipt:
     """States that these aliases of a person belong to somebody else; takes effect with the next sync."""
     with writable_archive(config, wait) as archive, archive.people() as people:
-        whose = people.find_one(person)
+        target = people.find_one(person)
         workspace = Workspace(archive.settings)
         resolution, keyed = read_people(workspace)
-        resolved = _same_as_synced(whose, resolution.people)
+        resolved = _same_as_synced(target, resolution.people)
         try:
             statement = lookup.split(resolved, set(aliases), keyed)
         except ValueError as error:
             raise PeopleError(str(error)) from None
         after, _ = read_people(workspace, statement)
-        _require_apart(whose, after.people.get(whose.person_id), aliases)
-        return record(archive, (whose,), [statement], FROM_NEXT_SYNC)
+        _require_apart(target, after.people.get(target.person_id), aliases)
+        return record(archive, (target,), [statement], FROM_NEXT_SYNC)
 
 
 def _same_as_synced(person: IndexedPerson, people: dict[int, ResolvedPerson]) -> ResolvedPerson:

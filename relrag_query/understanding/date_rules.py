@@ -1,4 +1,4 @@
-"""How time phrases are read: the rules of `phrases`, and the patterns for dates, each with what turns it into days."""
+"""The rules for time phrases: the phrases of each language and patterns for dates, each with a function to days."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from relrag_query.understanding.phrases import PhraseError, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
 
 DateRange = tuple[date | None, date | None]
-"""first day, and the day behind the last"""
+"""first day, and the day after the last"""
 DateRule = Callable[[re.Match[str], date, int], DateRange]
-"""from what a pattern found, today, and the weekday with which a week begins, to days"""
+"""the match of a pattern, today, and the first weekday of a week -> days"""
 
 
 def year_days(year: int) -> tuple[date, date]:
@@ -151,9 +151,9 @@ _RELATIVE: Mapping[str, DateRule] = {
     "this_year": _back("year", 0),
     "last_weekday": _weekday,
 }
-"""rules of `phrases` that say a time from today -> how they are read"""
+"""rule of `phrases` for a time relative to today -> function to days"""
 _OTHER_RULES = {"weekend": _weekend}
-"""others of its rules"""
+"""the other rules of `phrases`"""
 _YEAR_NUMBER = r"(?P<year>(?:19|20)\d\d)"
 _DAY_NUMBER = r"(?:0?[1-9]|[12]\d|3[01])"
 _WORD = r"[^\W\d_]+"
@@ -161,7 +161,7 @@ _MONTH_NUMBER = r"(?P<month>0?[1-9]|1[0-2])"
 _NO_NUMBER = rf"(?:(?<![\w/.,-])|(?<=[{PREFIXED_SCRIPT}])|(?<=[{PREFIXED_SCRIPT}]-))"
 """before a number that is not the rest of a longer one; some languages write prepositions together with it"""
 AHEAD = timedelta(300)
-"""a day without a year is taken as the last one that has come by so long after a text was written"""
+"""a day without a year is the last such day up to this time after the text was written"""
 
 
 def _bound(phrases: Phrases) -> str:
@@ -209,7 +209,7 @@ def _absolute(phrases: Phrases) -> Iterator[tuple[str, DateRule]]:
 
 @functools.cache
 def rules(phrases: Phrases) -> list[tuple[re.Pattern[str], DateRule, int, bool]]:
-    """Compiled when first asked for: the most specific first."""
+    """Pattern, function to days, first weekday, and whether it is relative, the most specific first."""
     if unknown := sorted({time.rule for time in phrases.times} - _RELATIVE.keys() - _OTHER_RULES.keys()):
         raise PhraseError(f"time.{unknown[0]} is unknown; known are {', '.join((*_RELATIVE, *_OTHER_RULES))}")
     bound = _bound(phrases)
@@ -226,7 +226,7 @@ def rules(phrases: Phrases) -> list[tuple[re.Pattern[str], DateRule, int, bool]]
 
 @functools.cache
 def days_named(phrases: Phrases) -> list[tuple[re.Pattern[str], DateRule]]:
-    """What names a day in a text: a date as in questions, or one by numbers without a year."""
+    """Patterns for a day in a text: those for dates in questions, and dates in numbers without a year."""
     patterns = [pattern for pattern, read in _absolute(phrases) if read is _named_day]
     day = rf"{_NO_NUMBER}(?P<day>{_DAY_NUMBER})"
     by_number = (rf"{day}\.\s?{_MONTH_NUMBER}\.(?!\s?\d)", rf"{day}/{_MONTH_NUMBER}(?![\w/])")

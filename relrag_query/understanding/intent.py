@@ -1,4 +1,4 @@
-"""What a question asks for, by rules: the words of `phrases`, and what was resolved. No model is called.
+"""Classifies the intents of a question by rules: the words of `phrases` and the resolved people. It calls no model.
 
 The intents decide how far the archive is followed from what was found: not at all for most questions, since every
 step away from the hits brings in noise.
@@ -15,7 +15,7 @@ from relrag_query.understanding.phrases import bare, load_phrases
 
 
 class QueryIntent(Enum):
-    """What a question may ask for; one question may ask for several."""
+    """The intents; a question may have several."""
 
     PERSON_FACTS = "person_facts"
     PERSON_HISTORY = "person_history"

@@ -17,8 +17,8 @@ import regex
 
 from relrag_pipelines.pii import PIIRedactor, RedactionError, false_positives, flexible_pattern, present_candidates
 from relrag_pipelines.pii.json_values import as_integer, iter_strings, parse, visible_strings
-from relrag_pipelines.pii.phones.chains import LONGEST
-from relrag_pipelines.pii.phones.value_search import FEWEST_KNOWN
+from relrag_pipelines.pii.phones.chains import MAX_CHAIN_CHARS
+from relrag_pipelines.pii.phones.value_search import MIN_SEARCHED_DIGITS
 
 _PHONE_KEYS = frozenset(
     {"phone", "phones", "phone_number", "phone_numbers", "tel", "telephone", "mobile", "cell", "fax", "msisdn"}
@@ -111,7 +111,7 @@ def _undetected(
 
 
 def _still_undetected(phones: Collection[str], text: str, redactor: PIIRedactor, channel: str) -> list[str]:
-    """Those of the phones that stand in the text and still stand in it when it is redacted."""
+    """The phones that are in the text both before and after redaction."""
     present = [phone for phone in present_candidates(text, phones) if flexible_pattern(phone).search(text)]
     redacted = redactor.redact(text, channel) if present else ""
     return [phone for phone in present if flexible_pattern(phone).search(redacted)]
@@ -128,5 +128,5 @@ def _phones_in(value: Any, is_phone: bool = False) -> Iterator[str]:
     elif is_phone:
         number = as_integer(value)
         text = value if isinstance(value, str) else "" if number is None else str(number)
-        if len(text) <= LONGEST and sum(map(str.isdecimal, text)) >= FEWEST_KNOWN:
+        if len(text) <= MAX_CHAIN_CHARS and sum(map(str.isdecimal, text)) >= MIN_SEARCHED_DIGITS:
             yield text

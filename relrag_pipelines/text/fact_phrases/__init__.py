@@ -31,16 +31,16 @@ _ENDED = r"(?=\s*(?:[.;!)\n]|$)| (?:%s) )"
 
 
 class Template(NamedTuple):
-    """One pattern, in the order in which its parts stand in a text."""
+    """A pattern, in parts between the names."""
 
     predicate: str
     names: tuple[str, ...]
-    """`name`: whom it is of; `other`: who introduced them"""
+    """`name`: the person of the fact; `other`: the person who introduced them"""
     parts: tuple[re.Pattern[str], ...]
-    """what stands before, between and behind the names; one part of whom nobody is named in"""
+    """the text before, between and behind the names; a pattern without names has one part"""
     doubt: re.Pattern[str]
     of_reader: bool = False
-    """where no `name` is: whether it is of who reads, not of who writes"""
+    """whether a pattern without `name` is about the reader instead of the writer"""
 
 
 @functools.cache
@@ -57,18 +57,18 @@ def fact_templates() -> tuple[Template, ...]:
 
 @functools.cache
 def role_templates() -> tuple[Template, ...]:
-    """The patterns that state who introduced whom and who reports to whom."""
+    """The patterns for introductions and reporting lines."""
     return tuple(template for template in templates() if template.predicate in STATED_ROLES)
 
 
 def may_state(text: str) -> bool:
-    """Whether a text holds a piece of some pattern: most hold none, and need no closer look."""
+    """Whether a text contains a cue of some pattern; most texts do not, and are skipped."""
     return bool(stretches(text)) or _NAMED_NUMBER.match(text) is not None
 
 
-@functools.lru_cache(1)  # asked of a text for facts, then for roles, and by each pattern
+@functools.lru_cache(1)  # called with the same text for facts, for roles, and by each pattern
 def stretches(text: str) -> tuple[tuple[int, int], ...]:
-    """Begin and end of the parts of a text in which a pattern may fit: around a piece of one; none in most texts."""
+    """Spans around the cues of a text, in which a pattern may match; most texts have none."""
     spans: list[tuple[int, int]] = []
     for _, start, end in _cues().find_matches_as_indexes(lower(text)):
         begin = max(0, start - _AROUND)
@@ -97,7 +97,7 @@ def months() -> dict[str, int]:
 
 
 def is_from(before: str) -> bool:
-    """Whether what stands before a name says that something came from whoever bears it: `I got him from `."""
+    """Whether the text before a name says that something came from that person: `I got him from `."""
     return _from().search(before) is not None
 
 
@@ -155,7 +155,7 @@ def _compile(predicate: str, pattern: str, table: dict[str, Any], language: str,
 
 @functools.cache
 def _title() -> str:
-    """What may stand before a name: `Dr. `, `paní `."""
+    """A pattern for a title before a name: `Dr. `, `paní `."""
     return rf"(?:(?:{'|'.join(map(re.escape, sorted(before_family_names())))})\.? )?"
 
 

@@ -1,4 +1,4 @@
-"""The forms in which a name stands in a running text: inflected, possessive, without accents."""
+"""The forms of names in running texts: inflected, possessive, without accents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ASIDE = re.compile(r"[(\[<|•].*")
 
 @functools.lru_cache(1 << 15)
 def words(alias: str) -> tuple[str, ...]:
-    """The words of a name in the order given name, family name, with capitals and accents; none where it is no name."""
+    """The words of a name, given names first, with capitals and accents; none if it is no name."""
     parsed = parse(alias).words
     written = WORD.findall(_ASIDE.sub("", unicodedata.normalize("NFC", alias)))
     written = [word for word in written if tables.plain(word) not in tables.titles()]
@@ -36,7 +36,7 @@ def words(alias: str) -> tuple[str, ...]:
 
 
 def as_given(word: str) -> frozenset[str]:
-    """A word as it is written when it is the subject: with and without accents."""
+    """A word in the nominative: with and without accents."""
     return frozenset({word, without_accents(word)})
 
 
@@ -53,7 +53,7 @@ def inflections(word: str) -> frozenset[str]:
 
 @functools.cache
 def nominatives() -> Mapping[str, str]:
-    """The forms of given names that are no given names themselves -> the name: Barboru is Barbora."""
+    """Inflected form that is no given name itself -> given name: Barboru is Barbora."""
     inflected = [language.code for language in languages.languages() if language.has_cases]
     names = sorted(name for code in inflected for name in tables.spellings(code))
     every = {form: name for name in names for of_case in cases(name, gender_of(name)) for form in of_case}
@@ -76,7 +76,7 @@ def of_name(name_words: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
 
 
 def gender_of(given: str) -> str:
-    """m or f where only men or only women bear a given name, or those that it is short for; else empty."""
+    """m or f, if only men or only women bear a given name or the names that it is short for; else empty."""
     plain, genders = tables.plain(given), tables.genders()
     full = stands_for(plain) if plain in tables.short_forms() else ()
     sexes = genders.get(plain) or frozenset[str]().union(*(genders.get(name, "?") for name in full))
@@ -84,7 +84,7 @@ def gender_of(given: str) -> str:
 
 
 def without_accents(word: str) -> str:
-    """The word as it is typed without accents, its capitals kept."""
+    """The word without accents, with its capitals."""
     if word.isascii():
         return word
     folded = fold(word)
@@ -94,6 +94,6 @@ def without_accents(word: str) -> str:
 
 
 def may_call(written: str, name: str) -> bool:
-    """Whether a name is meant by what is said, by its given name alone too, and in any case: Kubíkova is of Kubík."""
+    """Whether a written form means a name: the whole name or its given name, in any case; Kubíkova is of Kubík."""
     first = name.split(" ")[0]
     return written.lower() in {name.lower(), *map(str.lower, (first, *inflections(first)))}

@@ -21,7 +21,7 @@ _MAX_WORDS = 6
 
 
 class WrittenName(NamedTuple):
-    """What is left of a name as written."""
+    """A written name in its normal form."""
 
     words: tuple[str, ...]
     """given names first, each as `tables.plain`; none where it was no name"""
@@ -35,12 +35,12 @@ class WrittenName(NamedTuple):
 
     @property
     def is_kin(self) -> bool:
-        """It says what somebody is to the owner, and no name: `Mom`, `סבתא`."""
+        """Whether it consists of kin terms: `Mom`, `סבתא`."""
         return bool(self.words) and all(word in tables.kin() for word in self.words)
 
     @property
     def is_organisation(self) -> bool:
-        """It is the name of a company, a club or an office."""
+        """Whether it is the name of a company, a club or an office."""
         return not tables.organisations().isdisjoint(self.words)
 
 

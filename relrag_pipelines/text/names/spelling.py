@@ -67,7 +67,7 @@ def to_latin(word: str) -> str:
 
 @functools.lru_cache(1 << 16)
 def spelling_key(word: str) -> str:
-    """What the common spellings of a name in Latin or Cyrillic letters have in common: `itai` for Itay and Ittai."""
+    """A key that common spellings of a name in Latin or Cyrillic letters share: `itai` for Itay and Ittai."""
     key = to_latin(word)
     for written, sound in _SPELLINGS:
         key = key.replace(written, sound)

@@ -69,7 +69,7 @@ def _own_dates(line: str) -> Iterator[tuple[str, _Date]]:
         return
     for cell in _CELLS.split(_bare(line)):
         written = next(_dates(cell), None)
-        if written is not None and not _of_another(written.languages).search(cell[: written.start]):
+        if written is not None and not _other_date_pattern(written.languages).search(cell[: written.start]):
             yield cell, written
 
 
@@ -117,7 +117,7 @@ def title_date(title: str) -> date | None:
     before, behind = plain[: written.start], plain[written.end :]
     if re.search(r"\w", before) and re.search(r"\w", behind):
         return None
-    return None if _of_another(written.languages).search(before) else written.day
+    return None if _other_date_pattern(written.languages).search(before) else written.day
 
 
 def whole_date(text: str) -> date | None:
@@ -245,13 +245,13 @@ def _date() -> re.Pattern[str]:
 
 @functools.cache
 def _label() -> re.Pattern[str]:
-    """What says of a date behind it that it is that of the text: `Date: `."""
+    """A label before the date of a text: `Date: `."""
     return re.compile(rf"{_MARKS}(?:{_words('labels', LANGUAGES)}){_MARKS}:{_MARKS}(?:[^\W\d_]+[,.]? )?", re.IGNORECASE)
 
 
 @functools.cache
 def _place(languages: frozenset[str]) -> re.Pattern[str]:
-    """What stands between the beginning of a line and the date of a text: nothing, or a place and a weekday."""
+    """The text before the date of a text in its line: nothing, or a place and a weekday."""
     at, on = _words("at", languages), _words("on", languages)
     either = "|".join((on, _words("after_comma", languages)))
     weekdays = {without_accents(name) for language in languages for name in weekday_names(language)}
@@ -261,8 +261,8 @@ def _place(languages: frozenset[str]) -> re.Pattern[str]:
 
 
 @functools.cache
-def _of_another(languages: frozenset[str]) -> re.Pattern[str]:
-    """What makes a date behind it that of something else, or the end of a range."""
+def _other_date_pattern(languages: frozenset[str]) -> re.Pattern[str]:
+    """Words before a date of something else, or before the end of a range."""
     return re.compile(rf"(?:(?<!\w)(?:{_words('other', languages)})[\s.,:]*|\d\.?\s*[-–]\s*)$", re.IGNORECASE)
 
 

@@ -1,4 +1,4 @@
-"""What people say in each language, read from `questions.toml` of its folder.
+"""The phrases of questions in each language, read from `questions.toml` of its folder.
 
 A phrase is a regular expression for whole words, whatever their case. It may be written with accents or without: it is
 searched in text that `bare` has been applied to. A space stands for any white space, `{name}` for what the file calls
@@ -150,7 +150,7 @@ def _fill(table: Mapping[str, Any], parts: Mapping[str, str], code: str) -> dict
 
 
 def _table(kind: Callable[..., _Table], name: str, tables: Mapping[str, dict[str, Any]]) -> _Table:
-    """What all languages say for each entry of a table; an entry may be missing in any of them."""
+    """A table of phrases with those of all languages; an entry may be missing in any of them."""
     fields = get_type_hints(kind)
     for code, table in tables.items():
         if unknown := sorted(table[name].keys() - {field.rstrip("_") for field in fields}):
