@@ -66,7 +66,7 @@ def chunk_id(asset_id: str, index: int) -> str:
 
 
 def text_hash(text: str) -> str:
-    """Hash of a text in which a pseudonym stands as its type: 32 hex digits."""
+    """Hash of a text in which pseudonyms are replaced by their types: 32 hex digits."""
     if ":k" in text:
         text = _KEYED.sub(r"<\1>", text)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -112,7 +112,7 @@ def _columns(
     counts: list[tuple[str, int, int]],
     seconds: list[tuple[float | None, float | None]],
 ) -> dict[str, list[Any]]:
-    """What chunks have of their own; `rows` are those of their records, `counts` their records, places and numbers."""
+    """The columns that differ between a record's chunks; `counts` has record, index and count for each chunk."""
     dates = records["ts"].to_pylist()
     return {
         "chunk_id": [chunk_id(asset_id, index) for asset_id, index, _ in counts],
@@ -135,7 +135,7 @@ def _columns(
 
 
 def _side_texts(extra: str) -> list[tuple[str, str]]:
-    """The texts beside a mail's own, such as its signature: (kind, text)."""
+    """The texts of a mail apart from its own, such as its signature: (kind, text)."""
     if '"apart"' not in extra:
         return []
     apart = orjson.loads(extra).get("apart")

@@ -131,5 +131,5 @@ def _record(row: dict[str, Any]) -> Record:
 
 
 def _parts(extra: str) -> dict[str, str]:
-    """The parts of a mail beside its own text; empty if the source uses the key for something else."""
+    """The parts of a mail apart from its own text; empty if the source uses the key for something else."""
     return shingles.side_texts(orjson.loads(extra)) if '"apart"' in extra else {}

@@ -45,7 +45,7 @@ class SimilarName:
     records: int
     """number of remaining records that hold it"""
     same_entry: bool
-    """it appears beside a given name, in one string or on one card; otherwise its spelling is similar"""
+    """it appears with a name of the person, in one string or on one card; otherwise its spelling is similar"""
 
 
 def same_person_values(workspace: Workspace, who: str) -> list[str]:
@@ -118,7 +118,7 @@ def _namesakes_in_text(
     matcher: RuleMatcher,
     regions: tuple[str, ...],
 ) -> list[tuple[str, bool]]:
-    """The namesakes in a string, each with whether it appears beside a given name."""
+    """The namesakes in a string, each with whether it appears with a name of the person."""
     pinned = []
     if column in _PERSON_COLUMNS:
         identifiers = parse_identifiers(text, regions=regions)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 _ACCOUNT = re.compile(r"[\w.-]+@(?:lid|s\.whatsapp\.net|c\.us)|<[A-Z_]+(?::k\d+:[0-9a-f]+)?>(?:@lid)?")
-"""an account of a messenger as it stands in `value`, redacted or not; any other value of that kind is a name"""
+"""an account of a messenger in `value`, redacted or not; any other value of that kind is a name"""
 
 
 class Claim(NamedTuple):

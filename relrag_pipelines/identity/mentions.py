@@ -47,7 +47,7 @@ class Mention(NamedTuple):
     is_word: bool
     """the name is also a common word: it counts only for one who takes part"""
     is_subject: bool = True
-    """it stands as it is given; else it is inflected, or a possessive"""
+    """it is in the nominative; else it is inflected, or a possessive"""
 
 
 class _First(NamedTuple):
@@ -173,7 +173,7 @@ def certain_person(mention: Mention, present: Collection[int] = ()) -> int | Non
 
 
 def _has_title(text: str, start: int) -> bool:
-    """Whether `Dr.`, `pan` or `Mrs` stands before a name, so that a family name alone is one."""
+    """Whether `Dr.`, `pan` or `Mrs` is before a name, so that a family name alone counts."""
     title = _TITLE.search(text, max(0, start - _MAX_TITLE_CHARS), start)
     return title is not None and tables.plain(title[1]) in tables.before_family_names()
 

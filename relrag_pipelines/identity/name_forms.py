@@ -66,7 +66,7 @@ def _cases(word: str) -> set[tuple[str, str, str]]:
 def question_forms(text: str, *, sounds: bool, is_name: bool = False) -> set[str]:
     """The forms under which the tables have names that a text may hold; with `sounds` in any script and spelling.
 
-    With `is_name` the text is a name, and each word a part of it: so may `Or` be, which is none in a sentence.
+    With `is_name` the text is a name, and each word a part of it, even `Or`, which is no name in a sentence.
     """
     first_words = beginnings([text])
     words = first_words | {tables.plain(word) for word in text.split()}

@@ -22,7 +22,7 @@ MIN_SCORE = 0.2
 _SAME_CONTACT = 0.35
 """score of two people with a number or address in common whose names differ: a family, or one person"""
 _MAX_SHARING = 100
-"""names that more people share suggest no pairs: nobody judges so many"""
+"""names that more people share suggest no pairs, which would be too many to judge"""
 _MAX_CONTACT_USERS = 4
 """numbers and addresses of more people suggest no pairs"""
 

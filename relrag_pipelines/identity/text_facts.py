@@ -149,7 +149,7 @@ def _birthday(day: date, years: int) -> str | None:
 
 
 def _born_between(day: date, years: int) -> str:
-    """The first and the last day on which somebody was born who is so many years old on a day."""
+    """The first and the last possible birthday of a person who is `years` old on a day."""
     day = day.replace(day=28) if (day.month, day.day) == (2, 29) else day
     return f"{day.replace(year=day.year - years - 1) + timedelta(days=1)}/{day.replace(year=day.year - years)}"
 

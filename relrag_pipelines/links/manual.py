@@ -148,7 +148,7 @@ def _parse_ref(ref: str, keys: Keys) -> str:
 
 
 def _stored_ref(ref: str, keys: Keys | None) -> str:
-    """The ref as it stands in the archive, where a part that could hold an address or a phone number is a hash."""
+    """The ref as the archive has it, where a part that could contain an address or a phone number is a hash."""
     if keys is None:
         return ref
     return ":".join(

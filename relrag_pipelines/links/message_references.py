@@ -17,7 +17,7 @@ from relrag_pipelines.sources.mail_ids import plain_id
 from relrag_pipelines.stores.table_schema import arrow_schema
 
 NAMED = "named_messages"
-"""field of `extra`: asset ids of mails whose Message-ID stands in the record's text"""
+"""field of `extra`: asset ids of mails whose Message-ID is in the record's text"""
 MAX_NAMED = 50
 """a text with more is a log of mails; these many are kept"""
 

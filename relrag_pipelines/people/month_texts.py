@@ -47,7 +47,7 @@ _COLUMNS = [*_TEXT_COLUMNS, "rag_source_type", "ts", "extra"]
 
 
 _MAX_SEPARATE_FINDERS, _MAX_SHARED_PEOPLE = 3, 20_000
-"""up to so many months get a finder each; of up to so many people one finder serves all months"""
+"""maximum number of months with a finder each, and of people for whom one finder serves all months"""
 
 
 class Months(NamedTuple):

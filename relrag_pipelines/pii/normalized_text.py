@@ -110,9 +110,9 @@ def normalize_text(text: str) -> NormalizedText | None:
         changes += _references(plain)
     if spelled_addresses.may_hold(plain):
         changes += spelled_addresses.signs(plain)
-    return (
-        _build(plain, sorted(changes, key=lambda change: (change[0], -change[1]))) if changes or plain != text else None
-    )
+    if not changes and plain == text:
+        return None
+    return _build(plain, sorted(changes, key=lambda change: (change[0], -change[1])))
 
 
 def _references(text: str) -> Iterator[tuple[int, int, str]]:

@@ -279,7 +279,7 @@ def _is_accented(piece: str) -> bool:
 
 
 def _tells_of_itself(piece: str) -> bool:
-    """Whether a word is of another language by its letters, whatever it stands among."""
+    """Whether the letters of a word alone show that it is of another language."""
     return _is_accented(piece) or _OTHER_SCRIPT.search(piece) is not None
 
 

@@ -36,7 +36,7 @@ _YEARLY = re.compile(r"(?<![\w/.-])(?P<number>(?:19|20)\d\d/\d{3,8})(?![\w/])")
 
 _DIGITS = re.compile(r"\d+")
 _REACH = 100
-"""characters; what announces a number, and what makes it an amount, stands nearer"""
+"""characters; the words that announce a number, and those that make it an amount, are nearer"""
 _AMOUNT = re.compile(r"[ \xa0]?(?:[€$£₪%]|Kč|CZK|EUR|USD|GBP|ILS|NIS)")
 _NO_NUMBER = re.compile(r"(?:19|20)\d\d|(?:19|20)\d\d[-/](?:0\d|1[0-2])[-/]\d\d|\d{1,2}[-/]\d{1,2}[-/](?:\d\d){1,2}")
 _YEARS = re.compile(r"(?:19|20)\d\d/(?:19|20)\d\d")
@@ -61,7 +61,7 @@ def find_reference_numbers(text: str) -> list[str]:
 
 
 def has_ascii_digit(text: str) -> bool:
-    """Whether one of 0 to 9 stands in the text."""
+    """Whether the text contains one of 0 to 9."""
     # ten looks for one character take a fifth of the time of one look for any of ten
     return (
         "0" in text or "1" in text or "2" in text or "3" in text or "4" in text

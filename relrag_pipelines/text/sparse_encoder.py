@@ -13,7 +13,7 @@ _USUAL_LENGTH = 140
 """Tokens of a passage that is neither long nor short: 256 words, of which about 140 are no function words."""
 
 _FORM = 0.1
-"""weight of a whole word in a question beside each of its beginnings, in languages with many forms"""
+"""weight of a whole word in a question, compared with its beginnings, in languages with many forms"""
 _FORM_WITH_PREFIX = re.compile(f"[{PREFIXED_SCRIPT}]+")
 _FORM_OF_ANY = re.compile(f"[{PREFIXED_SCRIPT}]+|[^\\W\\d_]{{2,}}")
 

@@ -49,14 +49,8 @@ def relationship_vector_search(
 
 def related_to(archive: Archive, query: str, user_id: str, person: str, limit: int) -> list[RelationshipSearchResult]:
     """The relationships with the best ranks by words and meaning, of the types that the question names, if any."""
-    types: Collection[str] | None = {word.type for word in kin_words(query)} or None
     with archive.people() as people:
-        family = None if user_id else _family_in_question(query, people)
-        if family is not None:
-            types = FAMILY
-        rows = _rows(archive, people, user_id, types)
-        if family is not None:
-            rows = _with_end_in(rows, family)
+        types, rows = _rows_in_question(archive, people, query, user_id)
         if person:
             rows = _with_end_in(rows, [people.find_one(person).person_id])
         names: dict[int, str] = {}
@@ -74,6 +68,17 @@ def related_to(archive: Archive, query: str, user_id: str, person: str, limit: i
     ]
     positions = _best_positions(rows, ranks, of_type=types is not None)[:limit]
     return [relationship_vectors.result(rows[row], similarities[row] or shares[row]) for row in positions]
+
+
+def _rows_in_question(
+    archive: Archive, people: People, query: str, user_id: str
+) -> tuple[Collection[str] | None, list[PersonRelationship]]:
+    """The relationship types that a question names, None if it names none, and the relationships of these types."""
+    family = None if user_id else _family_in_question(query, people)
+    if family is not None:
+        return FAMILY, _with_end_in(_rows(archive, people, user_id, FAMILY), family)
+    types = {word.type for word in kin_words(query)} or None
+    return types, _rows(archive, people, user_id, types)
 
 
 def _family_in_question(query: str, people: People) -> list[int] | None:

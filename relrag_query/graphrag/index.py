@@ -40,13 +40,13 @@ class _Table:
     required: bool = True
     """an index without it has a problem"""
     query_columns: tuple[str, ...] = ()
-    """what queries read beside that, where it is there"""
+    """further columns that queries read, if there are any"""
     for_tracing: bool = True
     """read for tracing, too"""
 
 
 CLAIM = ("type", "status", "start_date", "end_date", "description")
-"""columns of a claim beside whom it is about"""
+"""columns of a claim, apart from its subject"""
 _COLUMNS = {
     "documents": _Table(("id", "title", "text"), {"raw_content": "text"}, query_columns=("creation_date",)),
     "text_units": _Table(("id", "text", "document_id"), {"document_ids": "document_id"}),
@@ -102,7 +102,7 @@ class Index:
     """what is missing or could not be read"""
 
     def row(self, dataset: Dataset, number: int) -> int | None:
-        """The row that a cited number means; None where there is none."""
+        """The row with a cited number; None if there is none."""
         if dataset == Dataset.SOURCES:
             return number if number < len(self.tables["text_units"]) else None
         return self.row_of(*_NUMBERED[dataset], number)
@@ -174,7 +174,7 @@ def _parquet(folder: Path) -> list[Path]:
 
 
 def _table_name(path: Path) -> str:
-    """The table that a file holds; empty where it is none."""
+    """The name of the table in a file; empty if it has none."""
     name = path.stem.removeprefix("create_final_")
     return name if name in _COLUMNS else ""
 

@@ -27,7 +27,7 @@ from relrag_query.understanding.time_expressions import TimeRange, time_range
 _TOGETHER = 0.5
 """share of a person's passages that hold a word, from which on it may be said of that person"""
 _ROLES = 2
-"""people that one word stands for at most"""
+"""maximum number of people whom one word means"""
 _FAMILY = ("family", "rodina", "משפחה", "משפחת")
 KIN = frozenset(
     {"parent", "child", "sibling", "spouse", "partner", "grandparent", "grandchild", "aunt_or_uncle", "cousin"}
@@ -121,7 +121,7 @@ def _types(word: str) -> frozenset[str]:
 
 
 def _find_by_text(word: str, corpus: Corpus) -> tuple[set[int], list[str]]:
-    """The text units that hold a word and those of the people beside whom it mostly stands, and these people."""
+    """The text units that contain a word, those of the people it mostly occurs with, and these people."""
     is_meant = _matcher(word)
     holding = {unit for unit, text in enumerate(corpus.folded_texts) if is_meant(text)}
     roles = _people_in_units(holding, corpus)
@@ -134,7 +134,7 @@ def _titles(entities: Sequence[int], corpus: Corpus) -> list[str]:
 
 @functools.lru_cache(maxsize=256)
 def _matcher(word: str) -> Callable[[str], object]:
-    """Whether a folded text holds a word, or what else stands in any language for the relationship that it names."""
+    """Whether a folded text contains a word, or another word in any language for the same relationship."""
     types = _types(word)
     if not types:
         return Support(word).matches

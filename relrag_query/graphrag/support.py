@@ -39,7 +39,7 @@ class Support:
         self._pattern = re.compile(rf"(?<![^\W_]){prefix}({alternatives})") if alternatives else _NEVER
 
     def matches(self, folded: str) -> Counter[str]:
-        """How often each of the sentence's words stands in a folded text."""
+        """The number of occurrences of each of the sentence's words in a folded text."""
         return Counter(self._pattern.findall(folded))
 
     def scores(self, texts: Sequence[str]) -> list[float]:

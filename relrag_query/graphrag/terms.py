@@ -42,7 +42,7 @@ class Term:
     conversation_share: float
     """share of these units in which people talk or write, at a time that is known"""
     rarity: float
-    """how much it tells wherever it stands"""
+    """its weight in any text"""
     entity: int | None = None
     """its row, where it is one"""
 

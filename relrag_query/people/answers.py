@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -59,16 +59,9 @@ def answer(question: PeopleQuestion, people: People, context: QueryContext, toda
     relations = people.relationships(ids)
     shown_relations = [*question.relations, *_family_relations(question, relations)]
     hits = {key: person_hit(persons[key], facts, shown_relations, people) for key in ids if key in persons}
-
-    def describe(person_id: int) -> str:
-        own = [fact for fact in facts if fact.person_id == person_id]
-        return _line(question, persons[person_id], own, relations, persons, today)
-
+    describe = _Describer(question, persons, facts, relations, today)
     if question.ambiguous and len(hits) > 1:
-        descriptions = {key: describe(key) if question.asks == "fact" else "" for key in hits}
-        lines = _choices(descriptions, hits, persons, facts, people)
-        lines += _stranger_lines(question.relative_facts, people)
-        return PeopleAnswer(lines, [*hits], [], sure=False)
+        return _ambiguous_answer(hits, describe, people)
     lines = _described(hits, describe)
     if question.relative_facts and question.asks == "who":
         lines += _stranger_lines(question.relative_facts, people)
@@ -85,7 +78,31 @@ def answer(question: PeopleQuestion, people: People, context: QueryContext, toda
     return PeopleAnswer(lines, [*hits], passages, sure=not doubtful)
 
 
-def _described(hits: Mapping[int, Hit], describe: Callable[[int], str]) -> list[tuple[str, Hit]]:
+@dataclass(frozen=True)
+class _Describer:
+    """Writes the line about a person."""
+
+    question: PeopleQuestion
+    persons: dict[int, IndexedPerson]
+    facts: list[PersonFact]
+    relations: list[Relation]
+    today: date
+
+    def __call__(self, person_id: int) -> str:
+        own = [fact for fact in self.facts if fact.person_id == person_id]
+        return _line(self.question, self.persons[person_id], own, self.relations, self.persons, self.today)
+
+
+def _ambiguous_answer(hits: Mapping[int, Hit], describe: _Describer, people: People) -> PeopleAnswer:
+    """The people who may be meant."""
+    question = describe.question
+    descriptions = {person_id: describe(person_id) if question.asks == "fact" else "" for person_id in hits}
+    lines = _choices(descriptions, hits, describe.persons, describe.facts, people)
+    lines += _stranger_lines(question.relative_facts, people)
+    return PeopleAnswer(lines, [*hits], [], sure=False)
+
+
+def _described(hits: Mapping[int, Hit], describe: _Describer) -> list[tuple[str, Hit]]:
     """The description of each person with the person's passage; people without a description are left out."""
     lines = ((describe(person_id), hit) for person_id, hit in hits.items())
     return [(text, hit) for text, hit in lines if text]

@@ -162,7 +162,7 @@ def _by_sound(question: str, people: People) -> Iterator[Reference]:
 
 
 def _is_name(question: str, reference: Reference) -> bool:
-    """Whether words that name nobody who is known are a name: by a capital letter, or as a given name."""
+    """Whether words that no known person is called by are a name: by a capital letter, or as a given name."""
     written = question[reference.start : reference.end]
     capital = reference.start > 0 and written[0].isupper()
     return capital or (tables.plain(written) in tables.given_names() and written not in tables.common())
@@ -174,7 +174,7 @@ def _strip_prefix(word: str) -> list[str]:
 
 
 def _strangers(question: str, people: People) -> Iterator[Reference]:
-    """References to nobody who is known, with the facts that name a relative so."""
+    """References to people without a record, with the facts that name them."""
     for start, end in _name_spans(question):
         yield Reference(start, end, [], relative_facts=people.relative_facts(question[start:end]))
 

@@ -55,7 +55,7 @@ def _ago(match: re.Match[str], today: date, first_weekday: int) -> DateRange:
 
 
 def _lately(match: re.Match[str], today: date, _: int) -> DateRange:
-    """`the last three weeks`: so many days, up to today."""
+    """`the last three weeks`: their days, up to today."""
     days = {"day": 1, "week": 7, "month": 30, "year": 365}[_unit(match)]
     return today - timedelta(days * _count(match)), today + timedelta(1)
 
@@ -83,7 +83,7 @@ def _named_month(match: re.Match[str], today: date, _: int) -> DateRange:
 
 
 def _month_alone(match: re.Match[str], today: date, _: int) -> DateRange:
-    """A month without a year, unless what stands before it makes it rather somebody's name: mails from Jan."""
+    """A month without a year, unless the words before it make it a person's name: mails from Jan."""
     if re.fullmatch(load_phrases().date.rather_name, match.group(), re.IGNORECASE):
         raise ValueError(match.group())
     return _named_month(match, today, _)

@@ -18,7 +18,7 @@ from relrag_query.understanding.phrases import bare, load_phrases
 
 
 class WhenError(RelragError, ValueError):
-    """A date that is none; the message says how to write one."""
+    """An invalid date; the message says how to write one."""
 
     stored = "a time that was given cannot be read"
 

@@ -221,7 +221,7 @@ def _neighbour(char: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 16)
 def _in_window(window: str, end: int, regions: tuple[str, ...]) -> tuple[Span, ...]:
-    """The numbers of one chain, which ends in the window at `end`; what stands behind that is only looked at."""
+    """The numbers of one chain, which ends in the window at `end`; the text after it is only context."""
     at_home = not library.is_away(national.ISRAEL, regions)
     spans = [
         Span(*match.span(), ISRAELI)

@@ -103,11 +103,19 @@ def with_odd_separators(text: str) -> Iterator[Span]:
         if number is None or ((start and text[start - 1].isdigit()) or _CLOSE.match(text, max(0, start - 2))):
             continue
         start -= text[start - 1 : start] == "+"
-        whole = number["own"] or not ((start and _LETTER.match(text, start - 1)) or _GOES_ON.match(text, end))
-        if context_words.has_phone_context(text, start) or (
-            whole and (number["own"] or "_" not in match[0]) and not context_words.has_other_context(text, start)
-        ):
+        if _may_be_number(text, start, end, number):
             yield Span(start, end, FORM)
+
+
+def _may_be_number(text: str, start: int, end: int, number: re.Match[str]) -> bool:
+    """Whether a number with odd separators is a phone by its form and by the text around it."""
+    if context_words.has_phone_context(text, start):
+        return True
+    if not number["own"]:
+        continues = (start and _LETTER.match(text, start - 1)) or _GOES_ON.match(text, end)
+        if continues or "_" in number[0]:
+            return False
+    return not context_words.has_other_context(text, start)
 
 
 def announced_numbers(text: str, start: int, end: int) -> Iterator[Span]:

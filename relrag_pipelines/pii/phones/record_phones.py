@@ -25,7 +25,7 @@ _PHONE_KEYS = frozenset(
 )
 _PHONE_KEY = f'(?i)"(?:{"|".join(sorted(_PHONE_KEYS))})":'
 _NAMING = ("from", "to", "participants", "people")
-"""columns that name people: what is but a number there is a phone, and so is one of nine digits beside a name"""
+"""columns that name people: a number alone there is a phone, and so is one of nine digits next to a name"""
 _DIGITS = "\\+?[(\\p{Nd}](?:[\\s().\\-_/\u2010-\u2015]{0,3}\\p{Nd})"
 _NUMBER = f"^\\s*{_DIGITS}{{6,14}}\\s*$|(?:^|[^\\w@.+]){_DIGITS}{{8,14}}(?:$|[^\\w@.])"
 _NUMBERS = regex.compile(_NUMBER)
@@ -118,7 +118,7 @@ def _still_undetected(phones: Collection[str], text: str, redactor: PIIRedactor,
 
 
 def _phones_in(value: Any, is_phone: bool = False) -> Iterator[str]:
-    """The numbers that stand in JSON under the key of a phone; `unknown` and `yes` are none."""
+    """The numbers under a phone's key in JSON; `unknown` and `yes` are no numbers."""
     if isinstance(value, dict):
         for key, element in value.items():
             yield from _phones_in(element, key.lower() in _PHONE_KEYS)

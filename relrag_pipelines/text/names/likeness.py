@@ -16,7 +16,7 @@ from relrag_pipelines.text.names.spelling import same, script, to_latin
 SAME, OTHER_SCRIPT, SPELLED, SHORT, INITIAL = 1.0, 0.95, 0.93, 0.9, 0.6
 FORMER, OF_SEVERAL, FEMININE = 0.9, 0.9, 0.85
 _WHOLE, _GIVEN, _FAMILY = 0.92, 0.5, 0.4
-"""of two names with given and family name, of which one has but the given name, or the family name"""
+"""factors for two whole names, for a given name and a whole name, and for a family name and a whole name"""
 
 
 class Likeness(NamedTuple):

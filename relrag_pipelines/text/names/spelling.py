@@ -102,7 +102,7 @@ _FINAL = {"ב": "(?:bb?|v|w|ff?)", "ו": "(?:vv?|w|ff?|o|u|ou|ov)", "ה": "[aeo]
 
 @functools.lru_cache(1 << 16)
 def skeletons(word: str) -> frozenset[str]:
-    """Keys of which two words share at least one if they may spell one name: consonants, however they are written."""
+    """Keys of a word's consonants; two words that may spell one name share at least one key."""
     if _HEBREW.search(word):
         options = [_HEBREW_KEYS.get(char, ("",)) for char in word]
     else:

@@ -1,7 +1,7 @@
 """Finds the date that a text states as its own: in its head or at its foot, or in a title; a file of words a language.
 
 Months come from the CLDR (month_names.py). Words before a date that is of something else count in the language of the
-month only: `a` is `and` in Czech, and stands before a date in Spanish.
+month only: `a` is `and` in Czech, and introduces a date in Spanish.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HEAD_LINES = 15
 _FOOT_LINES = 12
 """and those at its end, where a contract says when it was signed"""
 _CELLS = re.compile(r"\t|[ \xa0]{2,}|\|")
-"""what separates things that stand beside one another"""
+"""separators of the cells of a line"""
 _MAX_LINE_CHARS = 200
 """longer lines are skipped"""
 _YEAR_ANYWHERE = re.compile("[12١٢۱۲１２][09٠٩۰۹０９]\\d\\d|[一二][九〇零○][〇零○一二三四五六七八九]{2}年")
@@ -74,7 +74,7 @@ def _own_dates(line: str) -> Iterator[tuple[str, _Date]]:
 
 
 def join_dates(text: str) -> str:
-    """The text with a space in place of a line end that stands within a date: `12.` and `ledna 2025` on the next line.
+    """The text with a space for each line end within a date: `12.` and `ledna 2025` on the next line.
 
     Where a text was wrapped at a width, a reader would take the two for two things.
     """
@@ -267,7 +267,7 @@ def _other_date_pattern(languages: frozenset[str]) -> re.Pattern[str]:
 
 
 def _words(key: str, languages: Iterable[str]) -> str:
-    """The alternatives of some languages; where there are none, what matches nothing."""
+    """The alternatives of some languages as a pattern; without any, a pattern that matches nothing."""
     words = [word for language in sorted(languages) for word in _table(language).get(key, ())]
     return "|".join(dict.fromkeys(words)) or "(?!)"
 

@@ -170,7 +170,7 @@ def _expression(phrases: Iterable[str]) -> str:
 
 
 def whole_words(phrases: Iterable[str]) -> Pattern:
-    """A pattern for any of these phrases in bare text; nothing matches where there is none."""
+    """A pattern for any of these phrases in bare text; without phrases it matches nothing."""
     return re.compile(rf"(?<!\w)(?:{_expression(phrases) or '(?!)'})(?!\w)", re.IGNORECASE)
 
 

@@ -27,12 +27,12 @@ class IntentPhrases:
     person_history: Pattern
     family: Pattern
     kin: Pattern
-    """a relative, which asks for a family only beside somebody's name or a word of `possessive`"""
+    """a kin term; it asks for a family only together with a name or a word of `possessive`"""
     possessive: Pattern
     thread: Pattern
     attachment: Pattern
     also: Pattern
-    """with a channel beside it: across channels"""
+    """together with a channel: across channels"""
     second_question: Pattern
     """where a second question begins"""
     value: Pattern
@@ -160,13 +160,13 @@ class TextPhrases:
     moves: Pattern
     """says, of what replaces something, that this is a day or an hour"""
     anew: Pattern
-    """says beside a value that it holds from now on"""
+    """next to a value: it is valid from now on"""
     takes_back: Pattern
-    """stands before a value that holds no more"""
+    """before a value that is no longer valid"""
     agrees: Pattern
     """says that what was negotiated is agreed"""
     promotes: Pattern
-    """stands in advertisements and other mail to many"""
+    """in advertisements and other bulk mail"""
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class DatePhrases:
     before_month: Alternatives
     """makes a word such as `may` a month"""
     rather_name: Alternatives
-    """a month, with what stands before it, that is rather somebody's name"""
+    """a month with words before it that make it a person's name"""
     prefix: Alternatives
     """letters written together with a month or a day"""
     month_prefix: Alternatives
@@ -269,7 +269,7 @@ class Phrases:
     channel: ChannelPhrases
     """names a channel anywhere"""
     said_in: ChannelPhrases
-    """says that the answer stands in that channel"""
+    """names the channel that contains the answer"""
     listed: ListedPhrases
     listing: ListingPhrases
     term: TermPhrases
