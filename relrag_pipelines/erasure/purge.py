@@ -54,6 +54,15 @@ def resume(workspace: Workspace) -> None:
         remove(workspace, rules, select(workspace, rules.rules))
 
 
+def _mark_unread(home: Path, source: str) -> None:
+    """Marks the units of a source as unread and drops hidden ones: the next sync reads both again."""
+    units = unit_state.load(home, source)
+    visible = {path: state for path, state in units.items() if not path.startswith(unit_state.HIDDEN)}
+    finished = {path: state for path, state in visible.items() if state.reader != unit_state.UNFINISHED}
+    unread = {path: replace(state, reader="") for path, state in finished.items()}
+    unit_state.save(home, source, visible | unread)
+
+
 def undo(workspace: Workspace, number: int) -> ErasureRule:
     """Withdraws a rule and returns it: the next sync reads again the records that the exports still hold.
 
@@ -66,11 +75,7 @@ def undo(workspace: Workspace, number: int) -> ErasureRule:
         numbers = ", ".join(str(rule.number) for rule in rules.rules) or "none"
         raise ForgettingError(f"there is no rule {number}; rules: {numbers} (`relrag forget --list`)")
     for source in lake.sources(home):
-        units = unit_state.load(home, source)
-        visible = {path: state for path, state in units.items() if not path.startswith(unit_state.HIDDEN)}
-        finished = {path: state for path, state in visible.items() if state.reader != unit_state.UNFINISHED}
-        unread = {path: replace(state, reader="") for path, state in finished.items()}
-        unit_state.save(home, source, visible | unread)
+        _mark_unread(home, source)
     remaining = [rule for rule in rules.rules if rule.number != number]
     rule_file.save(home, replace(rules, rules=remaining), keys)
     return removed

@@ -203,7 +203,8 @@ def _read(name: str, path: Path | None, problems: list[str], *, whole: bool) -> 
         problems.append(f"{path.name} cannot be read: {type(error).__name__}")
         return empty
     missing = [column for column in table.columns if columns[column] is None]
-    if missing and table.required and not (name == "communities" and "community" not in missing):
+    is_complete = name == "communities" and "community" not in missing
+    if missing and table.required and not is_complete:
         problems.append(f"{path.name} has no column {', '.join(missing)}")
     return pd.DataFrame(
         {

@@ -124,7 +124,7 @@ def _inverse_question(question: str, people: People) -> PeopleQuestion | None:
         return None
     (type_,) = types[kin_terms[0]]
     if not relative.people:
-        return _inverse_of_stranger([fact for fact in relative.relative_facts if fact.predicate == type_])
+        return _inverse_of_stranger(relative.relative_facts, type_)
     return _inverse_of_people(relative.people, INVERSE.get(type_, type_), people)
 
 
@@ -149,8 +149,9 @@ def _inverse_of_people(relatives: list[int], type_: str, people: People) -> Peop
     return PeopleQuestion("who", [], ambiguous=len(relatives) > 1, unknown=unknown, relative_facts=facts)
 
 
-def _inverse_of_stranger(facts: list[PersonFact]) -> PeopleQuestion | None:
+def _inverse_of_stranger(facts: list[PersonFact], type_: str) -> PeopleQuestion | None:
     """The question for the people of facts that name the relative: `whose husband is Sanjay?`; None without facts."""
+    facts = [fact for fact in facts if fact.predicate == type_]
     ids = list(dict.fromkeys(fact.person_id for fact in facts))
     return PeopleQuestion("who", ids, ambiguous=len(ids) > 1, relative_facts=facts) if ids else None
 
