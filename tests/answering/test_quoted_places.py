@@ -55,7 +55,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_is_that_of_the_sentence(archive: Path) -> None:
     with Archive.open(archive) as opened:
         answer = opened.ask("How high is the deposit for the boathouse?")
-        assert [(quote.text, quote.place.page) for quote in answer.quotes] == [(PAGES[2], 9)]
+        assert [(quote.answering, quote.place.page) for quote in answer.quotes] == [(PAGES[2], 9)]
         assert [(source.hit.chunk.page_number, source.places[0].page) for source in answer.sources] == [(7, 9)]
 
 

@@ -32,7 +32,6 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
 
 def test_a_word_of_a_single_passage_that_is_no_hit_is_not_said_to_be_missing(archive: Archive) -> None:
     answer = archive.ask("How long after the operation of the hip, walking, has grandma a zeppelin?")
-    assert all(source.hit.chunk.asset_id != "gmail:bike" for source in answer.sources)
     assert answer.missing == ["zeppelin"]
 
 
