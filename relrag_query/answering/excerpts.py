@@ -97,7 +97,7 @@ def choose(
         rest = [other for other in ranked if other not in by_channel]
         chosen = _distinct([*by_channel, *rest], candidates, question, min(limit, room))
         return Excerpts(sorted(chosen, key=lambda excerpt: excerpt.unit.ts or 0), confidence)
-    ordered = ranked if timed else _newest_first(ranked, question)
+    ordered = ranked if timed else _newest_first(ranked, ranking.ranked, question)
     excerpts = _distinct(ordered, candidates, question, min(limit, MAX_EXCERPTS))
     return Excerpts(excerpts if timed else _mark_superseded(excerpts, ranked, question.value_types), confidence)
 
@@ -114,10 +114,12 @@ def _is_bulk(ranked: RankedCandidate) -> bool:
     return ranked.candidate.unit.hit.weight < 1.0
 
 
-def _newest_first(ranked: Sequence[RankedCandidate], question: SentenceScorer) -> list[RankedCandidate]:
-    """The candidates, each behind the one that supersedes it, or that replies where it asks the same."""
+def _newest_first(
+    shown: Sequence[RankedCandidate], ranked: Sequence[RankedCandidate], question: SentenceScorer
+) -> list[RankedCandidate]:
+    """The candidates, each behind the one of all `ranked` that supersedes it, or that replies to it."""
     chosen: list[RankedCandidate] = []
-    for one in ranked:
+    for one in shown:
         later = superseded.superseding(one, ranked, question.value_types) or superseded.replying(one, ranked, question)
         chosen += [each for each in (later, one) if each is not None and not any(each is other for other in chosen)]
     return chosen
@@ -208,8 +210,8 @@ def _spans_of(candidate: Candidate, passage: Sequence[QuotableSpan]) -> list[Quo
 
 
 def _answering(core: Sequence[QuotableSpan], question: SentenceScorer) -> QuotableSpan:
-    """The span that answers best; one that asks only where all ask."""
-    telling = [span for span in core if not is_question(span.text, chat=bool(span.hit.messages))]
+    """The span that answers best; of a chat none that asks where another does not."""
+    telling = [span for span in core if not (span.hit.messages and is_question(span.text, chat=True))]
     return max(telling or core, key=lambda span: question.score(span.text))
 
 

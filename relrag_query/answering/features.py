@@ -194,7 +194,18 @@ def _has_type(types: frozenset[ValueType]) -> Callable[[str], bool]:
 
 def _holds_time(text: str) -> bool:
     """Whether a text names a day, an hour, a month or a time in words: tomorrow, at noon."""
-    return _has_type(VALUE_TYPES["when"])(text) or load_phrases().answered.time.search(bare(text)) is not None
+    plain = bare(text)
+    return (
+        _has_type(VALUE_TYPES["when"])(text)
+        or load_phrases().answered.time.search(plain) is not None
+        or _moment().search(plain) is not None
+    )
+
+
+@functools.cache
+def _moment() -> re.Pattern[str]:
+    """Words for a time that is relative or has no figure: tomorrow, midnight."""
+    return re.compile(rf"(?<!\w)(?:{load_phrases().text.moment})(?!\w)", re.IGNORECASE)
 
 
 def _holds_amount(text: str) -> bool:

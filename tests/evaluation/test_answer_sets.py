@@ -42,10 +42,8 @@ def test_what_is_shown_of_what_must_be(config: Path) -> None:
         "shown": 0.5,
         "first": 0.5,
         "source_shown": 1.0,
-        "sure": 1.0,
-        "sure_and_right": 0.5,
+        "sure": 0.0,
         "wrongly_none": 0.0,
-        "decoy_when_sure": 0.0,
         "unanswerable_not_sure": 1.0,
     }
     assert measured["questions"] == 3
@@ -64,7 +62,7 @@ def test_it_is_printed(config: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert evaluate([config.parent / "set.jsonl"], config=config) == 0
     said = capsys.readouterr().out
     assert "questions: 3\nshown: 50.0% of 2 (9% to 91%)\n" in said
-    assert "\n  en: shown 50%, first 50%, source shown 100%, sure 100%, " in said
+    assert "\n  en: shown 50%, first 50%, source shown 100%, sure 0%, " in said
 
 
 def test_a_line_that_is_no_question_is_named(config: Path) -> None:
