@@ -26,8 +26,9 @@ SAMPLES = {
     "code": "examples/samples/shop",
     "legacy": "examples/samples/older",
     "jsonl": "examples/samples/notes.jsonl",
-}
-"""kind -> where it is shown: these fill more fields than the demo archive, and their code is in another language"""
+} | {name: f"examples/samples/{name}" for name in KINDS if (ROOT / "examples" / "samples" / name).exists()}
+"""kind -> where it is shown: these fill more fields than the demo archive, and their code is in another language, or
+the demo has none of them"""
 FIELDS = tuple(
     column.name
     for column in columns(Record)

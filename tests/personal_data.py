@@ -24,7 +24,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import generations, lake
 from relrag_pipelines.workspace import Workspace
 from relrag_query import cli
-from tests import archive, repositories
+from tests import archive, chat_exports, repositories
 
 CONFIG = """
 archive = "test"
@@ -48,6 +48,7 @@ SOURCES = {
     "meetings": ("meeting", "meetings"),
     "history": ("git", "repository"),
     "programs": ("code", "programs"),
+    **{kind: (kind, kind) for kind in chat_exports.WRITERS},
 }
 FURTHER: dict[str, Callable[[random.Random], str]] = {
     "EMAIL_ADDRESS": lambda chance: f"planted.{chance.randrange(10**9):09}@example.org",
@@ -159,6 +160,31 @@ def _chats(place: Path, share: Sequence[tuple[str, str]]) -> None:
         (place / f"WhatsApp Chat with Group {first}.txt").write_text("".join(lines), encoding="utf-8")
 
 
+def _sender(value: str, number: int) -> str:
+    return value if value.startswith("+") else _person(number % 3)
+
+
+def _export(kind: str) -> Callable[[Path, Sequence[tuple[str, str]]], None]:
+    """An export of a chat program with values in texts, in names of senders and in the title."""
+
+    def write(place: Path, share: Sequence[tuple[str, str]]) -> None:
+        said = [
+            chat_exports.Said(
+                number + 1,
+                1_705_000_000 + number * 7_000,
+                value if value.startswith("+") else _person(number % 3),
+                text,
+            )
+            for number, (value, text) in enumerate(share)
+        ]
+        title = next((value for value, _ in share if "@" in value), "Hiking")
+        for path, content in chat_exports.WRITERS[kind](said, title).items():
+            (place / path.replace(title, "all")).parent.mkdir(parents=True, exist_ok=True)
+            (place / path.replace(title, "all")).write_bytes(content)
+
+    return write
+
+
 def _papers(place: Path, share: Sequence[tuple[str, str]]) -> None:
     for number, (value, said) in enumerate(share):
         name = value if number % 4 == 0 and "/" not in value else f"paper {number}"
@@ -246,6 +272,7 @@ WRITERS: dict[str, Callable[[Path, Sequence[tuple[str, str]]], None]] = {
     "meetings": _meetings,
     "history": _commits,
     "programs": _code,
+    **{kind: _export(kind) for kind in chat_exports.WRITERS},
 }
 
 
@@ -256,6 +283,7 @@ BROKEN = {
     "letters": (".eml", ".mbox", ".msg", ".xyz"),
     "cards": (".vcf", ".xyz"),
     "meetings": (".vtt", ".srt", ".ics", ".xyz"),
+    **dict.fromkeys(chat_exports.WRITERS, (".json", ".zip")),
 }
 """endings of files that cannot be read, and of one that nobody tries to"""
 NAMING = ("plan", "status")

@@ -187,7 +187,15 @@ def _usual(unknown: list[_File], files: list[_File], recognised: dict[str, str |
         if kind := recognised.get(file.path):
             near.setdefault(file.folder, Counter())[kind] += 1
     # the last kind is the least specific: plain text is a document
-    return {file.path: max(reversed(file.kinds), key=near.get(file.folder, Counter()).__getitem__) for file in unknown}
+    return {
+        file.path: max(reversed(_particular(file)), key=near.get(file.folder, Counter()).__getitem__)
+        for file in unknown
+    }
+
+
+def _particular(file: _File) -> list[str]:
+    """The kinds that read such names and have them to themselves, if there are any."""
+    return [kind for kind in file.kinds if not KINDS[kind].shared_suffixes] or list(file.kinds)
 
 
 def _reader(file: _File, roots: Mapping[str, str]) -> str | None:
@@ -201,9 +209,11 @@ def _is_below(root: str, path: str) -> bool:
 
 
 def _name(root: str, kind: str, taken: set[str]) -> str:
-    """A source's name: the folder's if it is valid, else the kind's."""
+    """A source's name: the folder's if it is valid, else the kind's, as a folder of chats may bear a name."""
     plain = re.sub(r"[^a-z0-9]+", "_", PurePosixPath(root).name.lower()).strip("_")
     usual = KINDS[kind].source_name or kind
-    names = [plain] if re.fullmatch(r"[a-z][a-z0-9_]{0,40}", plain) and plain not in _RESERVED else []
+    is_valid = re.fullmatch(r"[a-z][a-z0-9_]{0,40}", plain) and plain not in _RESERVED
+    is_of_person = KINDS[kind].chat and KINDS[kind].shared_suffixes
+    names = [plain] if is_valid and not is_of_person else []
     names += [usual, *(f"{usual}_{number}" for number in range(2, len(taken) + 3))]
     return next(name for name in names if name not in taken)

@@ -23,6 +23,27 @@ _MESSAGE = RecordType(
     chat=True,
     told_by_sender=True,
 )
+
+_CHATS = "chat"
+"""redaction policy of chats"""
+
+
+def _chat_types(kind: str, app: str, plural_he: str = "") -> tuple[RecordType, RecordType]:
+    """The types of a kind of chats: its messages, and the files sent with them. `app` is what people call it."""
+    message = RecordType(
+        kind,
+        "message",
+        en=f"{app} chat message",
+        he=" ".join(filter(None, (plural_he, "צ'אט הודעה הודעות"))),
+        cs="zpráva zprávy",
+        channel=_CHATS,
+        chat=True,
+        told_by_sender=True,
+    )
+    name = f"{kind}_attachment"
+    return message, RecordType(name, "attachment of a chat", "attachments of a chat", channel=_CHATS, part_of=kind)
+
+
 _CALL = RecordType(
     "call_recording",
     "call",
@@ -120,6 +141,107 @@ KINDS = {
             record_mark=b"\n",
             record_bytes=80,
             may_be_truncated=True,  # an export ends at 10,000 messages with media, at 40,000 without
+        ),
+        Kind(
+            "telegram",
+            "chats exported from Telegram Desktop: result.json of a chat or of an account, pages of HTML, or a zip",
+            1,
+            (".json", ".html", ".htm", ".zip"),
+            _chat_types("telegram", "telegram", "טלגרם"),
+            _CHATS,
+            record_bytes=400,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "slack",
+            "Slack's workspace export: the zip, or its folder with a file for each channel and day",
+            1,
+            (".json", ".zip"),
+            _chat_types("slack", "slack", "סלאק"),
+            _CHATS,
+            record_bytes=400,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "messenger",
+            'chats of Facebook Messenger: "Download your information" in JSON, as the zip or unpacked',
+            1,
+            (".json", ".zip"),
+            _chat_types("messenger", "facebook messenger", "מסנג'ר פייסבוק"),
+            _CHATS,
+            record_bytes=300,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "instagram",
+            'direct messages of Instagram: "Download your information" in JSON, as the zip or unpacked',
+            1,
+            (".json", ".zip"),
+            _chat_types("instagram", "instagram direct", "אינסטגרם"),
+            _CHATS,
+            record_bytes=300,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "sms",
+            "SMS and MMS of Android, as SMS Backup & Restore saves them: .xml, or .zip of it",
+            1,
+            (".xml", ".zip"),
+            _chat_types("sms", "sms text mms", "סמס מסרון"),
+            _CHATS,
+            ("timezone", "owner"),
+            record_bytes=300,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "signal",
+            "chats of Signal: signal-export's data.json, what signal-cli receives, and the plaintext backup",
+            1,
+            (".json", ".jsonl", ".xml", ".zip"),
+            _chat_types("signal", "signal", "סיגנל"),
+            _CHATS,
+            ("timezone", "owner"),
+            record_bytes=300,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "teams",
+            "chats of Microsoft Teams (free) and Skype: messages.json of the export of personal data",
+            1,
+            (".json", ".zip"),
+            _chat_types("teams", "teams skype", "טימס סקייפ"),
+            _CHATS,
+            record_bytes=500,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "discord",
+            "channels and direct messages of Discord, as DiscordChatExporter writes them in JSON",
+            1,
+            (".json", ".zip"),
+            _chat_types("discord", "discord", "דיסקורד"),
+            _CHATS,
+            record_bytes=1500,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "google_chat",
+            "Google Chat in Google Takeout: messages.json of each conversation, or the zip",
+            1,
+            (".json", ".zip"),
+            _chat_types("google_chat", "google chat hangouts", "גוגל"),
+            _CHATS,
+            record_bytes=400,
+            allows_duplicates=True,
+            shared_suffixes=True,
         ),
         Kind(
             "call_recording",

@@ -25,7 +25,7 @@ from relrag_pipelines.stages import month_stages
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lake, unit_state
 from relrag_pipelines.workspace import Workspace
-from tests import archive, legacy_collection
+from tests import archive, chat_exports, legacy_collection
 
 CONFIG = """
 archive = "test"
@@ -86,6 +86,22 @@ MAILS = {
     "closed": letter("closed", "14 Feb", "Settled.", "answer"),
     "later": letter("later", "1 Mar", "The sleds are red.", "never"),
 }
+
+
+def overlapping(kind: str) -> dict[str, bytes]:
+    """Three exports of a chat, each with messages of the one before, and one that is cut off."""
+    texts = ("Is the cabin booked?", "Call 052-123-4567.", "It is, for six.", "The sleds are red.", "Settled.")
+    said = [
+        chat_exports.Said(number, 1_705_000_000 + number * 1_300_000, ("Dana Levi", "Petr")[number % 2], text)
+        for number, text in enumerate(texts, 1)
+    ]
+    files: dict[str, bytes] = {}
+    for name, messages in (("1", said[:3]), ("2", said[1:4]), ("3", said[2:])):
+        written = chat_exports.WRITERS[kind](messages, "Hiking")
+        files |= {f"{name}/{path}": content for path, content in written.items()}
+    path, content = next(iter(chat_exports.WRITERS[kind](said[:1], "Cut").items()))
+    return files | {f"cut/{path}": content[:-40]}
+
 
 SAMPLES: dict[str, dict[str, bytes]] = {
     # the same chat exported three times, once packed, and a chat that has a message twice and a file beside it
@@ -170,10 +186,13 @@ SAMPLES: dict[str, dict[str, bytes]] = {
         )
         for name, first, last, size in (("a", 0, 8, 1), ("b", 5, 13, 1_500), ("c", 9, 18, 3_000))
     },
+    # exports that overlap, one of them cut off
+    **{kind: overlapping(kind) for kind in chat_exports.WRITERS},
 }
 """kind -> several units: path -> bytes. They overlap as real exports do, where the order could make a difference."""
 
 UNREADABLE = {"WhatsApp Chat with Nobody.txt", "broken.pdf", "broken.vtt", "cut.gitlog", "c/d.vcf"}
+UNREADABLE |= {path for sample in SAMPLES.values() for path in sample if path.startswith("cut/")}
 """not at all, or not to their end"""
 
 

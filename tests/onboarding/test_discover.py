@@ -13,7 +13,7 @@ from relrag_pipelines.onboarding.discover import Discovery, discover
 from relrag_pipelines.onboarding.estimate import estimate, passage_count, record_count, text_bytes, vector_bytes
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
-from tests import ROOT
+from tests import ROOT, chat_exports
 
 CHAT = "24/12/2023, 18:00 - Dana: Hello\n28/12/2023, 09:15 - Petr: The cabin is booked\n"
 LINE = json.dumps({"id": "n1", "text": "The plumber quoted 7,980."}) + "\n"
@@ -180,7 +180,14 @@ def test_every_kind_recognises_its_own_and_nothing_else(tmp_path: Path, kind: st
         "contacts": put(tmp_path, "dana.vcf", "BEGIN:VCARD\nFN:Dana\nEND:VCARD\n"),
         "legacy": put(tmp_path, "collection/memory/storage.sqlite", b"SQLite format 3\0"),
     }
-    assert [name for name, file in samples.items() if KINDS[kind].recognise(file)] == (
+    for name, write in chat_exports.WRITERS.items():
+        ((path, content),) = write([chat_exports.Said(1, 1_705_000_000, "Dana Levi", "hello")], "Hiking").items()
+        samples[name] = put(tmp_path, f"{name}/{path}", content)
+    assert [
+        name
+        for name, file in samples.items()
+        if (not KINDS[kind].suffixes or KINDS[kind].matches(file.name)) and KINDS[kind].recognise(file)
+    ] == (
         [kind] if kind != "document" else ["whatsapp", "document"]  # a chat is text too; the more particular kind wins
     )
 

@@ -14,6 +14,13 @@ HASH = "a3b2c1d8e4f7a90b5c6d1e2f3a4b8c9d0e1f2a3b"
 PDF = {"content_type": "application/pdf"}
 ANY = object()
 """a keyed hash, offsets, or a file's time"""
+FILE_OF_A_CHAT = {
+    "thread_id": ANY,
+    "parent_asset_id": ANY,
+    "parent_ref": ANY,
+    "index_in_parent": 0,
+    "total_siblings": 1,
+}
 
 RECORDS: list[Any] = [
     pytest.param(
@@ -91,6 +98,57 @@ RECORDS: list[Any] = [
          "pages": ANY},
         marks=pytest.mark.requirement("S3-25"),
     ),
+    *(pytest.param(*row, marks=pytest.mark.requirement("S3-25", "S3-26")) for row in [
+        ("telegram", "telegram", {"timestamp": 1709366820},
+         {"subject": "Orchard 12", "thread_id": ANY, "parent_asset_id": ANY, "content_type": "text/plain"}),
+        ("telegram", "telegram_attachment", {"file_name": "plan.txt"},
+         {"from": "Dana Levi", "subject": "Orchard 12", "timestamp": 1709366400, "content_type": "text/plain",
+          **FILE_OF_A_CHAT}),
+        ("slack", "slack", {"timestamp": 1709539560},
+         {"from": "Petr Kolář", "subject": "#general", "thread_id": ANY, "parent_asset_id": ANY, "people": ANY,
+          "content_type": "text/plain"}),
+        ("slack", "slack_attachment", {"file_name": "notes.pdf"},
+         {"from": "Ota", "subject": "#general", "timestamp": 1709540000, **PDF, **FILE_OF_A_CHAT}),
+        ("messenger", "messenger", {"timestamp": 1709550200},
+         {"from": "Dana Levi", "subject": "Petr Kolář", "thread_id": ANY, "content_type": "text/plain",
+          "numbers": ["INV-2024-88"]}),
+        ("messenger", "messenger_attachment", {"file_name": "shed_1.jpg"},
+         {"from": "Petr Kolář", "subject": "Petr Kolář", "timestamp": 1709550300, "content_type": "image/jpeg",
+          **FILE_OF_A_CHAT}),
+        ("instagram", "instagram", {"timestamp": 1709550070},
+         {"from": "Dana Levi", "subject": "leo.paints", "thread_id": ANY, "content_type": "text/plain"}),
+        ("instagram", "instagram_attachment", {"file_name": "a1.mp4"},
+         {"from": "Dana Levi", "subject": "leo.paints", "timestamp": 1709550040, "content_type": "video/mp4",
+          **FILE_OF_A_CHAT}),
+        ("sms", "sms", {"timestamp": 1709546460},
+         {"from": "Jonah", "to": ["Petr Kolář"], "subject": "Petr Kolář", "thread_id": ANY, "people": ANY,
+          "content_type": "text/plain"}),
+        ("sms", "sms_attachment", {"file_name": "fence.jpg"},
+         {"from": "Eva Malá", "subject": "Petr Kolář, Eva Malá", "timestamp": 1709547000,
+          "content_type": "image/jpeg", **FILE_OF_A_CHAT}),
+        ("signal", "signal", {"timestamp": 1709553660},
+         {"from": "Jonah", "subject": "Eva Malá", "thread_id": ANY, "parent_asset_id": ANY,
+          "content_type": "text/plain"}),
+        ("signal", "signal_attachment", {"file_name": "dog.jpg"},
+         {"from": "Petr Kolář", "subject": "Petr Kolář", "timestamp": ANY, "content_type": "image/jpeg",
+          **FILE_OF_A_CHAT}),
+        ("teams", "teams", {"timestamp": 1709550300},
+         {"from": "Petr Kolář", "subject": "Irrigation", "thread_id": ANY, "parent_asset_id": ANY,
+          "content_type": "text/plain", "numbers": ["2024/0117"]}),
+        ("teams", "teams_attachment", {"file_name": "pump.pdf"},
+         {"from": "Dana Levi", "subject": "Irrigation", "timestamp": 1709550200, **PDF, **FILE_OF_A_CHAT}),
+        ("discord", "discord", {"timestamp": 1709542920},
+         {"from": "Petr Kolář", "subject": "Mappers / #general", "thread_id": ANY, "parent_asset_id": ANY,
+          "parent_ref": ANY, "total_siblings": 1, "content_type": "text/plain"}),
+        ("discord", "discord_attachment", {"file_name": "bridge.gpx"},
+         {"from": "Petr Kolář", "subject": "Mappers / #general", "timestamp": 1709542920,
+          "content_type": "application/octet-stream", **FILE_OF_A_CHAT}),
+        ("google_chat", "google_chat", {"timestamp": 1709543130},
+         {"from": "Petr Kolář", "subject": "Orchard planning", "thread_id": ANY, "parent_asset_id": ANY,
+          "content_type": "text/plain", "people": ANY}),
+        ("google_chat", "google_chat_attachment", {"file_name": "delivery note.pdf"},
+         {"from": "Dana Levi", "subject": "Orchard planning", "timestamp": 1709557800, **PDF, **FILE_OF_A_CHAT}),
+    ]),
 ]  # fmt: skip
 
 

@@ -13,9 +13,9 @@ import re
 from collections import Counter
 
 from relrag_pipelines.records import Failure
-from relrag_pipelines.sources.document.document_text import DocumentText, one_line
+from relrag_pipelines.sources.document.document_text import DocumentText
 from relrag_pipelines.sources.formats.charset_detection import DecodedText, decode
-from relrag_pipelines.sources.formats.text_cleaning import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean, one_line
 
 CONTENT_TYPES = {".csv": "text/csv", ".tsv": "text/tab-separated-values"}
 MAX_FIELD = 2**24

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from relrag_pipelines.records import Failure, Page
-from relrag_pipelines.sources.formats.text_cleaning import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean, one_line
 
 MAX_TITLE = 120
 """A longer first line isn't taken as a title, characters."""
@@ -53,17 +52,6 @@ class DocumentError(Exception):
 
     def __reduce__(self) -> tuple[type[DocumentError], tuple[str, str]]:
         return DocumentError, (self.fault, str(self))  # it travels between processes
-
-
-def one_line(text: str) -> str:
-    """The text with each run of white space as one space."""
-    return " ".join(text.split())
-
-
-def table_row(cells: Iterable[str]) -> str:
-    """A row of a table as one line; empty cells keep their position: `| a | | c |`."""
-    escaped = (one_line(cell).replace("|", "\\|") for cell in cells)
-    return "|" + "|".join(f" {cell} " if cell else " " for cell in escaped) + "|"
 
 
 def clean_title(title: str | None) -> str | None:
