@@ -12,6 +12,11 @@ AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp"
 TRANSCRIPTS = (".vtt", ".srt", ".sbv", ".json", ".txt")
 """suffixes of transcripts; if a call has several, the first in this order is read"""
 
+_OFFICE = (
+    *(".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".ppsx", ".odt", ".ods", ".odp", ".epub"),
+    *(".doc", ".xls", ".ppt", ".rtf"),
+)
+
 _MESSAGE = RecordType(
     "whatsapp",
     "message",
@@ -155,9 +160,9 @@ KINDS = {
         ),
         Kind(
             "document",
-            "PDF (with pages), DOCX, Markdown, HTML, text and CSV files",
-            3,
-            (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
+            "PDF, documents, tables and slides of office programs, books (EPUB), Markdown, HTML, text and CSV files",
+            4,
+            (".pdf", *_OFFICE, ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             (_DOCUMENT,),
             options=("timezone", *_PARSER),
             one_record_per_unit=True,
@@ -189,7 +194,7 @@ KINDS = {
         Kind(
             "gmail",
             "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml, .emlx and .msg",
-            4,
+            5,
             (".mbox", ".eml", ".emlx", ".msg"),
             (
                 _MAIL,
