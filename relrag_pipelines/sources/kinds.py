@@ -93,6 +93,25 @@ _ATTACHMENT = RecordType(
     part_of="email",
     told_by_sender=True,
 )
+_EVENT = RecordType(
+    "calendar_event",
+    "event",
+    en="calendar event appointment meeting invitation",
+    he="יומן אירוע אירועים פגישה פגישות",
+    cs="kalendář událost události schůzka schůzky",
+    channel="calendar",
+    about="An event of a calendar: type=calendar_event; from=its organiser; to=who is invited; subj=its title; "
+    "when=its beginning.",
+)
+_TASK = RecordType(
+    "task",
+    "task",
+    en="task to-do todo reminder",
+    he="משימה משימות תזכורת",
+    cs="úkol úkoly",
+    channel="calendar",
+    about="A task: type=task; subj=what is to be done; when=when it is due.",
+)
 _SCAN = RecordType("paperless", "scanned document", channel="paperless")
 """types that several kinds read"""
 
@@ -157,6 +176,29 @@ KINDS = {
                 _RELATIONSHIP,
             ),
             record_bytes=200,
+        ),
+        Kind(
+            "calendar",
+            "calendars: .ics and .vcs files, and zips of them",
+            1,
+            (".ics", ".ical", ".vcs", ".zip"),
+            (_EVENT, _TASK),
+            "calendar",
+            ("timezone", *_PARSER),
+            record_mark=b"BEGIN:VEVENT",
+            record_bytes=500,
+            allows_duplicates=True,
+        ),
+        Kind(
+            "tasks",
+            "tasks: Tasks.json of Google Takeout, and calendars that hold tasks alone (.ics)",
+            1,
+            (".json", ".ics"),
+            (_TASK,),
+            "calendar",
+            ("timezone", *_PARSER),
+            record_bytes=300,
+            shared_suffixes=True,
         ),
         Kind(
             "document",
