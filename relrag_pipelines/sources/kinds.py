@@ -112,6 +112,16 @@ _TASK = RecordType(
     channel="calendar",
     about="A task: type=task; subj=what is to be done; when=when it is due.",
 )
+_NOTE = RecordType(
+    "note",
+    "note",
+    en="note notes notebook",
+    he="פתק פתקים רשימה",
+    cs="poznámka poznámky",
+    channel="notes",
+    about="A note: type=note; subj=its title; when=when it was written or last changed; file=its file.",
+    from_file=True,
+)
 _SCAN = RecordType("paperless", "scanned document", channel="paperless")
 """types that several kinds read"""
 
@@ -156,6 +166,17 @@ KINDS = {
             companions=TRANSCRIPTS,
             single_process_option="transcription_model",
             shared_suffixes=True,
+        ),
+        Kind(
+            "notes",
+            "notes: vaults of Obsidian, Google Keep, Apple Notes, exports of Notion; folders, or zips of them",
+            1,
+            (".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
+            (_NOTE,),
+            "notes",
+            ("timezone", *_PARSER),
+            shared_suffixes=True,
+            ids_depend_on_names=True,
         ),
         Kind(
             "meeting",
