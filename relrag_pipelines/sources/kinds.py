@@ -122,6 +122,16 @@ _NOTE = RecordType(
     about="A note: type=note; subj=its title; when=when it was written or last changed; file=its file.",
     from_file=True,
 )
+_PAYMENT = RecordType(
+    "bank_transaction",
+    "payment",
+    en="bank payment transaction transfer statement",
+    he="בנק תשלום תשלומים העברה",
+    cs="banka platba platby výpis převod",
+    channel="bank",
+    label="payment",
+    about="A payment of a bank account: type=payment; from or to=the other side; subj=who and how much; when=its day.",
+)
 _SCAN = RecordType("paperless", "scanned document", channel="paperless")
 """types that several kinds read"""
 
@@ -220,6 +230,19 @@ KINDS = {
             ("timezone", *_PARSER),
             record_bytes=300,
             shared_suffixes=True,
+        ),
+        Kind(
+            "bank",
+            "bank statements: CSV, CAMT (XML), OFX, QIF and MT940",
+            1,
+            (".csv", ".tsv", ".xml", ".ofx", ".qfx", ".qif", ".sta", ".940", ".mt940"),
+            (_PAYMENT,),
+            "bank",
+            ("timezone", "date_order", *_PARSER),
+            record_mark=b"\n",
+            record_bytes=150,
+            shared_suffixes=True,
+            allows_duplicates=True,
         ),
         Kind(
             "document",

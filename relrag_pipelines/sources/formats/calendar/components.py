@@ -143,7 +143,8 @@ def _own_lines(lines: list[str]) -> list[str]:
 
 def _fits(line: str) -> Callable[[str], bool] | None:
     """A test for the values of a line's property, if its parameters often contain colons."""
-    name = _PROPERTY_NAME.match(line)[1].upper()  # type: ignore[index]  it matches any line
+    match = _PROPERTY_NAME.match(line)
+    name = match[1].upper() if match else ""
     if name in _MOMENTS:
         return is_moment
     return _is_address if name in _PEOPLE else None
