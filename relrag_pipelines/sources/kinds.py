@@ -132,6 +132,15 @@ _PAYMENT = RecordType(
     label="payment",
     about="A payment of a bank account: type=payment; from or to=the other side; subj=who and how much; when=its day.",
 )
+_PHOTO = RecordType(
+    "photo",
+    "photo",
+    en="photo photograph picture image",
+    he="תמונה תמונות צילום",
+    cs="fotka fotky fotografie obrázek",
+    channel="photos",
+    about="A photo, by what is stated of it: type=photo; subj=its caption; when=when it was taken; file=its file.",
+)
 _SCAN = RecordType("paperless", "scanned document", channel="paperless")
 """types that several kinds read"""
 
@@ -253,6 +262,19 @@ KINDS = {
             options=("timezone", *_PARSER),
             one_record_per_unit=True,
             source_name="documents",
+        ),
+        Kind(
+            "photos",
+            "photos, by what they say of themselves: time, camera, captions, albums; Google Photos with its sidecars",
+            1,
+            (".jpg", ".jpeg", ".heic", ".heif", ".png", ".tif", ".tiff", ".webp", ".dng", ".zip"),
+            (_PHOTO,),
+            "photos",
+            ("timezone", *_PARSER),
+            companions=(".json", ".xmp"),
+            one_record_per_unit=True,
+            shared_suffixes=True,
+            ids_depend_on_names=True,
         ),
         Kind(
             "git",

@@ -84,12 +84,12 @@ def _day(text: str, *, is_month_first: bool) -> date | None:
         year, month, day = (int(part) for part in match.groups() if part)
         return _date(year, month, day)
     if match := _THREE.match(text):
-        first, second, year = int(match[1]), int(match[2]), _year(match[3])
-        return _date(year, first, second) if is_month_first else _date(year, second, first)
+        first, second, full_year = int(match[1]), int(match[2]), _year(match[3])
+        return _date(full_year, first, second) if is_month_first else _date(full_year, second, first)
     if match := _NAMED.match(text):
-        number, name, year = (match[1], match[2], match[3]) if match[1] else (match[5], match[4], match[6])
+        number, name, written_year = match.group(1, 2, 3) if match[1] else match.group(5, 4, 6)
         named = _months().get(name.casefold())
-        return _date(_year(year), named, int(number)) if named else None
+        return _date(_year(written_year), named, int(number)) if named else None
     return None
 
 

@@ -36,6 +36,8 @@ class Member:
     open: Callable[[], BinaryIO]
     siblings: frozenset[str] = frozenset()
     """paths of all members of its zip"""
+    open_sibling: Callable[[str], BinaryIO] | None = None
+    """opens another member of its zip"""
 
     @property
     def name(self) -> str:
@@ -85,7 +87,7 @@ def _members(unit: Unit, archive: safe_zip.SafeZip, is_read: Callable[[str], boo
         def opened(name: str = name) -> BinaryIO:
             return archive.open(name)
 
-        yield Member(name, f"{unit.path}!{name}", name, info.file_size, written, opened, siblings)
+        yield Member(name, f"{unit.path}!{name}", name, info.file_size, written, opened, siblings, archive.open)
 
 
 def _read_or_refuse(member: Member, read_member: ReadMember) -> Iterator[Record | Failure]:
