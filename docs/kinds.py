@@ -26,6 +26,11 @@ SAMPLES = {
     "code": "examples/samples/shop",
     "legacy": "examples/samples/older",
     "jsonl": "examples/samples/notes.jsonl",
+    "calendar": "examples/samples/calendar",
+    "tasks": "examples/samples/tasks",
+    "notes": "examples/samples/notes",
+    "bank": "examples/samples/bank",
+    "photos": "examples/samples/photos",
 }
 """kind -> where it is shown: these fill more fields than the demo archive, and their code is in another language"""
 FIELDS = tuple(

@@ -102,7 +102,7 @@ def test_a_payment_has_its_fields_and_direction() -> None:
         "Date: 2024-03-04",
         "Amount: -48250.50 CZK",
         "Paid to: Tesařství Blaha",
-        "Account: 1920001453/0800",
+        "Bank account: 1920001453/0800",
         "Purpose: Krov a latě",
         "Reference: 240071",
     ]
