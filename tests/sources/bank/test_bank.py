@@ -102,7 +102,7 @@ def test_a_payment_has_its_fields_and_direction() -> None:
         "Date: 2024-03-04",
         "Amount: -48250.50 CZK",
         "Paid to: Tesařství Blaha",
-        "Bank account: 1920001453/0800",
+        "Bank account: 1920001457/0800",
         "Purpose: Krov a latě",
         "Reference: 240071",
     ]
@@ -136,6 +136,21 @@ def test_dialects_of_csv(tmp_path: Path, text: str, rows: list[tuple[str, str, s
     records, failures = read("bank", file)
     assert ([row(record) for record in records], failures) == (rows, [])
     assert KINDS["bank"].recognise(file)
+
+
+@pytest.mark.parametrize(
+    ("account", "line"),
+    [
+        ("DE89370400440532013000", "IBAN: DE89370400440532013000"),
+        ("000112233445", "Bank account: ending in 3445"),
+        ("10-800-99999999", "Bank account: 10-800-99999999"),
+    ],
+)
+def test_an_account_stands_in_a_form_that_redaction_finds(tmp_path: Path, account: str, line: str) -> None:
+    (tmp_path / "a.csv").write_text(f"Date,Payee,IBAN,Amount\n2024-01-02,Dana,{account},-1.00\n")
+    ((record,), _) = read("bank", tmp_path / "a.csv")
+    assert line in record.text.split("\n")
+    assert account not in str(record.extra)
 
 
 def test_equal_payments_of_a_day_stay_apart_and_a_longer_statement_has_the_same_ids(tmp_path: Path) -> None:
