@@ -143,14 +143,14 @@ def _first(table: Table, row: list[str], role: str) -> str:
 def _amount(table: Table, row: list[str], mark: str) -> Decimal | None:
     """The amount of a row: signed, of a column for money out or in, or with a column that says which."""
     for role, is_out in (("debit", True), ("credit", False)):
-        found = values.amount(_first(table, row, role), mark)
-        if found:
-            return -abs(found) if is_out else abs(found)
-    found = values.amount(_first(table, row, "amount"), mark)
+        amount = values.amount(_first(table, row, role), mark)
+        if amount:
+            return -abs(amount) if is_out else abs(amount)
+    amount = values.amount(_first(table, row, "amount"), mark)
     direction = _first(table, row, "direction").casefold()
-    if found is not None and direction in _split(_words()["negative"]):
-        return -abs(found)
-    return found
+    if amount is not None and direction in _split(_words()["negative"]):
+        return -abs(amount)
+    return amount
 
 
 def _transaction(table: Table, row: list[str], day: date, amount: Decimal, value_day: date | None) -> Transaction:
@@ -183,7 +183,7 @@ def _currency(table: Table, row: list[str]) -> str:
 
 def _unknown(table: Table, row: list[str]) -> Iterator[str]:
     """The cells of columns whose names are not known, with these names."""
-    known = {number for numbers in table.columns.values() for number in numbers}
+    columns = {number for numbers in table.columns.values() for number in numbers}
     for number, cell in enumerate(row):
-        if cell and number not in known and number < len(table.names) and table.names[number]:
+        if cell and number not in columns and number < len(table.names) and table.names[number]:
             yield f"{table.names[number]}: {cell}"

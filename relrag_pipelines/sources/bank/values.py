@@ -72,10 +72,10 @@ def day_reader(texts: Sequence[str], order: str = "auto") -> Callable[[str], dat
 
 def _disorder(days: Sequence[date | None]) -> tuple[int, int]:
     """How little a column of days looks like one: days that don't exist, then changes of direction in time."""
-    found = [day for day in days if day]
-    steps = [(after - before).days for before, after in pairwise(found)]
+    dated = [day for day in days if day]
+    steps = [(after - before).days for before, after in pairwise(dated)]
     forward, back = sum(max(0, step) for step in steps), sum(max(0, -step) for step in steps)
-    return len(days) - len(found), min(forward, back)
+    return len(days) - len(dated), min(forward, back)
 
 
 def _day(text: str, *, is_month_first: bool) -> date | None:
@@ -111,4 +111,4 @@ def _months() -> dict[str, int]:
     for language in languages.codes():
         for name, number in month_names(language).items():
             numbers.setdefault(name, set()).add(number)
-    return {name: next(iter(found)) for name, found in numbers.items() if len(found) == 1}
+    return {name: next(iter(months)) for name, months in numbers.items() if len(months) == 1}

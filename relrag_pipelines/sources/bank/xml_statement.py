@@ -40,7 +40,7 @@ def _parse(data: bytes) -> etree._Element:
 def _payments(entry: etree._Element, own_account: str) -> Iterator[Transaction]:
     """The payments of an entry: one, or those of a batch, if each states its amount."""
     details = list(entry.iterfind("{*}NtryDtls/{*}TxDtls"))
-    parts = details if len(details) > 1 and all(_amount(one) is not None for one in details) else details[:1]
+    parts = details if len(details) > 1 and all(_amount(part) is not None for part in details) else details[:1]
     amount, day = _amount(entry), _day(entry, "BookgDt") or _day(entry, "ValDt")
     if day is None or amount is None:
         return
@@ -56,8 +56,8 @@ def _payment(entry: etree._Element, part: etree._Element, own_account: str, day:
     name = part.find(f"{{*}}RltdPties/{{*}}{other}/{{*}}Nm")
     if name is None:  # since version 8
         name = part.find(f"{{*}}RltdPties/{{*}}{other}/{{*}}Pty/{{*}}Nm")
-    currency = next((one.get("Ccy", "") for one in entry.iterfind("{*}Amt")), "")
-    purpose = [_plain(one) for one in part.iterfind("{*}RmtInf/{*}Ustrd")] or [_text(entry, "AddtlNtryInf")]
+    currency = next((element.get("Ccy", "") for element in entry.iterfind("{*}Amt")), "")
+    purpose = [_plain(line) for line in part.iterfind("{*}RmtInf/{*}Ustrd")] or [_text(entry, "AddtlNtryInf")]
     references = [_text(part, "Refs/EndToEndId"), _text(part, "RmtInf/Strd/CdtrRefInf/Ref")]
     return Transaction(
         day,
@@ -68,7 +68,7 @@ def _payment(entry: etree._Element, part: etree._Element, own_account: str, day:
         purpose="; ".join(filter(None, purpose)),
         own_account=own_account,
         value_day=_day(entry, "ValDt"),
-        references=tuple(one for one in references if one and one != "NOTPROVIDED"),
+        references=tuple(number for number in references if number and number != "NOTPROVIDED"),
         identifier=_text(part, "Refs/AcctSvcrRef") or _text(entry, "AcctSvcrRef"),
     )
 
@@ -78,8 +78,8 @@ def _plain(element: etree._Element) -> str:
 
 
 def _text(element: etree._Element, path: str) -> str:
-    found = element.find("/".join(f"{{*}}{name}" for name in path.split("/")))
-    return "" if found is None else _plain(found)
+    child = element.find("/".join(f"{{*}}{name}" for name in path.split("/")))
+    return "" if child is None else _plain(child)
 
 
 def _amount(element: etree._Element) -> Decimal | None:

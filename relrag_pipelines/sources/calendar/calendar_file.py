@@ -58,8 +58,8 @@ def _read_batch(
     try:
         contents = call(reading.limits, len(batch.data), parse_batch, batch.data, reading.timezone, until)
     except ParserStopped as error:
-        place = f"{member.place} events {batch.first_event + 1} to {batch.first_event + batch.events}".strip()
-        yield Failure(place, error.fault, str(error), whole_unit=True)
+        location = f"{member.place} events {batch.first_event + 1} to {batch.first_event + batch.events}".strip()
+        yield Failure(location, error.fault, str(error), whole_unit=True)
         return
     for failure in contents.failures:
         yield replace(failure, location=f"{member.place} {_numbered(failure.location, batch.first_event)}".strip())

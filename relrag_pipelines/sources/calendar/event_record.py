@@ -88,7 +88,7 @@ def _stamp(moment: Moment) -> str:
 
 def _text(event: Event, moment: Moment | None, zone: ZoneInfo) -> str:
     """What, when, where, with whom, and what else it says; times are those of the source's zone."""
-    when = [_local(one, zone) for one in (moment, _end(event, moment)) if one]
+    when = [_local(time, zone) for time in (moment, _end(event, moment)) if time]
     state = [
         word for word, is_so in (("cancelled", _is_cancelled(event)), ("done", event.completed is not None)) if is_so
     ]

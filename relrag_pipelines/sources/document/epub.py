@@ -26,11 +26,11 @@ _HTML = frozenset({"application/xhtml+xml", "text/html", ""})
 
 def read(package: Package) -> DocumentText:
     """The text of a book. Raises DocumentError if it has no reading order."""
-    book = next((one.get("full-path", "") for one in package.tree(_CONTAINER).iter("{*}rootfile")), "")
+    book = next((root.get("full-path", "") for root in package.tree(_CONTAINER).iter("{*}rootfile")), "")
     if not package.has(book):
         raise DocumentError("damaged", "the book has no list of its chapters; download it again")
     tree = package.tree(book)
-    items = {one.get("id"): one for one in tree.iter("{*}item")}
+    items = {item.get("id"): item for item in tree.iter("{*}item")}
     folder = posixpath.dirname(book)
     paged, number = PagedText(), 0
     for number, entry in enumerate(tree.iter("{*}itemref"), 1):

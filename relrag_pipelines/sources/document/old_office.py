@@ -66,12 +66,12 @@ def _suffix(data: bytes | Path) -> str:
         window = stream.read(_WINDOW)
         if window.startswith(RTF_SIGNATURE):
             return ".rtf"
-        found: set[str] = set()
+        names: set[str] = set()
         while window:
-            found |= {name for name, encoded in _STREAM_NAMES.items() if encoded in window}
+            names |= {name for name, encoded in _STREAM_NAMES.items() if encoded in window}
             following = stream.read(_WINDOW)
             window = window[-_LONGEST_NAME:] + following if following else b""
-    return next((suffix for name, suffix in _STREAMS.items() if name in found), "")
+    return next((suffix for name, suffix in _STREAMS.items() if name in names), "")
 
 
 def _extract(data: bytes, suffix: str) -> DocumentText:

@@ -188,10 +188,10 @@ def _count(element: etree._Element, attribute: str) -> int:
 
 def _with_meta(document: DocumentText, package: Package) -> DocumentText:
     meta = package.tree("meta.xml").find(f"{_OFFICE}meta")
-    found = {name: "" if meta is None else meta.findtext(f"{{*}}{name}", default="") for name in _META}
-    document.title = clean_title(found["title"]) or document.title
-    document.author = clean_author(found["initial-creator"] or found["creator"])
-    document.date = stated_date(found["date"]) or stated_date(found["creation-date"])
+    values = {name: "" if meta is None else meta.findtext(f"{{*}}{name}", default="") for name in _META}
+    document.title = clean_title(values["title"]) or document.title
+    document.author = clean_author(values["initial-creator"] or values["creator"])
+    document.date = stated_date(values["date"]) or stated_date(values["creation-date"])
     document.failures += package.failures
     return document
 

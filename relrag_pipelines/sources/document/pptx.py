@@ -47,7 +47,7 @@ def _shapes(slide: etree._Element) -> Iterator[str]:
         if element.tag == f"{_A}tbl":
             yield from _table(element)
             continue
-        kind = next((one.get("type", "") for one in element.iter(f"{_P}ph")), "")
+        kind = next((mark.get("type", "") for mark in element.iter(f"{_P}ph")), "")
         lines = [] if kind in _LAYOUT_PARTS else [line for line in map(_paragraph, element.iter(f"{_A}p")) if line]
         if kind in _TITLES and lines:
             yield f"# {' '.join(lines)}"
@@ -65,7 +65,7 @@ def _table(table: etree._Element) -> Iterator[str]:
 
 
 def _paragraph(paragraph: etree._Element) -> str:
-    texts = [_BREAKS.get(one.tag) or one.text or "" for one in paragraph.iter(f"{_A}t", *_BREAKS)]
+    texts = [_BREAKS.get(run.tag) or run.text or "" for run in paragraph.iter(f"{_A}t", *_BREAKS)]
     return "".join(texts).strip()
 
 
@@ -77,4 +77,4 @@ def _notes(package: Package, part: str) -> Iterator[str]:
                 yield from ("", "Notes:", *lines)
         elif kind == "comments" and not is_external:
             tree = package.tree(target)
-            yield from filter(None, ("".join(one.itertext()).strip() for one in tree.iter(f"{_P}text", f"{_A}p")))
+            yield from filter(None, ("".join(text.itertext()).strip() for text in tree.iter(f"{_P}text", f"{_A}p")))

@@ -42,7 +42,7 @@ class _Workbook:
 def read(package: Package, main: str) -> DocumentText:
     """The text of a workbook, whose main part is `main`."""
     tree, targets = package.tree(main), {}
-    book = _Workbook(since_1904=any(_is_true(one.get("date1904")) for one in tree.iter(f"{S}workbookPr")))
+    book = _Workbook(since_1904=any(_is_true(properties.get("date1904")) for properties in tree.iter(f"{S}workbookPr")))
     for name, kind, target, _ in package.relations(main):
         targets[name] = target
         if kind == "sharedStrings":
@@ -68,10 +68,10 @@ def _string(item: etree._Element) -> str:
 
 
 def _formats(styles: etree._Element) -> list[str]:
-    own = {int(one.get("numFmtId", "-1")): one.get("formatCode", "") for one in styles.iter(f"{S}numFmt")}
-    known = {**number_formats.BUILT_IN, **own}
+    own = {int(code.get("numFmtId", "-1")): code.get("formatCode", "") for code in styles.iter(f"{S}numFmt")}
+    formats = {**number_formats.BUILT_IN, **own}
     return [
-        known.get(int(style.get("numFmtId") or 0), number_formats.GENERAL)
+        formats.get(int(style.get("numFmtId") or 0), number_formats.GENERAL)
         for style in styles.iterfind(f"{S}cellXfs/{S}xf")
     ]
 

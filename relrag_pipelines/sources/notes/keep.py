@@ -54,7 +54,7 @@ def read(data: bytes, member: Member, reading: ReadContext, links: NoteLinks) ->
 def _record(note: Json, member: Member, reading: ReadContext) -> Record:
     title = _text(note, "title") or title_of(member.path)
     labels = [_text(label, "name") for label in _objects(note, "labels")]
-    people = [_text(one, "email") for one in _objects(note, "sharees")]
+    people = [_text(person, "email") for person in _objects(note, "sharees")]
     text = "\n".join(filter(None, [_text(note, "title"), _text(note, "textContent"), *_items(note), *_pages(note)]))
     created, edited = _seconds(note, "createdTimestampUsec"), _seconds(note, "userEditedTimestampUsec")
     ts = edited if edited is not None else created
@@ -84,7 +84,7 @@ def _text(parent: Json, name: str) -> str:
 
 def _objects(parent: Json, name: str) -> list[Json]:
     value = parent.get(name)
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _items(note: Json) -> Iterator[str]:
@@ -94,12 +94,12 @@ def _items(note: Json) -> Iterator[str]:
 
 def _pages(note: Json) -> Iterator[str]:
     """The web pages that a note shows."""
-    for one in _objects(note, "annotations"):
-        yield " ".join(filter(None, (_text(one, "title"), _text(one, "description"), _text(one, "url"))))
+    for page in _objects(note, "annotations"):
+        yield " ".join(filter(None, (_text(page, "title"), _text(page, "description"), _text(page, "url"))))
 
 
 def _attachments(note: Json) -> list[str]:
-    return [name for one in _objects(note, "attachments") if (name := _text(one, "filePath"))]
+    return [name for file in _objects(note, "attachments") if (name := _text(file, "filePath"))]
 
 
 def _seconds(note: Json, name: str) -> int | None:

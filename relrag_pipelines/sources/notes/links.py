@@ -37,9 +37,9 @@ class NoteLinks:
 
     def targets(self, text: str, path: str) -> list[str]:
         """The paths of the notes that a text at `path` links to, in its order, each once."""
-        found = [self._by_name(match[1], path) for match in _WIKI.finditer(text)]
-        found += [self._by_path(match[1], path) for match in _MARKDOWN.finditer(text)]
-        return [target for target in dict.fromkeys(found) if target and target != path][:MAX_LINKS]
+        targets = [self._by_name(match[1], path) for match in _WIKI.finditer(text)]
+        targets += [self._by_path(match[1], path) for match in _MARKDOWN.finditer(text)]
+        return [target for target in dict.fromkeys(targets) if target and target != path][:MAX_LINKS]
 
     def _by_name(self, link: str, path: str) -> str:
         target = link.partition("|")[0].partition("#")[0].partition("^")[0].strip().strip("/")

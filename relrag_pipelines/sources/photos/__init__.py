@@ -41,8 +41,8 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     def read_member(member: Member) -> Iterator[Record | Failure]:
         if member.siblings and not sidecars:
             sidecars.update(_sidecars_by_photo(member.siblings))
-        beside = sidecars.get(member.path, []) if member.siblings else [file.name for file in unit.companions]
-        yield from _read_photo(member, beside, _opener(member, unit), reading)
+        companions = sidecars.get(member.path, []) if member.siblings else [file.name for file in unit.companions]
+        yield from _read_photo(member, companions, _opener(member, unit), reading)
 
     return read_members(unit, reading, lambda path: path.lower().endswith(SUFFIXES), read_member)
 
@@ -70,16 +70,16 @@ def _sidecars_by_photo(names: frozenset[str]) -> dict[str, list[str]]:
     """Photo -> the files beside it: `a.jpg` has `a.jpg.json`, `a.jpg.supplemental-metadata.json` and `a.xmp`."""
     photos = {name for name in names if name.lower().endswith(SUFFIXES)}
     by_stem = {name.rpartition(".")[0]: name for name in sorted(photos)}
-    beside: dict[str, list[str]] = {}
+    companions: dict[str, list[str]] = {}
     for name in sorted(names):
         stem = name
         while name.lower().endswith(_SIDECARS) and "." in PurePosixPath(stem).name:
             stem = stem.rpartition(".")[0]
             photo = stem if stem in photos else by_stem.get(stem)
             if photo:
-                beside.setdefault(photo, []).append(name)
+                companions.setdefault(photo, []).append(name)
                 break
-    return beside
+    return companions
 
 
 def _opener(member: Member, unit: Unit) -> Callable[[str], bytes]:
@@ -93,7 +93,7 @@ def _opener(member: Member, unit: Unit) -> Callable[[str], bytes]:
 
 
 def _read_photo(
-    member: Member, beside: list[str], opened: Callable[[str], bytes], reading: ReadContext
+    member: Member, companions: list[str], opened: Callable[[str], bytes], reading: ReadContext
 ) -> Iterator[Record | Failure]:
     with member.open() as stream:
         head = stream.read(HEAD_BYTES)
@@ -106,7 +106,7 @@ def _read_photo(
         metadata = call(reading.limits, len(head), read_metadata, head)
     except ParserStopped as error:
         yield Failure(member.place, error.fault, f"{error}; the photo is kept without what it says of itself")
-    for name in beside:
+    for name in companions:
         with suppress(OSError, ZipRejected):
             metadata = sidecar.merge(metadata, opened(name), name, reading.limits)
     if metadata.is_damaged:

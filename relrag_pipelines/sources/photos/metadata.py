@@ -128,7 +128,11 @@ def _windows_text(value: Any) -> str:
             else value.encode("latin-1", "replace").decode("utf-16-le", "replace")
         )
     if isinstance(value, (list, tuple)):
-        return bytes(one & 255 for one in value if isinstance(one, int)).decode("utf-16-le", "replace").strip("\0")
+        return (
+            bytes(number & 255 for number in value if isinstance(number, int))
+            .decode("utf-16-le", "replace")
+            .strip("\0")
+        )
     return value.decode("utf-16-le", "replace") if isinstance(value, bytes) else ""
 
 

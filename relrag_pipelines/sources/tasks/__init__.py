@@ -74,7 +74,7 @@ def _read_lists(member: Member, reading: ReadContext) -> Iterator[Record | Failu
 
 def _objects(parent: Json, name: str) -> list[Json]:
     value = parent.get(name)
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _text(item: Json, name: str) -> str:

@@ -16,6 +16,8 @@ _BORDER = re.compile(r"[ \t]*(BEGIN|END)[ \t]*:[ \t]*([A-Za-z0-9-]+)[ \t]*", re.
 _TOP = frozenset({"VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VTIMEZONE", "VCALENDAR"})
 """components directly in a calendar: the beginning of one ends the previous one"""
 _PROPERTY_NAME = re.compile(r"\s*([^;:\s]*)")
+_UNREAD = ("DTSTAMP:", "CREATED:", "LAST-MODIFIED:", "SEQUENCE:", "TRANSP:", "CLASS:", "PRIORITY:", "X-")
+"""properties of which nothing is read"""
 _MOMENTS = frozenset({"DTSTART", "DTEND", "RECURRENCE-ID"})
 _PEOPLE = frozenset({"ORGANIZER", "ATTENDEE"})
 _ADDRESS = re.compile(r"\s*(?:mailto:|[^\s:;,]+@|urn:|invalid:|https?:|/)", re.IGNORECASE)
@@ -117,6 +119,8 @@ def _event(lines: list[str]) -> Component:
     """The event in these lines, without its alarms."""
     event = Component()
     for line in _own_lines(lines):
+        if line.startswith(_UNREAD):
+            continue
         property_ = read_property(line, _fits(line))
         if property_ is None:
             event.unreadable_lines += 1
