@@ -186,8 +186,13 @@ def _usual(unknown: list[_File], files: list[_File], recognised: dict[str, str |
     for file in files:
         if kind := recognised.get(file.path):
             near.setdefault(file.folder, Counter())[kind] += 1
-    # the last kind is the least specific: plain text is a document
-    return {file.path: max(reversed(file.kinds), key=near.get(file.folder, Counter()).__getitem__) for file in unknown}
+    usual: dict[str, str] = {}
+    for file in unknown:
+        # the last kind is the least specific: plain text is a document; one that shares its suffixes comes last
+        kinds = file.kinds[::-1]
+        kinds = tuple(kind for kind in kinds if not KINDS[kind].shared_suffixes) or kinds
+        usual[file.path] = max(kinds, key=near.get(file.folder, Counter()).__getitem__)
+    return usual
 
 
 def _reader(file: _File, roots: Mapping[str, str]) -> str | None:

@@ -227,6 +227,7 @@ KINDS = {
             ("timezone", *_PARSER),
             record_mark=b"BEGIN:VEVENT",
             record_bytes=500,
+            shared_suffixes=True,
             allows_duplicates=True,
         ),
         Kind(

@@ -19,6 +19,8 @@ from relrag_pipelines.sources.formats.members import ZIP, Member, read_members, 
 __all__ = ["SUFFIXES", "read", "recognise"]
 
 SUFFIXES = (".ics", ".ical", ".vcs")
+_TRANSCRIPTS = (".vtt", ".srt", ".sbv", ".txt", ".md")
+"""an invitation beside one of these is read with the meeting"""
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
@@ -39,6 +41,8 @@ def recognise(file: Path) -> bool:
             and all(name.lower().endswith((*SUFFIXES, ".html")) for name in names)
             and any(name.lower().endswith(SUFFIXES) for name in names)
         )
+    if any(file.with_suffix(suffix).exists() for suffix in _TRANSCRIPTS):
+        return False
     with open_plain(file) as opened:
         head = opened.read(HEAD_BYTES)
     return is_calendar(head) and has_event(head)
