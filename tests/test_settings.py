@@ -168,8 +168,8 @@ WRONG = [
     ),
     (
         CHAT + 'channel = "watsapp"\n',
-        'source "chat" has channel "watsapp"; known channels: bank, call_recording, "
-        "default, gmail, paperless, whatsapp',
+        'source "chat" has channel "watsapp"; known channels: bank, call_recording, '
+        "default, gmail, paperless, whatsapp",
     ),
     (CHAT + CHAT, 'two sources are named "chat"; give each a name of its own'),
     ("[pii_policies.gmail]\nentities = []\n", "pii_policies.gmail.action is missing"),
