@@ -168,7 +168,7 @@ WRONG = [
     ),
     (
         CHAT + 'channel = "watsapp"\n',
-        'source "chat" has channel "watsapp"; known channels: bank, call_recording, '
+        'source "chat" has channel "watsapp"; known channels: call_recording, '
         "default, gmail, paperless, whatsapp",
     ),
     (CHAT + CHAT, 'two sources are named "chat"; give each a name of its own'),

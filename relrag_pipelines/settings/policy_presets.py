@@ -58,7 +58,6 @@ POLICIES: dict[str, dict[str, Any]] = {
     "gmail": {"entities": ["PHONE_NUMBER", "CREDIT_CARD", "IBAN_CODE", *_IDS], "action": "replace"},
     "paperless": {"entities": ["CREDIT_CARD", "IBAN_CODE"], "action": "redact"},
     "call_recording": {"entities": ["PHONE_NUMBER", "CREDIT_CARD"], "action": "replace"},
-    "bank": {"entities": [*_EVERYDAY, "BANK_ACCOUNT"], "action": "pseudonymize"},
     "default": {"entities": _EVERYDAY, "action": "pseudonymize"},
 }
 """Redaction by channel; the first four are the policies this project started from, `default` serves every other."""

@@ -125,13 +125,13 @@ def _text(payment: Transaction) -> str:
 
 
 def _account(number: str) -> str:
-    """An account in a form that redaction finds; of any other number its end."""
-    is_found = number[:2].isalpha() or "/" in number or number.count("-") > 1
-    return number if is_found or not number else f"ending in {number[-4:]}"
+    """An IBAN, which redaction finds; of any other number its end, since only some countries' are recognised."""
+    is_iban = number[:2].isalpha()
+    return number if is_iban or not number else f"ending in {number.partition('/')[0][-4:]}"
 
 
 def _fields(payment: Transaction) -> dict[str, str]:
-    """The fields but for accounts, which only the words beside them in the text let a recogniser find."""
+    """The fields but for accounts, which stand in the text alone."""
     fields = {
         "amount": f"{payment.amount:f}",
         "currency": payment.currency,
