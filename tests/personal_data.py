@@ -49,6 +49,11 @@ SOURCES = {
     "history": ("git", "repository"),
     "programs": ("code", "programs"),
     **{kind: (kind, kind) for kind in chat_exports.WRITERS},
+    "diary": ("calendar", "diary"),
+    "errands": ("tasks", "errands"),
+    "vault": ("notes", "vault"),
+    "account": ("bank", "account"),
+    "album": ("photos", "album"),
 }
 FURTHER: dict[str, Callable[[random.Random], str]] = {
     "EMAIL_ADDRESS": lambda chance: f"planted.{chance.randrange(10**9):09}@example.org",
@@ -253,6 +258,52 @@ def _code(place: Path, share: Sequence[tuple[str, str]]) -> None:
     (place / "steps.py").write_text("".join(functions), encoding="utf-8")
 
 
+def _events(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    lines = ["BEGIN:VCALENDAR"]
+    for number, (value, said) in enumerate(share):
+        uid = value if number % 3 == 0 else f"event-{number}"
+        guest = f"ATTENDEE;CN={_person(number)}:mailto:{value}" if "@" in value else f"LOCATION:{said}"
+        begin = f"DTSTART:2024010{number % 9 + 1}T080000Z"
+        lines += ["BEGIN:VEVENT", f"UID:{uid}", begin, f"SUMMARY:{said}", guest, f"DESCRIPTION:{said}", "END:VEVENT"]
+    (place / "diary.ics").write_text("\n".join([*lines, "END:VCALENDAR", ""]), encoding="utf-8")
+
+
+def _tasks(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    items = [
+        {"id": value, "title": said if number % 2 else f"task {number}", "notes": said, "due": "2024-02-01T00:00:00Z"}
+        for number, (value, said) in enumerate(share)
+    ]
+    lists = [{"id": "list", "title": "Errands", "items": items}]
+    (place / "Tasks.json").write_text(json.dumps({"kind": "tasks#taskLists", "items": lists}), encoding="utf-8")
+
+
+def _vault(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    (place / ".obsidian").mkdir(exist_ok=True)
+    for number, (value, said) in enumerate(share):
+        name = value if number % 4 == 0 and "/" not in value else f"note {number}"
+        text = f"---\ntags: [{value}]\naliases: [{said}]\n---\n# Note {number}\n\n{said} [[note {number + 1}|{said}]]\n"
+        (place / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+def _payments(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    lines = ["Date;Payee;Description;IBAN;Amount"]
+    for number, (value, said) in enumerate(share):
+        account = value if value[:2].isalpha() and value[2:4].isdigit() else ""
+        payee = said if number % 5 == 0 else _person(number)
+        lines.append(f"2024-03-{number % 28 + 1:02};{payee};{said};{account};-1{number},50")
+    (place / "account.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _photos(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    for number, (value, said) in enumerate(share):
+        folder = place / (value if number % 5 == 0 and "/" not in value else "Camera")
+        folder.mkdir(exist_ok=True)
+        xmp = f'<x:xmpmeta xmlns:x="adobe:ns:meta/"><City>{said}</City></x:xmpmeta>'
+        (folder / f"IMG_{number}.jpg").write_bytes(b"\xff\xd8\xff\xe1http://ns.adobe.com/xap/1.0/\0" + xmp.encode())
+        sidecar = {"description": said, "people": [{"name": value}], "photoTakenTime": {"timestamp": "1706860800"}}
+        (folder / f"IMG_{number}.jpg.json").write_text(json.dumps(sidecar), encoding="utf-8")
+
+
 def _not_read(place: Path, broken: Sequence[str], share: Sequence[tuple[str, str]]) -> None:
     """Files that fail or that nothing reads, with values in their names and in those of their folders."""
     named = [value for value, _ in share if "/" not in value]
@@ -273,6 +324,11 @@ WRITERS: dict[str, Callable[[Path, Sequence[tuple[str, str]]], None]] = {
     "history": _commits,
     "programs": _code,
     **{kind: _export(kind) for kind in chat_exports.WRITERS},
+    "diary": _events,
+    "errands": _tasks,
+    "vault": _vault,
+    "account": _payments,
+    "album": _photos,
 }
 
 
@@ -284,6 +340,10 @@ BROKEN = {
     "cards": (".vcf", ".xyz"),
     "meetings": (".vtt", ".srt", ".ics", ".xyz"),
     **dict.fromkeys(chat_exports.WRITERS, (".json", ".zip")),
+    "diary": (".ics", ".xyz"),
+    "errands": (".json", ".xyz"),
+    "account": (".xml", ".ofx", ".xyz"),
+    "album": (".jpg", ".xyz"),
 }
 """endings of files that cannot be read, and of one that nobody tries to"""
 NAMING = ("plan", "status")

@@ -28,9 +28,9 @@ _SUFFIXES, _NAMED = 8, 3
 
 
 _REMEDIES = {
-    (".doc", ".odt", ".rtf", ".pages", ".wps"): "save it as DOCX or PDF",
-    (".xls", ".xlsx", ".ods", ".numbers"): "save each sheet as CSV",
-    (".ppt", ".pptx", ".odp", ".key"): "save it as PDF",
+    (".pages", ".wps", ".wpd"): "save it as DOCX or PDF",
+    (".xlsb", ".numbers"): "save it as XLSX",
+    (".key",): "save it as PDF",
     (".pst", ".ost", ".dbx"): "export its mails as .mbox or .eml",
     (
         ".jpg",
@@ -57,7 +57,7 @@ _REMEDIES = {
     (".ics", ".vcs"): "give it the name of the transcript that it invites to, or keep it attached to its mail",
     (".zip", ".rar", ".7z", ".tar", ".gz", ".tgz"): "unpack it",
     (".json", ".xml", ".sqlite", ".db"): "write its items as .jsonl, see docs/jsonl.md",
-    (".epub", ".mobi", ".azw3"): "save it as PDF or HTML",
+    (".mobi", ".azw3"): "save it as EPUB or PDF",
 }
 """suffixes of files of no kind -> what to do"""
 _OTHER_REMEDY = "save it in a format that `relrag init` lists, or leave it out with `exclude`"

@@ -12,6 +12,11 @@ AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp"
 TRANSCRIPTS = (".vtt", ".srt", ".sbv", ".json", ".txt")
 """suffixes of transcripts; if a call has several, the first in this order is read"""
 
+_OFFICE = (
+    *(".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".ppsx", ".odt", ".ods", ".odp", ".epub"),
+    *(".doc", ".xls", ".ppt", ".rtf"),
+)
+
 _MESSAGE = RecordType(
     "whatsapp",
     "message",
@@ -108,6 +113,54 @@ _ATTACHMENT = RecordType(
     about="An attachment: type=attachment[its place from 0]:its file name; from, subj and when are those of its mail.",
     part_of="email",
     told_by_sender=True,
+)
+_EVENT = RecordType(
+    "calendar_event",
+    "event",
+    en="calendar event appointment meeting invitation",
+    he="יומן אירוע אירועים פגישה פגישות",
+    cs="kalendář událost události schůzka schůzky",
+    channel="calendar",
+    about="An event of a calendar: type=calendar_event; from=its organiser; to=who is invited; subj=its title; "
+    "when=its beginning.",
+)
+_TASK = RecordType(
+    "task",
+    "task",
+    en="task to-do todo reminder",
+    he="משימה משימות תזכורת",
+    cs="úkol úkoly",
+    channel="calendar",
+    about="A task: type=task; subj=what is to be done; when=when it is due.",
+)
+_NOTE = RecordType(
+    "note",
+    "note",
+    en="note notes notebook",
+    he="פתק פתקים רשימה",
+    cs="poznámka poznámky",
+    channel="notes",
+    about="A note: type=note; subj=its title; when=when it was written or last changed; file=its file.",
+    from_file=True,
+)
+_PAYMENT = RecordType(
+    "bank_transaction",
+    "payment",
+    en="bank payment transaction transfer statement",
+    he="בנק תשלום תשלומים העברה",
+    cs="banka platba platby výpis převod",
+    channel="bank",
+    label="payment",
+    about="A payment of a bank account: type=payment; from or to=the other side; subj=who and how much; when=its day.",
+)
+_PHOTO = RecordType(
+    "photo",
+    "photo",
+    en="photo photograph picture image",
+    he="תמונה תמונות צילום",
+    cs="fotka fotky fotografie obrázek",
+    channel="photos",
+    about="A photo, by what is stated of it: type=photo; subj=its caption; when=when it was taken; file=its file.",
 )
 _SCAN = RecordType("paperless", "scanned document", channel="paperless")
 """types that several kinds read"""
@@ -256,6 +309,17 @@ KINDS = {
             shared_suffixes=True,
         ),
         Kind(
+            "notes",
+            "notes: vaults of Obsidian, Google Keep, Apple Notes, exports of Notion; folders, or zips of them",
+            1,
+            (".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
+            (_NOTE,),
+            "notes",
+            ("timezone", *_PARSER),
+            shared_suffixes=True,
+            ids_depend_on_names=True,
+        ),
+        Kind(
             "meeting",
             "meetings: captions (.vtt, .srt, .sbv) or minutes (.txt, .md), with the invitation (.ics) beside them",
             3,
@@ -276,14 +340,64 @@ KINDS = {
             record_bytes=200,
         ),
         Kind(
+            "calendar",
+            "calendars: .ics and .vcs files, and zips of them",
+            1,
+            (".ics", ".ical", ".vcs", ".zip"),
+            (_EVENT, _TASK),
+            "calendar",
+            ("timezone", *_PARSER),
+            record_mark=b"BEGIN:VEVENT",
+            record_bytes=500,
+            shared_suffixes=True,
+            allows_duplicates=True,
+        ),
+        Kind(
+            "tasks",
+            "tasks: Tasks.json of Google Takeout, and calendars that hold tasks alone (.ics)",
+            1,
+            (".json", ".ics"),
+            (_TASK,),
+            "calendar",
+            ("timezone", *_PARSER),
+            record_bytes=300,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "bank",
+            "bank statements: CSV, CAMT (XML), OFX, QIF and MT940",
+            1,
+            (".csv", ".tsv", ".xml", ".ofx", ".qfx", ".qif", ".sta", ".940", ".mt940"),
+            (_PAYMENT,),
+            "bank",
+            ("timezone", "date_order", *_PARSER),
+            record_mark=b"\n",
+            record_bytes=150,
+            shared_suffixes=True,
+            allows_duplicates=True,
+        ),
+        Kind(
             "document",
-            "PDF (with pages), DOCX, Markdown, HTML, text and CSV files",
-            3,
-            (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
+            "PDF, documents, tables and slides of office programs, books (EPUB), Markdown, HTML, text and CSV files",
+            4,
+            (".pdf", *_OFFICE, ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             (_DOCUMENT,),
             options=("timezone", *_PARSER),
             one_record_per_unit=True,
             source_name="documents",
+        ),
+        Kind(
+            "photos",
+            "photos, by what they say of themselves: time, camera, captions, albums; Google Photos with its sidecars",
+            1,
+            (".jpg", ".jpeg", ".heic", ".heif", ".png", ".tif", ".tiff", ".webp", ".dng", ".zip"),
+            (_PHOTO,),
+            "photos",
+            ("timezone", *_PARSER),
+            companions=(".json", ".xmp"),
+            one_record_per_unit=True,
+            shared_suffixes=True,
+            ids_depend_on_names=True,
         ),
         Kind(
             "git",
@@ -311,7 +425,7 @@ KINDS = {
         Kind(
             "gmail",
             "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml, .emlx and .msg",
-            4,
+            5,
             (".mbox", ".eml", ".emlx", ".msg"),
             (
                 _MAIL,

@@ -178,18 +178,23 @@ def test_every_kind_recognises_its_own_and_nothing_else(tmp_path: Path, kind: st
         "call_recording": put(tmp_path, "call.m4a", b"\0\0\0\x18ftypM4A \0\0\0\0"),
         "meeting": put(tmp_path, "review.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nHi\n"),
         "contacts": put(tmp_path, "dana.vcf", "BEGIN:VCARD\nFN:Dana\nEND:VCARD\n"),
+        "calendar": put(tmp_path, "home.ics", "BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VEVENT\nEND:VCALENDAR\n"),
+        "tasks": put(tmp_path, "Tasks.json", '{"kind": "tasks#taskLists", "items": []}'),
+        "notes": put(tmp_path, "a.json", '{"isTrashed": false, "userEditedTimestampUsec": 1, "title": "A"}'),
+        "bank": put(tmp_path, "a.qif", "!Type:Bank\nD1/2/2024\nT-5.00\n^\n"),
+        "photos": put(tmp_path, "a.jpg", b"\xff\xd8\xff\xe1\0\x10Exif\0\0"),
         "legacy": put(tmp_path, "collection/memory/storage.sqlite", b"SQLite format 3\0"),
     }
     for name, write in chat_exports.WRITERS.items():
         ((path, content),) = write([chat_exports.Said(1, 1_705_000_000, "Dana Levi", "hello")], "Hiking").items()
         samples[name] = put(tmp_path, f"{name}/{path}", content)
+    # a chat is text too, and an event may be an invitation: the more particular kind wins
+    also = {"document": ["whatsapp", "document"], "meeting": ["meeting", "calendar"]}
     assert [
         name
         for name, file in samples.items()
         if (not KINDS[kind].suffixes or KINDS[kind].matches(file.name)) and KINDS[kind].recognise(file)
-    ] == (
-        [kind] if kind != "document" else ["whatsapp", "document"]  # a chat is text too; the more particular kind wins
-    )
+    ] == also.get(kind, [kind])
 
 
 def test_films_music_and_json_of_programs_are_no_calls_and_no_noise(tmp_path: Path) -> None:

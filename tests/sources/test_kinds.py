@@ -13,7 +13,7 @@ JAN = "Jan Novák <jan.novak@firma.cz>"
 HASH = "a3b2c1d8e4f7a90b5c6d1e2f3a4b8c9d0e1f2a3b"
 PDF = {"content_type": "application/pdf"}
 ANY = object()
-"""a keyed hash, offsets, or a file's time"""
+"""a keyed hash, offsets, a file's time, or what the sample's own test checks"""
 FILE_OF_A_CHAT = {
     "thread_id": ANY,
     "parent_asset_id": ANY,
@@ -149,6 +149,32 @@ RECORDS: list[Any] = [
         ("google_chat", "google_chat_attachment", {"file_name": "delivery note.pdf"},
          {"from": "Dana Levi", "subject": "Orchard planning", "timestamp": 1709557800, **PDF, **FILE_OF_A_CHAT}),
     ]),
+    pytest.param(
+        "calendar", "calendar_event", {"subject": "Abnahme der neuen Presse"},
+        {"from": "Vogt, Annegret <annegret.vogt@werk.example>", "to": ["Brückner, Jana <jana.brueckner@werk.example>"],
+         "participants": ANY,
+         "timestamp": 1720080000, "content_type": "text/calendar", "numbers": ["2024-0815"]},
+    ),
+    pytest.param(
+        "tasks", "task", {"subject": "Imprimer la lettre"},
+        {"timestamp": 1708540200, "thread_id": ANY, "parent_asset_id": ANY, "content_type": "application/json"},
+    ),
+    pytest.param(
+        "notes", "note", {"subject": "Einkauf"},
+        {"participants": ["annegret.vogt@mail.example"], "timestamp": 1706860800, "content_type": "application/json",
+         "file_name": "Einkauf.json", "source_uri": "Takeout/Keep/Einkauf.json"},
+    ),
+    pytest.param(
+        "bank", "bank_transaction", {"file_name": "vypis.csv", "timestamp": 1709510400},
+        {"to": ["Tesařství Blaha"], "participants": ["Tesařství Blaha"], "subject": "Tesařství Blaha -48250.50 CZK",
+         "thread_id": ANY, "content_type": "text/csv", "source_uri": "vypis.csv",
+         "numbers": ["240071"]},
+    ),
+    pytest.param(
+        "photos", "photo", {"file_name": "IMG_2041.jpg"},
+        {"subject": "Waiting for the ferry, Theo with the blue tent", "timestamp": 1691829660, "thread_id": ANY,
+         "content_type": ".jpg", "source_uri": "Google Photos/Holyhead 2023/IMG_2041.jpg", "people": ANY},
+    ),
 ]  # fmt: skip
 
 

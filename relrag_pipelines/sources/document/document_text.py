@@ -17,6 +17,14 @@ _NO_AUTHOR = {"anonymous", "(anonymous)", "unknown", "unspecified", "python-docx
 _PRINTED_BY = re.compile(r"^Microsoft (Word|PowerPoint|Excel) - ", re.IGNORECASE)
 
 
+@dataclass(frozen=True)
+class EmbeddedFile:
+    """A file that lies within a document."""
+
+    name: str
+    data: bytes
+
+
 @dataclass
 class DocumentText:
     """The text of a document, and its properties."""
@@ -39,6 +47,8 @@ class DocumentText:
     """invoice, order and account numbers"""
     failures: list[Failure] = field(default_factory=list)
     """parts that could not be read"""
+    embedded: list[EmbeddedFile] = field(default_factory=list)
+    """files within the document that have a text of their own"""
     readable: bool = True
     """False: nothing could be read, and `failures` say why"""
 
@@ -52,6 +62,32 @@ class DocumentError(Exception):
 
     def __reduce__(self) -> tuple[type[DocumentError], tuple[str, str]]:
         return DocumentError, (self.fault, str(self))  # it travels between processes
+
+
+@dataclass
+class PagedText:
+    """A text that is put together page by page."""
+
+    text: str = ""
+    pages: list[Page] = field(default_factory=list)
+    _parts: list[str] = field(default_factory=list)
+    _length: int = 0
+
+    def add(self, number: int, text: str) -> None:
+        """Adds a page; one without text only counts."""
+        if not text.strip():
+            return
+        start = self._length
+        self._parts.append(text.strip("\n"))
+        self._length += len(self._parts[-1])
+        self.pages.append(Page(number, start, self._length))
+        self._parts.append("\n\n")
+        self._length += 2
+
+    def finish(self) -> PagedText:
+        """Itself, with the text of all pages."""
+        self.text = "".join(self._parts[:-1])
+        return self
 
 
 def clean_title(title: str | None) -> str | None:
