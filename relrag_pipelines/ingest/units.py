@@ -37,6 +37,8 @@ def list_units(scope: ListingScope, kind: Kind, source: Source, is_claimed: Call
     `is_claimed` says whether another source reads a file. SourceNotFound where the source's path is not there.
     """
     root = scope.root
+    if source.is_fetched and not root.exists():
+        return Listing(())
     try:
         if not root.is_file():
             os.scandir(root).close()

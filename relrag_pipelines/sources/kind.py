@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 if TYPE_CHECKING:
     from relrag_pipelines.sources import Lister, Reader
+    from relrag_pipelines.sources.remote import Fetcher
 
 
 @dataclass(frozen=True)
@@ -144,8 +145,28 @@ class Kind:
     facts: bool = False
     """its records state facts under titles, and the value of one fact may be the title of another record; if it has
     several types, this holds for the first"""
+    fetcher: str = ""
+    """its module with `fetch`, which mirrors a server; see remote/. Empty: nothing is fetched"""
+    url_schemes: tuple[str, ...] = ()
+    """schemes of addresses that its fetcher reads; an address makes a source one on a server"""
+    mirror_suffix: str = ""
+    """suffix of the items that its fetcher stores"""
+    always_remote: bool = False
+    """it reads servers only, no folder"""
+    id_prefix: str = ""
+    """how the ids of its records begin, if not with `name`: mail is named alike wherever it is read from"""
     backfills: bool = False
     """relrag can write its fields back into the source"""
+
+    @property
+    def ids_begin(self) -> str:
+        """How the ids of its records begin."""
+        return self.id_prefix or self.name
+
+    @property
+    def fetch(self) -> Fetcher:
+        """Its fetcher, imported when first used."""
+        return cast("Fetcher", importlib.import_module(f"{__package__}.{self.fetcher}").fetch)
 
     @property
     def rag_source_type(self) -> str:

@@ -88,7 +88,14 @@ _ATTACHMENT = RecordType(
     part_of="email",
     told_by_sender=True,
 )
-_SCAN = RecordType("paperless", "scanned document", channel="paperless")
+_SCAN = RecordType(
+    "paperless",
+    "scanned document",
+    en="scan scanned paperless",
+    he="סרוק סריקה",
+    cs="sken skenovaný",
+    channel="paperless",
+)
 """types that several kinds read"""
 
 KINDS = {
@@ -152,6 +159,19 @@ KINDS = {
                 _RELATIONSHIP,
             ),
             record_bytes=200,
+        ),
+        Kind(
+            "paperless",
+            "documents of Paperless-ngx: its server, or a folder of its document_exporter",
+            1,
+            ("manifest.json",),
+            (_SCAN,),
+            "paperless",
+            _PARSER,
+            discovers_units=True,
+            fetcher="paperless.server",
+            url_schemes=("https", "http"),
+            mirror_suffix=".json",
         ),
         Kind(
             "document",
