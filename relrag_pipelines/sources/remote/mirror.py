@@ -55,7 +55,7 @@ class Mirror:
         """`hash_path` hashes an item's path with the archive's key; `suffix` is that of the items, not of what lies
         beside them."""
         self.folder, self.items = folder, folder / _ITEMS
-        self._hash, self._suffix = hash_path, suffix
+        self.hash_path, self._suffix = hash_path, suffix
         state = self._load()
         self.cursor: dict[str, Any] = dict(state.get("cursor", {}))
         """where the fetcher continues: numbers, times and hashes, never text of an item"""
@@ -76,7 +76,7 @@ class Mirror:
 
     def is_withheld(self, path: str) -> bool:
         """Whether something of the item was forgotten; also for paths that are hashed already."""
-        return bool(self._withheld) and self._hash(path) in self._withheld
+        return bool(self._withheld) and self.hash_path(path) in self._withheld
 
     def read(self, path: str) -> bytes:
         """The bytes of an item; empty if it is not stored."""
@@ -130,7 +130,7 @@ class Mirror:
 
     def withhold(self, paths: Collection[str]) -> None:
         """Removes items, and never stores them again."""
-        self._withheld |= {self._hash(path) for path in paths}
+        self._withheld |= {self.hash_path(path) for path in paths}
         self.save()
         for path in paths:
             self.remove(path)
@@ -146,7 +146,7 @@ class Mirror:
         for path in self.paths().difference(paths):
             self.remove(path)
         if self._withheld:
-            self._withheld &= {self._hash(path) for path in paths}
+            self._withheld &= {self.hash_path(path) for path in paths}
         self.save()
 
     def save(self) -> None:
