@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
 
-from relrag_pipelines.erasure import raw_items
-from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.remote import Mirror
 from relrag_pipelines.sources.remote.mirror import mirror_folder
 from relrag_pipelines.stores import unit_state
 from relrag_pipelines.workspace import Workspace
+
+if TYPE_CHECKING:
+    from relrag_pipelines.erasure.rule_matching import RuleMatcher
 
 
 def open_mirror(workspace: Workspace, source: Source) -> Mirror:
@@ -53,4 +55,9 @@ def release(workspace: Workspace) -> None:
 
 
 def _tells(matcher: RuleMatcher, data: bytes) -> bool:
-    return matcher.reads_texts and any(matcher.names(text) or matcher.quotes(text) for text in raw_items.texts(data))
+    if not matcher.reads_texts:
+        return False
+    # imported only here: a plan opens mirrors, and needs none of the readers of mail
+    from relrag_pipelines.erasure import raw_items
+
+    return any(matcher.names(text) or matcher.quotes(text) for text in raw_items.texts(data))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.privacy.key_stores import KeyFile, Keyring, KeyStore, KeyVariable
@@ -131,8 +131,11 @@ class Source(BaseModel):
 
     @field_validator("url")
     @classmethod
-    def _without_slash(cls, url: str) -> str:
-        return url.rstrip("/")
+    def _address(cls, url: str, known: ValidationInfo) -> str:
+        kind = KINDS.get(known.data.get("kind", ""))
+        if url and kind and kind.url_schemes:
+            return _require_address(url, kind.url_schemes)
+        return _plain_address(url, "QDRANT_SOURCE_API_KEY")
 
     @property
     def is_fetched(self) -> bool:
@@ -165,8 +168,6 @@ class Source(BaseModel):
             raise ValueError("has path and url; leave out path to read the server, url to read files")
         if kind.always_remote and not (self.url and self.user):
             raise ValueError('needs url and user, such as "imaps://imap.example.org" and "dana@example.org"')
-        if self.url:
-            _require_address(self.url, kind.url_schemes)
 
     def _check_collection(self, kind: Kind) -> None:
         for name, other in (("url", "collection"), ("collection", "url")):
@@ -174,7 +175,6 @@ class Source(BaseModel):
                 raise ValueError(f"has {name}, which kind {kind.name} does not read; leave it out")
             if getattr(self, name) and not getattr(self, other):
                 raise ValueError(f"has {name} without {other}; a collection on a server needs both")
-        _plain_address(self.url, "QDRANT_SOURCE_API_KEY")
 
 
 class Collection(BaseModel):
@@ -657,7 +657,7 @@ def days(text: str) -> tuple[date, date]:
     return day, day + timedelta(days=1)
 
 
-def _require_address(url: str, schemes: tuple[str, ...]) -> None:
+def _require_address(url: str, schemes: tuple[str, ...]) -> str:
     try:
         parts = urlsplit(url)
         usable = parts.scheme in schemes and parts.hostname and not (parts.query or parts.fragment)
@@ -666,7 +666,8 @@ def _require_address(url: str, schemes: tuple[str, ...]) -> None:
         plain = False
     if not plain:  # not repeated: it may hold a password
         written = " or ".join(f"{scheme}://host" for scheme in schemes)
-        raise ValueError(f"has a url that is not a plain address; write it as {written}, without user and password")
+        raise ValueError(f"is not a plain address; write it as {written}, without user and password")
+    return url.rstrip("/")
 
 
 def _plain_address(url: str, variable: str) -> str:
