@@ -93,7 +93,7 @@ def _files(scope: ListingScope, kind: Kind, is_claimed: Callable[[Path], bool]) 
         selected = [
             name
             for name, path in paths.items()
-            if (kind.matches(path) or name.lower().endswith(kind.companions))
+            if (kind.matches(path, paths.__contains__) or name.lower().endswith(kind.companions))
             and not excluded(path)
             and not is_claimed(folder / name)
         ]

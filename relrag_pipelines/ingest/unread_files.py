@@ -160,7 +160,9 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
 
     A file is opened only where it may be of a kind that has no source there.
     """
-    sources = [CandidateSource(source, settings.source_path(source)) for source in settings.sources]
+    sources = [
+        CandidateSource(source, settings.source_path(source)) for source in settings.sources if not source.is_fetched
+    ]
     folders = (
         sorted({candidate.root for candidate in sources if candidate.root.is_dir()}) if folder is None else [folder]
     )
@@ -175,13 +177,24 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
             if is_link:
                 unread.links.append(path)
                 continue
-            kinds = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.matches(path)]
+            kinds = [
+                kind
+                for kind in KINDS.values()
+                if not kind.shared_suffixes
+                and kind.matches(path, lambda name, folder=file.parent: (folder / name).exists())
+            ]
             kind = next((kind.name for kind in kinds if recognises(kind, file)), None)
             if kind:
                 unread.of_no_source.append((path, kind))
             else:
                 unread.of_no_kind.append(path)
     return unread
+
+
+def _kinds_of(path: str, file: Path) -> list[Kind]:
+    """The kinds that read files of that name, leaving out those whose suffixes unrelated files share."""
+    kinds = (kind for kind in KINDS.values() if not kind.shared_suffixes)
+    return [kind for kind in kinds if kind.matches(path, lambda name: (file.parent / name).exists())]
 
 
 def _unread(

@@ -124,8 +124,9 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
         if len(relative.parts) >= depth and folders:
             folders.clear()
             yield None, False
+        beside = frozenset(names)
         for name in sorted(names):
-            kinds = [kind for kind in KINDS.values() if _reads(kind, (relative / name).as_posix())]
+            kinds = [kind for kind in KINDS.values() if _reads(kind, (relative / name).as_posix(), beside)]
             if kinds and not name.startswith((".", "~$")):
                 file = Path(directory, name)
                 size = file.stat().st_size if file.exists() else 0
@@ -134,8 +135,8 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
         yield None, False
 
 
-def _reads(kind: Kind, path: str) -> bool:
-    return kind.matches(path) and not kind.always_remote
+def _reads(kind: Kind, path: str, beside: frozenset[str]) -> bool:
+    return kind.matches(path, beside.__contains__) and not kind.always_remote
 
 
 def _repository(directory: Path, relative: Path) -> _File | None:

@@ -115,6 +115,10 @@ class Kind:
     """its module, if not `name`"""
     patterns: tuple[str, ...] = ()
     """further paths of its units, as glob patterns: files that have no suffix"""
+    index_suffix: str = ""
+    """a file without suffix is a unit if a file of its name with this suffix lies beside it"""
+    subfolder_suffix: str = ""
+    """how folders are called whose files without suffix are units"""
     threads: bool = False
     """thread_id is computed from the references between all records of the source"""
     allows_duplicates: bool = False
@@ -183,9 +187,17 @@ class Kind:
         """Whether it reads mails."""
         return any(record_type.mail for record_type in self.record_types)
 
-    def matches(self, path: str) -> bool:
-        """Whether the file at that path, relative to its source, is a unit of the kind."""
-        return path.lower().endswith(self.suffixes) or any(fnmatch.fnmatch(path, pattern) for pattern in self.patterns)
+    def matches(self, path: str, is_beside: Callable[[str], bool] = lambda name: False) -> bool:
+        """Whether the file at that path, relative to its source, is a unit of the kind.
+
+        `is_beside` tells whether the file's folder holds a file of a name.
+        """
+        if path.lower().endswith(self.suffixes) or any(fnmatch.fnmatch(path, pattern) for pattern in self.patterns):
+            return True
+        folder, _, name = path.rpartition("/")
+        if self.index_suffix and is_beside(f"{name}{self.index_suffix}"):
+            return True
+        return bool(self.subfolder_suffix) and folder.endswith(self.subfolder_suffix) and "." not in name
 
     @property
     def read(self) -> Reader:

@@ -208,8 +208,8 @@ KINDS = {
         ),
         Kind(
             "gmail",
-            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml, .emlx and .msg",
-            4,
+            "mail: mailboxes (Google Takeout, Thunderbird, any mbox), Maildir, folders of .eml, .emlx and .msg",
+            5,
             (".mbox", ".eml", ".emlx", ".msg"),
             (
                 _MAIL,
@@ -226,6 +226,8 @@ KINDS = {
                 for prefix in ("", "*/")
                 for name in ("cur/*", "new/*", "mbox", "Inbox", "Sent", "Drafts", "Archives")
             ),
+            index_suffix=".msf",  # Thunderbird: of `Invoices`, with its subfolders in `Invoices.sbd`
+            subfolder_suffix=".sbd",
             threads=True,
             allows_duplicates=True,
             appends=True,
