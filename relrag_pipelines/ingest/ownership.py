@@ -62,9 +62,8 @@ class CandidateSource:
 
     def _holds(self, path: str) -> bool:
         folder = (self.root / path).parent
-        named = self.kind.matches(path, lambda name: (folder / name).exists()) or path.lower().endswith(
-            self.kind.companions
-        )
+        named = self.kind.matches(path, lambda name: (folder / name).exists())
+        named = named or path.lower().endswith(self.kind.companions)
         return named and not (path.startswith(".") or "/." in path)
 
 
