@@ -17,6 +17,7 @@ from relrag_pipelines.sources.remote.secrets import SecretError
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lake, unit_state
 from relrag_query.archive import Archive
+from relrag_query.cli.commands import doctor
 from relrag_query.cli.commands.forget import ForgetRequest, forget, undo
 from relrag_query.cli.commands.plan import plan
 from relrag_query.cli.commands.sync import sync
@@ -257,3 +258,11 @@ def test_a_new_document_that_tells_of_somebody_forgotten_leaves_no_raw_copy(conf
     for _ in range(2):
         export(config)
         assert byte_search.search(home, ["Dana Levi"], ["Dana Levi"]).holding == {}
+
+
+def test_the_doctor_checks_the_secret_and_asks_nobody(config: Path, server: HttpServer) -> None:
+    found = {one.what: one for one in doctor._sources(archive.workspace(config).settings)}["source papers"]
+    assert (found.level, server.requests) == ("ok", [])
+    secrets.file_of(config.parent / "test.keys", "test", "papers").chmod(0o604)
+    found = {one.what: one for one in doctor._sources(archive.workspace(config).settings)}["source papers"]
+    assert "can be read by others; run: chmod 600" in str(found)
