@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import threading
@@ -219,3 +220,78 @@ class Paperless:
         if archive:
             told |= {"archive_checksum": hashlib.md5(archive).hexdigest(), "archive_size": len(archive)}  # noqa: S324
         return told
+
+
+CLIENT = {"client_id": "id-1", "client_secret": "client-secret-8a", "refresh_token": "refresh-token-5e"}
+
+
+class Gmail:
+    """What a Gmail account holds, and the answers of its API and of the server of tokens."""
+
+    def __init__(self) -> None:
+        self.mails: dict[str, bytes] = {}
+        self.labels: dict[str, list[str]] = {}
+        self.history: list[dict[str, Any]] = []
+        self.oldest = 0
+        """histories from before this are no longer kept"""
+        self.page = 2
+        self.tokens = 0
+        self.withdrawn = False
+
+    def add(self, number: str, mail: bytes, *labels: str) -> None:
+        """A new mail."""
+        self.mails[number], self.labels[number] = mail, list(labels)
+        self._note("messagesAdded", number)
+
+    def delete(self, number: str) -> None:
+        """A mail that is gone for good."""
+        del self.mails[number]
+        self._note("messagesDeleted", number)
+
+    def relabel(self, number: str, *labels: str) -> None:
+        """Other labels of a mail."""
+        self.labels[number] = list(labels)
+        self._note("labelsAdded", number)
+
+    def _note(self, change: str, number: str) -> None:
+        self.history.append({"id": str(len(self.history) + 1), change: [{"message": {"id": number}}]})
+
+    def respond(self, request: Request) -> Answer:
+        """The answer to a request."""
+        if request.path == "/token":
+            known = {name: request.form.get(name) for name in CLIENT} == CLIENT and not self.withdrawn
+            self.tokens += 1
+            grant = {"access_token": f"access-{self.tokens}", "expires_in": 3599}
+            return Answer(grant) if known else Answer({"error": "invalid_grant"}, 400)
+        if request.headers.get("authorization") != f"Bearer access-{self.tokens}":
+            return Answer({"error": {"code": 401}}, 401)
+        what, _, number = request.path.removeprefix("/gmail/v1/users/me/").partition("/")
+        if what == "profile":
+            return Answer({"historyId": str(len(self.history))})
+        if what == "labels":
+            return Answer({"labels": [{"id": "Label_7", "name": "House, garden"}, {"id": "INBOX", "name": "INBOX"}]})
+        if what == "history":
+            return self._changes(request)
+        return self._mail(number, request) if number else self._listed(request)
+
+    def _changes(self, request: Request) -> Answer:
+        since = int(request.query["startHistoryId"])
+        if since < self.oldest:
+            return Answer({"error": {"code": 404}}, 404)
+        return self._paged("history", self.history[since:], request)
+
+    def _listed(self, request: Request) -> Answer:
+        return self._paged("messages", [{"id": number} for number in self.mails], request)
+
+    def _paged(self, name: str, rows: list[dict[str, Any]], request: Request) -> Answer:
+        first = int(request.query.get("pageToken", 0))
+        more = {"nextPageToken": str(first + self.page)} if first + self.page < len(rows) else {}
+        return Answer({name: rows[first : first + self.page], **more})
+
+    def _mail(self, number: str, request: Request) -> Answer:
+        if number not in self.mails:
+            return Answer({"error": {"code": 404}}, 404)
+        told: dict[str, Any] = {"id": number, "threadId": f"18f{number}", "labelIds": self.labels[number]}
+        if request.query["format"] == "raw":
+            told["raw"] = base64.urlsafe_b64encode(self.mails[number]).decode().rstrip("=")
+        return Answer(told)

@@ -208,7 +208,7 @@ KINDS = {
         ),
         Kind(
             "gmail",
-            "mail: mailboxes (Google Takeout, Thunderbird, any mbox), Maildir, folders of .eml, .emlx and .msg",
+            "mail: mailboxes (Takeout, Thunderbird, any mbox), Maildir, .eml, .emlx and .msg; or Gmail by its API",
             5,
             (".mbox", ".eml", ".emlx", ".msg"),
             (
@@ -226,6 +226,9 @@ KINDS = {
                 for prefix in ("", "*/")
                 for name in ("cur/*", "new/*", "mbox", "Inbox", "Sent", "Drafts", "Archives")
             ),
+            fetcher="mail.gmail_server",
+            url_schemes=("https", "http"),
+            mirror_suffix=".eml",
             index_suffix=".msf",  # Thunderbird: of `Invoices`, with its subfolders in `Invoices.sbd`
             subfolder_suffix=".sbd",
             threads=True,

@@ -102,22 +102,19 @@ class HttpClient:
     def get_json(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
         """The JSON of an answer. Raises UnexpectedStatusError where it is refused, FetchError where it is no JSON."""
 
-        def read(response: httpx.Response) -> Any:
-            body = b"".join(self._blocks(response, self.limits.json_bytes))
-            try:
-                return json.loads(body)
-            except ValueError:
-                raise _Repeat("sent an answer that is not JSON") from None
-
-        return self._with_tries("GET", path, read, query=query)
+        return self._with_tries("GET", path, self._read_json, query=query)
 
     def post_form(self, path: str, form: Mapping[str, str]) -> Any:
         """The JSON of the answer to a form."""
 
-        def read(response: httpx.Response) -> Any:
-            return json.loads(b"".join(self._blocks(response, self.limits.json_bytes)) or b"{}")
+        return self._with_tries("POST", path, self._read_json, form=form)
 
-        return self._with_tries("POST", path, read, form=form)
+    def _read_json(self, response: httpx.Response) -> Any:
+        body = b"".join(self._blocks(response, self.limits.json_bytes))
+        try:
+            return json.loads(body)
+        except ValueError:
+            raise _Repeat("sent an answer that is not JSON") from None
 
     def download(self, path: str, open_target: Callable[[], IO[bytes]], max_bytes: int) -> int:
         """Writes the body of an answer into a file that is opened anew for each try; its bytes."""

@@ -128,6 +128,11 @@ class Mirror:
             if file.name == item.name or file.name.startswith((f"{stem}.", f".{stem}.")):
                 file.unlink(missing_ok=True)
 
+    def drop(self, path: str) -> None:
+        """Removes an item that the server no longer has, whether it is stored or withheld."""
+        self.remove(path)
+        self._withheld.discard(self.hash_path(path))
+
     def withhold(self, paths: Collection[str]) -> None:
         """Removes items, and never stores them again."""
         self._withheld |= {self.hash_path(path) for path in paths}
