@@ -168,17 +168,20 @@ class _Fetch:
         self._mirror.keep_only(present)
 
     def _open(self) -> imaplib.IMAP4:
-        trusted = str(self._server.ca_file) if self._server.ca_file else None
-        context = ssl.create_default_context(cafile=trusted)
         if self._scheme == "imaps":
-            return imaplib.IMAP4_SSL(self._hostname, self._port, ssl_context=context, timeout=self._limits.silence)
+            return imaplib.IMAP4_SSL(
+                self._hostname, self._port, ssl_context=self._trust(), timeout=self._limits.silence
+            )
         connection = imaplib.IMAP4(self._hostname, self._port, timeout=self._limits.silence)
         if "STARTTLS" in connection.capabilities:
-            connection.starttls(context)
+            connection.starttls(self._trust())
         elif not _is_loopback(self._hostname):
             connection.shutdown()
             raise FetchError(f"{self.host} offers no encryption (STARTTLS), so no password is sent; use imaps://")
         return connection
+
+    def _trust(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=str(self._server.ca_file) if self._server.ca_file else None)
 
     def _command(self, send: Callable[[], tuple[str, Sequence[Any]]]) -> tuple[str, Sequence[Any]]:
         """The answer to one command; _RefusedError if it is NO or BAD."""
