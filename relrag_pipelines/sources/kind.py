@@ -151,6 +151,8 @@ class Kind:
     several types, this holds for the first"""
     fetcher: str = ""
     """its module with `fetch`, which mirrors a server; see remote/. Empty: nothing is fetched"""
+    consents: bool = False
+    """its secret is made by a consent in a browser, which `relrag login` asks for"""
     url_schemes: tuple[str, ...] = ()
     """schemes of addresses that its fetcher reads; an address makes a source one on a server"""
     mirror_suffix: str = ""

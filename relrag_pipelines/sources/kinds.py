@@ -227,6 +227,7 @@ KINDS = {
                 for name in ("cur/*", "new/*", "mbox", "Inbox", "Sent", "Drafts", "Archives")
             ),
             fetcher="mail.gmail_server",
+            consents=True,
             url_schemes=("https", "http"),
             mirror_suffix=".eml",
             index_suffix=".msf",  # Thunderbird: of `Invoices`, with its subfolders in `Invoices.sbd`

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import SettingsError
+from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.mail import gmail_login
 from relrag_pipelines.sources.mail.gmail_login import LoginError
 from relrag_pipelines.sources.remote import secrets
@@ -16,8 +17,9 @@ def login(source: str, client: Path, config: Path | None = None) -> int:
     """Logs in to Gmail with an OAuth client of its own; returns the exit code."""
     settings = settings_module.load(config)
     named = settings.source(source)
-    if named.kind != "gmail" or not named.is_fetched:
-        raise SettingsError(f"source {source} does not read Gmail's API; give it kind gmail and a url without a path")
+    if not (KINDS[named.kind].consents and named.is_fetched):
+        kinds = " or ".join(kind.name for kind in KINDS.values() if kind.consents)
+        raise SettingsError(f"source {source} needs no login; that is for kind {kinds} with a url in place of a path")
     try:
         text = client.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

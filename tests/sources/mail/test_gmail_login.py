@@ -87,5 +87,5 @@ def test_a_file_that_is_no_client(text: str) -> None:
 
 def test_a_source_without_the_api(tmp_path: Path) -> None:
     (tmp_path / "relrag.toml").write_text('[[sources]]\nname = "mail"\nkind = "gmail"\npath = "mail"\n')
-    with pytest.raises(SettingsError, match="does not read Gmail's API"):
+    with pytest.raises(SettingsError, match="needs no login; that is for kind gmail"):
         login("mail", tmp_path / "client.json", tmp_path / "relrag.toml")
