@@ -7,7 +7,6 @@ examples/: the demo archive, and samples that show more of a kind.
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,8 +129,8 @@ def _matrix() -> list[str]:
         "By type of record: ● every record of the samples, ○ some. What they mean:",
     ]
     lines += ["[records.md](records.md).", ""]
-    repeated = {name for name, count in Counter(name for _, name in types).items() if count > 1}
-    heads = (f"`{name}` ({kind})" if name in repeated else f"`{name}`" for kind, name in types)
+    first = {name: kind for kind, name in reversed(types)}
+    heads = (f"`{name}`" if first[name] == kind else f"`{name}` ({kind})" for kind, name in types)
     lines += [f"| field | {' | '.join(heads)} |", f"|---|{'---|' * len(types)}"]
     for field in FIELDS:
         marks = (_mark(filled(*one)[field], len(samples()[one])) for one in types)

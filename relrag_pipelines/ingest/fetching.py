@@ -7,6 +7,7 @@ mirror, so its records stay.
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 
 from relrag_pipelines.erasure.mirrored_items import open_mirror
 from relrag_pipelines.ingest.units import SourceNotFound
@@ -60,7 +61,7 @@ def secret_name(settings: Settings, source: Source) -> str:
 def _server(workspace: Workspace, source: Source) -> Server:
     settings = workspace.settings
     file = secrets.file_of(settings.keys_path, settings.archive, source.name)
-    ca_file = (settings.folder / source.ca_file.expanduser()).resolve() if source.ca_file else None
+    ca_file = (settings.folder / Path(source.ca_file).expanduser()).resolve() if source.ca_file else None
     return Server(
         url=source.url,
         user=source.user,

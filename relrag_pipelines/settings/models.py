@@ -77,18 +77,15 @@ class Source(BaseModel):
         description="paperless, imap, gmail: the server that is read, instead of `path`; every sync asks it for "
         "changes. legacy: a Qdrant server that holds the collection; `path` is then a file in which "
         "`relrag backfill legacy` notes its state",
-        examples=["https://paperless.example.org"],
     )
-    user: str = Field("", description="imap only: name of the account", examples=["dana@example.org"])
+    user: str = Field("", description="imap only: name of the account")
     folders: list[str] = Field(
         default_factory=list,
         description="imap only: folders to read, as glob patterns; else all but Spam and Trash",
-        examples=[["INBOX", "Archive/*"]],
     )
-    ca_file: Path | None = Field(
-        None,
+    ca_file: str = Field(
+        "",
         description="certificates (PEM) by which the server of `url` is trusted, instead of the system's",
-        examples=["home-ca.pem"],
     )
     collection: str = Field("", description="legacy only: the collection on that server")
 
