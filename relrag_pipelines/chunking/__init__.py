@@ -24,7 +24,7 @@ from relrag_pipelines.stores.table_schema import arrow_schema
 _PROJECT = UUID("b927d952-0863-45fe-9717-7c58f9bc123d")
 _KEYED = re.compile(r"<([A-Z_]+):k\d+:[0-9a-f]+>")
 _COLUMNS = arrow_schema(Chunk)
-_OF_CHATS = pa.array([type_.name for type_ in RECORD_TYPES.values() if type_.chat or record_type(type_.part_of).chat])
+_CHAT_TYPES = pa.array([type_.name for type_ in RECORD_TYPES.values() if type_.chat or record_type(type_.part_of).chat])
 """types of records that stand in windows, or come with them"""
 _EMPTY_IN_A_WINDOW = (
     "parent_asset_id",
@@ -52,11 +52,11 @@ def chunk(records: pa.Table, *, kind: str, chunk_tokens: int, overlap_sentences:
     chat stand in windows; only those longer than `chunk_tokens` are cut into passages as well.
     """
     if not KINDS[kind].chat:
-        return _of_records(records, chunk_tokens, overlap_sentences).sort_by("chunk_id")
-    in_chats = pc.is_in(records["rag_source_type"], _OF_CHATS)
+        return _record_chunks(records, chunk_tokens, overlap_sentences).sort_by("chunk_id")
+    in_chats = pc.is_in(records["rag_source_type"], _CHAT_TYPES)
     chats, others = records.filter(in_chats), records.filter(pc.invert(in_chats))
     alone = pa.concat_tables([chats.filter(own_passages(chats, chunk_tokens)), others])
-    parts = [_of_chats(chats, kind, chunk_tokens), _of_records(alone, chunk_tokens, overlap_sentences)]
+    parts = [_window_chunks(chats, kind, chunk_tokens), _record_chunks(alone, chunk_tokens, overlap_sentences)]
     return pa.concat_tables(parts).sort_by("chunk_id")
 
 
@@ -66,13 +66,13 @@ def chunk_id(asset_id: str, index: int) -> str:
 
 
 def text_hash(text: str) -> str:
-    """Hash of a text in which a pseudonym stands as its type: 32 hex digits."""
+    """Hash of a text in which pseudonyms are replaced by their types: 32 hex digits."""
     if ":k" in text:
         text = _KEYED.sub(r"<\1>", text)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _of_records(records: pa.Table, limit: int, overlap: int) -> pa.Table:
+def _record_chunks(records: pa.Table, limit: int, overlap: int) -> pa.Table:
     names = ("asset_id", "text", "pages", "spoken", "file_name", "subject", "extra")
     columns = (records[name].to_pylist() for name in names)
     rows: list[int] = []
@@ -112,7 +112,7 @@ def _columns(
     counts: list[tuple[str, int, int]],
     seconds: list[tuple[float | None, float | None]],
 ) -> dict[str, list[Any]]:
-    """What chunks have of their own; `rows` are those of their records, `counts` their records, places and numbers."""
+    """The columns that differ between a record's chunks; `counts` has record, index and count for each chunk."""
     dates = records["ts"].to_pylist()
     return {
         "chunk_id": [chunk_id(asset_id, index) for asset_id, index, _ in counts],
@@ -135,7 +135,7 @@ def _columns(
 
 
 def _side_texts(extra: str) -> list[tuple[str, str]]:
-    """The texts beside a mail's own, such as its signature: (kind, text)."""
+    """The texts of a mail apart from its own, such as its signature: (kind, text)."""
     if '"apart"' not in extra:
         return []
     apart = orjson.loads(extra).get("apart")
@@ -152,7 +152,7 @@ def _sections(records: pa.Table, rows: list[int], counts: list[tuple[str, int, i
     ]
 
 
-def _of_chats(records: pa.Table, kind: str, limit: int) -> pa.Table:
+def _window_chunks(records: pa.Table, kind: str, limit: int) -> pa.Table:
     chat_windows = list(windows(records, limit))
     ids, native, threads, senders, times = (
         records[name].to_pylist() for name in ("asset_id", "source_id", "thread_id", "from", "ts")

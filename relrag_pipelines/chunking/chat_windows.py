@@ -7,7 +7,7 @@ nobody sent, stand in no window.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple, cast
 
@@ -66,14 +66,22 @@ def own_passages(records: pa.Table, limit: int) -> pa.Array:
     )
 
 
-def _lines(records: pa.Table, limit: int) -> dict[int, str]:
-    """`Name: text` of each message by its row, with the names of the files sent along."""
-    names = ("asset_id", "from", "thread_id", "index_in_parent", "parent_asset_id", "file_name", "text", "extra")
-    ids, senders, threads, indexes, parents, file_names, texts, extras = (records[name].to_pylist() for name in names)
+def _sent_files(
+    indexes: Sequence[int | None], parents: Sequence[str | None], file_names: Sequence[str | None]
+) -> dict[str, list[str]]:
+    """asset_id of a message -> names of the files that were sent with it."""
     files: dict[str, list[str]] = {}
     for index, parent, file_name in zip(indexes, parents, file_names, strict=True):
         if index is not None and parent and file_name:
             files.setdefault(parent, []).append(file_name)
+    return files
+
+
+def _lines(records: pa.Table, limit: int) -> dict[int, str]:
+    """`Name: text` of each message by its row, with the names of the files sent along."""
+    names = ("asset_id", "from", "thread_id", "index_in_parent", "parent_asset_id", "file_name", "text", "extra")
+    ids, senders, threads, indexes, parents, file_names, texts, extras = (records[name].to_pylist() for name in names)
+    files = _sent_files(indexes, parents, file_names)
     lines = {}
     for row, (sender, thread, index, text) in enumerate(zip(senders, threads, indexes, texts, strict=True)):
         if sender is None or thread is None or index is not None:
@@ -85,7 +93,7 @@ def _lines(records: pa.Table, limit: int) -> dict[int, str]:
 
 
 def _left_out(extra: str) -> str:
-    """What stands for media that were not exported."""
+    """The placeholder for media that were not exported."""
     facts: dict[str, Any] = orjson.loads(extra) if extra else {}
     return f"({facts['omitted']})" if facts.get("omitted") else ""
 

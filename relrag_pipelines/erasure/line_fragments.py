@@ -6,6 +6,7 @@ middle is removed with its piece. Fewer than three words never match.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -107,28 +108,27 @@ class Finder:
 
     def _mark(self, line: TextLine, begin: int, end: int, removed: Mask, in_answered_mail: bool) -> None:
         """Marks the words from `begin` to `end` where they are a piece, but for a word cut at either side."""
-        # the rest of a line that is cut is of the same mail, although others may say it too
-        in_answered_mail = (
-            in_answered_mail
-            or (begin > line.first and bool(removed[begin - 1]))
-            or (end < line.last and bool(removed[end]))
-        )
-        cut_after = (
-            end - begin > 0 and self._may_be_cut(line, end) and end - line.first > 2 and self._has_cut_end[end - 1]
-        )
-        cut_before = self._may_be_cut(line, begin) and line.last - begin > 2 and self._has_cut_start[begin]
-        for skip_first, skip_last in ((0, 0), (0, 1), (1, 0), (1, 1)):
-            if (skip_first and not cut_before) or (skip_last and not cut_after):
-                continue
+        removed_before = begin > line.first and bool(removed[begin - 1])
+        removed_after = end < line.last and bool(removed[end])
+        # the rest of a line that is cut belongs to the same mail, even if other mails contain it too
+        in_answered_mail = in_answered_mail or removed_before or removed_after
+        for skip_first, skip_last in self._possible_cuts(line, begin, end):
             inner_begin, inner_end = begin + skip_first, end - skip_last
-            is_neighbour = inner_begin == inner_end and (
-                removed[begin - 1]
-                if skip_last and begin > line.first
-                else skip_first and end < line.last and removed[end]
-            )
-            if is_neighbour or self._is_piece(inner_begin, inner_end, in_answered_mail):
+            cut_behind_removed = skip_last and begin > line.first
+            is_neighbour = removed_before if cut_behind_removed else bool(skip_first) and removed_after
+            is_rest = inner_begin == inner_end and is_neighbour
+            if is_rest or self._is_piece(inner_begin, inner_end, in_answered_mail):
                 removed[begin:end] = True
                 return
+
+    def _possible_cuts(self, line: TextLine, begin: int, end: int) -> list[tuple[int, int]]:
+        """The numbers of words, 0 or 1, that may be cut at the beginning and at the end of a piece."""
+        ends, begins = [0], [0]
+        if end - begin > 0 and self._may_be_cut(line, end) and end - line.first > 2 and self._has_cut_end[end - 1]:
+            ends.append(1)
+        if self._may_be_cut(line, begin) and line.last - begin > 2 and self._has_cut_start[begin]:
+            begins.append(1)
+        return list(itertools.product(begins, ends))
 
     def _is_piece(self, begin: int, end: int, in_answered_mail: bool) -> bool:
         size = min(end - begin, PIECES[-1])

@@ -53,20 +53,20 @@ def own_shingles(mails: pa.Table, words: WordHasher, *, passing_on: bool = True)
         passed_on = parts.get("forwarded", "") if passing_on else ""
         for kind in filter(None, (text, passed_on)):
             runs.append(word_hashes.runs_of(own := words.hash_words(kind)))
-            first, heads, tails = (some[:_MAX_PIECE_WORDS] for some in (own, *words.edges(kind)))
+            first, heads, tails = (hashes[:_MAX_PIECE_WORDS] for hashes in (own, *words.edges(kind)))
             pieces.append(word_hashes.pieces_of(first))
             edges += [word_hashes.heads_of(first, heads), word_hashes.tails_of(first, tails)]
-        beside = (parts.get(name, "") for name in _SIDE_SECTIONS)
+        side_texts = (parts.get(name, "") for name in _SIDE_SECTIONS)
         lines += [
             word_hashes.line_of(words.hash_words(line))
-            for kind in (text, passed_on, *beside)
+            for kind in (text, passed_on, *side_texts)
             for line in kind.split("\n")
         ]
-    return OwnShingles(*(np.unique(np.concatenate(some)) for some in (runs, lines, pieces, edges)))
+    return OwnShingles(*(np.unique(np.concatenate(hashes)) for hashes in (runs, lines, pieces, edges)))
 
 
 class SharedShingles(NamedTuple):
-    """What a batch of records shares with forgotten mails."""
+    """The hashes that a batch of records shares with forgotten mails."""
 
     records: list[tuple[str, int, Hashes]]
     """records whose own text shares runs: asset_id, length of the longest match in words, and the shared runs"""
@@ -131,5 +131,5 @@ def _record(row: dict[str, Any]) -> Record:
 
 
 def _parts(extra: str) -> dict[str, str]:
-    """The parts of a mail beside its own text; empty if the source uses the key for something else."""
+    """The parts of a mail apart from its own text; empty if the source uses the key for something else."""
     return shingles.side_texts(orjson.loads(extra)) if '"apart"' in extra else {}

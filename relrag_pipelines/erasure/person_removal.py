@@ -21,7 +21,7 @@ from relrag_pipelines.identity.journal_statements import (
     StatedIdentifier,
     StatedRelationship,
     Statement,
-    holding,
+    valid_entries,
 )
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.journal import JournalError
@@ -100,20 +100,28 @@ def missing_sources(workspace: Workspace) -> str:
                 return f"{table} is not there"
             archive_tables.read(home, table)
         for source in sorted(lake.sources(home)):
-            identifiers = lake.manifest(home, "identifiers", source)
-            private = lake.manifest(home, "private_records", source)
-            months = {path.stem for path in lake.folder(home, "private_records", source).glob("*.parquet")}
-            for month in sorted(months):
-                # months before the first month have no partition
-                if month not in identifiers and month >= workspace.settings.first_month:
-                    return f"identifiers of {source}, {month}, is not there"
-            for month, output in identifiers.items():
-                # for example after a kill between reading an export and the next stage
-                if month in private and output.input != fingerprint([private[month].output]):
-                    return f"identifiers of {source}, {month}, are of older records"
-                lake.read(home, "identifiers", source, month)
+            if problem := _missing_identifiers(workspace, source):
+                return problem
     except LakeError as error:
         return str(error)
+    return ""
+
+
+def _missing_identifiers(workspace: Workspace, source: str) -> str:
+    """The month of a source whose identifiers are missing or outdated; empty if there is none. Raises LakeError."""
+    home = workspace.home
+    identifiers = lake.manifest(home, "identifiers", source)
+    private = lake.manifest(home, "private_records", source)
+    months = {path.stem for path in lake.folder(home, "private_records", source).glob("*.parquet")}
+    for month in sorted(months):
+        # months before the first month have no partition
+        if month not in identifiers and month >= workspace.settings.first_month:
+            return f"identifiers of {source}, {month}, is not there"
+    for month, output in identifiers.items():
+        # for example after a kill between reading an export and the next stage
+        if month in private and output.input != fingerprint([private[month].output]):
+            return f"identifiers of {source}, {month}, are of older records"
+        lake.read(home, "identifiers", source, month)
     return ""
 
 
@@ -129,7 +137,7 @@ def _with_former_ids(workspace: Workspace, people: set[int]) -> set[int]:
     """The ids of these people with all their former ids, by redirects and by valid merges."""
     redirects = archive_tables.read(workspace.home, "person_redirects").to_pylist()
     leads = [(row["person_id"], {row["former_person_id"]}) for row in redirects]
-    statements = [entry.statement for entry in holding(journal.entries(workspace.home))]
+    statements = [entry.statement for entry in valid_entries(journal.entries(workspace.home))]
     leads += [(merge.into, set(merge.others)) for merge in statements if isinstance(merge, Merge)]
     ids, waiting = set(people), set(people)
     while waiting:

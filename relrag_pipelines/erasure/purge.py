@@ -29,7 +29,7 @@ from relrag_pipelines.erasure.rule_file import ErasureRule, ErasureRules, Forget
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.files import atomic
 from relrag_pipelines.journal import registered_indexes
-from relrag_pipelines.records import UnitMonth
+from relrag_pipelines.records import UnitMonth, UnitState
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import archive_tables, generations, graph_indexes, lake, quarantine, unit_state
 from relrag_pipelines.stores.lake import InputFingerprint
@@ -62,6 +62,15 @@ def resume(workspace: Workspace) -> None:
         remove(workspace, rules, select(workspace, rules.rules))
 
 
+def _mark_unread(home: Path, source: str) -> None:
+    """Marks the units of a source as unread and drops hidden ones: the next sync reads both again."""
+    units = unit_state.load(home, source)
+    visible = {path: state for path, state in units.items() if not path.startswith(unit_state.HIDDEN)}
+    finished = {path: state for path, state in visible.items() if state.reader != unit_state.UNFINISHED}
+    unread = {path: replace(state, reader="") for path, state in finished.items()}
+    unit_state.save(home, source, visible | unread)
+
+
 def undo(workspace: Workspace, number: int) -> ErasureRule:
     """Withdraws a rule and returns it: the next sync reads again the records that the exports still hold.
 
@@ -74,13 +83,7 @@ def undo(workspace: Workspace, number: int) -> ErasureRule:
         numbers = ", ".join(str(rule.number) for rule in rules.rules) or "none"
         raise ForgettingError(f"there is no rule {number}; rules: {numbers} (`relrag forget --list`)")
     for source in lake.sources(home):
-        known_units = unit_state.load(home, source)
-        read = {path: state for path, state in known_units.items() if not path.startswith(unit_state.HIDDEN)}
-        unread = {
-            path: replace(state, reader="" if state.reader != unit_state.UNFINISHED else state.reader)
-            for path, state in read.items()
-        }
-        unit_state.save(home, source, unread)
+        _mark_unread(home, source)
     mirrored_items.release(workspace)
     remaining = [rule for rule in rules.rules if rule.number != number]
     rule_file.save(home, replace(rules, rules=remaining), keys)
@@ -123,24 +126,18 @@ def _forget_units(
 ) -> None:
     """Brings the units and failures of a source in step; `rows_by_month` are the rows of touched months by unit."""
     home, states = workspace.home, unit_state.load(workspace.home, source)
-    one_record = any(one.name == source and KINDS[one.kind].one_record_per_unit for one in workspace.settings.sources)
+    configured = [setting for setting in workspace.settings.sources if setting.name == source]
+    one_record = any(KINDS[setting.kind].one_record_per_unit for setting in configured)
     hidden = set()
     for path, state in states.items():
-        counted = [
-            (month, rows_by_month[month.month][path] if month.month in rows_by_month else month.rows)
-            for month in state.months
-        ]
-        months = [UnitMonth(month.month, rows, month.hash) for month, rows in counted if rows]
+        months = _remaining_months(path, state, rows_by_month)
         emptied = bool(state.months) and not months
         if emptied or (one_record and path in locations and not months) or matcher.names(path):
             hidden.add(path)
         states[path] = replace(state, months=months)
     keyed = workspace.keys.id_hash
-    unit_state.save(
-        home,
-        source,
-        {path: unit_state.hide_unit(one, keyed) if path in hidden else one for path, one in states.items()},
-    )
+    hidden_states = {path: unit_state.hide_unit(states[path], keyed) for path in states if path in hidden}
+    unit_state.save(home, source, states | hidden_states)
     quarantine.drop_units(home, source, workspace.keys, hidden)
     quarantine.erase(home, source, workspace.keys, locations)
     zone = workspace.zone(source)
@@ -149,13 +146,28 @@ def _forget_units(
             file.unlink()
     touched = locations.union(location.rpartition("#")[0] for location in locations)
     mirrored_items.purge(workspace, source, matcher, hidden | (touched & states.keys()))
+    _forget_failures(home, source, hidden, locations, matcher)
+
+
+def _remaining_months(path: str, state: UnitState, rows_by_month: dict[str, Counter[str]]) -> list[UnitMonth]:
+    """The months of a unit that still have rows."""
+    months = []
+    for month in state.months:
+        rows = rows_by_month[month.month][path] if month.month in rows_by_month else month.rows
+        if rows:
+            months.append(UnitMonth(month.month, rows, month.hash))
+    return months
+
+
+def _forget_failures(home: Path, source: str, hidden: set[str], locations: set[str], matcher: RuleMatcher) -> None:
+    """Removes the failures of hidden units and of forgotten records, and those that a rule matches."""
     failures = unit_state.load_failures(home, source)
     remaining = [
-        one
-        for one in failures
-        if one.unit not in hidden
-        and one.location not in locations
-        and not matcher.names(f"{one.unit} {one.location} {one.message}")
+        failure
+        for failure in failures
+        if failure.unit not in hidden
+        and failure.location not in locations
+        and not matcher.names(f"{failure.unit} {failure.location} {failure.message}")
     ]
     if remaining != failures:
         unit_state.save_failures(home, source, remaining)

@@ -57,12 +57,17 @@ class Fingerprint(NamedTuple):
     """another record with it has the same text; otherwise the match may be chance"""
 
 
-def fingerprints(records: pa.Table, keys: Keys) -> Iterator[Fingerprint]:
-    """Yields the fingerprints of private records: bytes of files; sender, minute and text where ids may change."""
+def _file_fingerprints(records: pa.Table, keys: Keys) -> Iterator[Fingerprint]:
+    """Yields the fingerprints of the records that have a hash of a file's bytes."""
     extra = records["extra"]
     for row in pc.indices_nonzero(pc.match_substring(extra, '"bytes_hash"')).to_pylist():
         if hashed := file_fingerprint(extra[row].as_py(), keys):
             yield Fingerprint(row, hashed, sure=True)
+
+
+def fingerprints(records: pa.Table, keys: Keys) -> Iterator[Fingerprint]:
+    """Yields the fingerprints of private records: bytes of files; sender, minute and text where ids may change."""
+    yield from _file_fingerprints(records, keys)
     kinds = pa.array([kind.name for kind in KINDS.values() if kind.ids_depend_on_names])
     rows = pc.indices_nonzero(pc.and_(pc.is_in(records["kind"], kinds), pc.is_null(records["index_in_parent"])))
     columns = (records[name].take(rows).to_pylist() for name in ("kind", "source_id", "from", "ts", "text"))

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from relrag_pipelines.erasure import record_fingerprints, shingles, word_hashes
 from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
-from relrag_pipelines.identity.participants import parse_identifiers
+from relrag_pipelines.identity.participants import ParsedIdentifier, parse_identifiers
 from relrag_pipelines.pii import emails, phones
 from relrag_pipelines.pii.json_values import as_integer
 from relrag_pipelines.privacy.keys import Keys
@@ -43,16 +43,18 @@ def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = (), regions:
         raise ForgettingError(f'"{who}" is not a name, address or phone number; write it as the archive does')
     identifiers += [identifier for text in also for identifier in parse_identifiers(text, regions=regions)]
     names = [_name(identifier.normalised, keys) for identifier in identifiers if identifier.kind == "name"]
-    forms = {
-        (identifier.kind, form)
-        for identifier in identifiers
-        if identifier.kind != "name"
-        for form in (
-            phones.every_form(identifier.value, regions) if identifier.kind == "phone" else {identifier.normalised}
-        )
-    }
+    forms = {form for identifier in identifiers for form in _address_forms(identifier, regions)}
     addresses = [_keyed_hash(keys, *form) for form in sorted(forms)]
     return ErasureRule(0, "person", at, names=[name for name in names if name], addresses=addresses)
+
+
+def _address_forms(identifier: ParsedIdentifier, regions: tuple[str, ...]) -> set[tuple[str, str]]:
+    """Kind and value of every form of an address or number; none of a name."""
+    if identifier.kind == "name":
+        return set()
+    if identifier.kind == "phone":
+        return {(identifier.kind, form) for form in phones.every_form(identifier.value, regions)}
+    return {(identifier.kind, identifier.normalised)}
 
 
 def for_records(asset_ids: Iterable[str], keys: Keys, at: str) -> ErasureRule:
@@ -74,11 +76,11 @@ class RuleMatcher:
         self._keys, self._regions = keys, regions
         self.before = max((rule.before for rule in rules if rule.before is not None), default=None)
         """records of an earlier time are left out; seconds, UTC"""
-        self._ids = {one for rule in rules for one in rule.ids}
-        self._single_mails = {one for rule in rules for one in rule.single_mails}
+        self._ids = set[str]().union(*(rule.ids for rule in rules))
+        self._single_mails = set[str]().union(*(rule.single_mails for rule in rules))
         self._message_ids = self._ids - self._single_mails
-        self._hints = self._ids | {one for rule in rules for one in rule.hints}  # older rules took messages for sure
-        self._addresses = {one for rule in rules for one in rule.addresses}
+        self._hints = self._ids.union(*(rule.hints for rule in rules))  # older rules have certain messages as ids
+        self._addresses = set[str]().union(*(rule.addresses for rule in rules))
         names = [tuple(name) for rule in rules for name in rule.names]
         self._names = {*names, *(name[::-1] for name in names)}
         self._lengths = sorted({len(name) for name in names})

@@ -42,7 +42,7 @@ _ADDRESS = re.compile(
 
 
 def side_texts(extra: Mapping[str, Any]) -> dict[str, str]:
-    """The parts of a mail beside its own text; empty if the source uses the key for something else."""
+    """The parts of a mail apart from its own text; empty if the source uses the key for something else."""
     parts = extra.get("apart")
     return {name: text for name, text in parts.items() if isinstance(text, str)} if isinstance(parts, dict) else {}
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from anyascii import anyascii
 
@@ -44,7 +45,7 @@ class SimilarName:
     records: int
     """number of remaining records that hold it"""
     same_entry: bool
-    """it appears beside a given name, in one string or on one card; otherwise its spelling is similar"""
+    """it appears with a name of the person, in one string or on one card; otherwise its spelling is similar"""
 
 
 def same_person_values(workspace: Workspace, who: str) -> list[str]:
@@ -56,27 +57,27 @@ def same_person_values(workspace: Workspace, who: str) -> list[str]:
     target = {
         (identifier.kind, identifier.normalised) for identifier in parse_identifiers(who, regions=workspace.regions)
     }
+    values = _pinned_values(workspace)
+    same_people = {person for person, identifiers in values.items() if not target.isdisjoint(identifiers)}
+    if len({number for _, number in same_people}) != 1:
+        return []
+    other_keys = {key for person in values.keys() - same_people for key in values[person]}
+    own = {key: value for person in sorted(same_people) for key, value in values[person].items()}
+    others = {key: value for key, value in own.items() if key not in target and key not in other_keys}
+    return sorted(value for key, value in others.items() if key[0] != "name" or len(_words(value)) > 1)
+
+
+def _pinned_values(workspace: Workspace) -> dict[tuple[str, int], dict[tuple[str, str], str]]:
+    """Source and pinned id of each person -> kind and normalised value of each identifier -> its value as written."""
     values: dict[tuple[str, int], dict[tuple[str, str], str]] = defaultdict(dict)
-    regions = workspace.regions
     for source, _, table in record_selection.private_months(workspace):
         people = pc.list_flatten(table["people"]).combine_chunks()
         names, ids = (people.field(name) for name in ("name", "person_id"))
         for name, person in {*zip(names.to_pylist(), ids.to_pylist(), strict=True)}:
             if person is not None:
-                values[source, person] |= {
-                    (identifier.kind, identifier.normalised): identifier.value
-                    for identifier in parse_identifiers(name, regions=regions)
-                }
-    same_people = {person for person, held in values.items() if not target.isdisjoint(held)}
-    if len({number for _, number in same_people}) != 1:
-        return []
-    held = {key: value for person in sorted(same_people) for key, value in values[person].items()}
-    other_keys = {key for person in values.keys() - same_people for key in values[person]}
-    return sorted(
-        value
-        for key, value in held.items()
-        if key not in target and key not in other_keys and (key[0] != "name" or len(_words(value)) > 1)
-    )
+                identifiers = parse_identifiers(name, regions=workspace.regions)
+                values[source, person] |= {(part.kind, part.normalised): part.value for part in identifiers}
+    return values
 
 
 def find_candidates(
@@ -117,7 +118,7 @@ def _namesakes_in_text(
     matcher: RuleMatcher,
     regions: tuple[str, ...],
 ) -> list[tuple[str, bool]]:
-    """The namesakes in a string, each with whether it appears beside a given name."""
+    """The namesakes in a string, each with whether it appears with a name of the person."""
     pinned = []
     if column in _PERSON_COLUMNS:
         identifiers = parse_identifiers(text, regions=regions)
@@ -137,27 +138,22 @@ def _same_entry_values(
     keys, regions = {(identifier.kind, identifier.normalised) for identifier in targets}, workspace.regions
     values: set[tuple[str, str]] = set()
     for table in record_selection.selected_rows(workspace, chosen):
-        alone = (
-            text
-            for name, texts, _ in rule_matching.external_strings(table)
-            if name in _PERSON_COLUMNS[:3]
-            for text in pc.unique(texts).to_pylist()
-        )
-        together: list[list[ParsedIdentifier]] = [parse_identifiers(text, regions=regions) for text in alone]
-        for people in table["people"].to_pylist():
-            together.append(
-                [
-                    identifier
-                    for card in people
-                    if card["role"] == "owner"
-                    for identifier in parse_identifiers(card["name"], regions=regions)
-                ]
-            )
-        for identifiers in together:
-            string_keys = {(identifier.kind, identifier.normalised) for identifier in identifiers}
-            if not string_keys.isdisjoint(keys):
-                values |= string_keys
+        for identifiers in _identifiers_together(table, regions):
+            entry_keys = {(identifier.kind, identifier.normalised) for identifier in identifiers}
+            if not entry_keys.isdisjoint(keys):
+                values |= entry_keys
     return values - keys
+
+
+def _identifiers_together(table: pa.Table, regions: tuple[str, ...]) -> Iterator[list[ParsedIdentifier]]:
+    """The identifiers of each distinct string that names people, and of each record's cards."""
+    for column, texts, _ in rule_matching.external_strings(table):
+        if column in _PERSON_COLUMNS[:3]:
+            for text in pc.unique(texts).to_pylist():
+                yield parse_identifiers(text, regions=regions)
+    for people in table["people"].to_pylist():
+        names = [person["name"] for person in people if person["role"] == "owner"]
+        yield [identifier for name in names for identifier in parse_identifiers(name, regions=regions)]
 
 
 class _NamePattern:
@@ -187,14 +183,17 @@ class _NamePattern:
         return frozenset(index for index, part in enumerate(self._name) if names_match(part, word))
 
 
+def _match_across_scripts(latin: str, foreign: str) -> bool:
+    """Whether a word of another script, with or without prefixed letters, may be a name in Latin letters."""
+    forms = {foreign, *(foreign[cut:] for cut in (1, 2) if rule_matching.has_prefix(foreign, cut))}
+    return any(not _skeletons(latin).isdisjoint(_skeletons(form)) for form in forms)
+
+
 def names_match(left: str, right: str) -> bool:
     """Whether two words may be one name: without marks, in another case, one letter apart, or in another script."""
     left, right = _plain(left), _plain(right)
     if _is_latin(left) != _is_latin(right):
-        foreign = right if _is_latin(left) else left
-        without = {foreign, *(foreign[cut:] for cut in (1, 2) if rule_matching.has_prefix(foreign, cut))}
-        latin = left if _is_latin(left) else right
-        return any(not _skeletons(latin).isdisjoint(_skeletons(other)) for other in without)
+        return _match_across_scripts(left, right) if _is_latin(left) else _match_across_scripts(right, left)
     first, second = _phonetic_form(left), _phonetic_form(right)
     shared = next((at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), None)
     shared = min(len(first), len(second)) if shared is None else shared

@@ -149,13 +149,8 @@ def _centrality(material: Material) -> list[int]:
     return central
 
 
-def _finding(
-    row: int, ranked: list[int], material: Material, central: list[int], used: set[str]
-) -> dict[str, Any] | None:
-    """The finding about an entity: its best sentences that aren't in `used`, which they are added to.
-
-    None if there are none.
-    """
+def _best_sentences(row: int, material: Material, central: list[int], used: set[str]) -> list[tuple[Unit, Sentence]]:
+    """The best sentences about an entity that aren't in `used`, each with its text unit."""
     sentences: dict[str, tuple[Unit, Sentence]] = {}
     for unit in material.units:
         for sentence in unit.sentences:
@@ -167,7 +162,17 @@ def _finding(
         is_poor = len(text.split()) < _MIN_WORDS or is_tabular(text)
         return is_poor, -sum(1 + central[entity] for entity in entities), len(text), text
 
-    best = sorted(sentences.values(), key=rank)[:_SENTENCES]
+    return sorted(sentences.values(), key=rank)[:_SENTENCES]
+
+
+def _finding(
+    row: int, ranked: list[int], material: Material, central: list[int], used: set[str]
+) -> dict[str, Any] | None:
+    """The finding about an entity: its best sentences that aren't in `used`, which they are added to.
+
+    None if there are none.
+    """
+    best = _best_sentences(row, material, central, used)
     if not best:
         return None
     used.update(sentence.text for _, sentence in best)

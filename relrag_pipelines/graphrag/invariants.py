@@ -33,7 +33,7 @@ def violations(tables: Tables) -> list[str]:
     """Every invariant that an index violates, with the ids of some rows; never with text."""
     missing = [name for name in OPTIONAL if name not in tables]
     tables = {**tables, **{name: frame(name, {key: [] for key in OPTIONAL[name].names}) for name in missing}}
-    type_violations = list(chain.from_iterable(_of_type(name, tables) for name in ALL))
+    type_violations = list(chain.from_iterable(_type_violations(name, tables) for name in ALL))
     if type_violations:  # the other checks read columns that may be missing
         return type_violations
     checks: tuple[Callable[[Tables], Iterator[str]], ...] = (
@@ -48,7 +48,7 @@ def violations(tables: Tables) -> list[str]:
     return list(chain.from_iterable(check(tables) for check in checks))
 
 
-def _of_type(name: str, tables: Tables) -> Iterator[str]:
+def _type_violations(name: str, tables: Tables) -> Iterator[str]:
     table = tables.get(name)
     if table is None:
         yield f"{name} is missing"

@@ -55,7 +55,7 @@ class KnownPeople:
                 yield Mention(unit, key, EntityType.PERSON, name, -1)
         small = lower(text)
         for index, start, end in self._automaton.find_matches_as_indexes(small):
-            if _stands_alone(small, start, end):
+            if _is_whole_word(small, start, end):
                 yield Mention(unit, self._keys[self._names[index]], EntityType.PERSON, text[start:end], start)
 
     def _words(self) -> dict[str, str | None]:
@@ -90,7 +90,7 @@ def _is_name(small: str) -> bool:
     return len(small) > 1 and any(map(str.isalpha, small)) and "@" not in small and not is_function_word(small)
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
+def _is_whole_word(text: str, start: int, end: int) -> bool:
     if end < len(text) and (text[end].isalnum() or text[end] == "_"):
         return False
     if start and text[start - 1] in PREFIXED and PREFIXED_LETTER.match(text, start):

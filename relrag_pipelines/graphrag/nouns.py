@@ -151,12 +151,12 @@ class Nouns:
 @functools.cache
 def _noun_prefixes() -> frozenset[str]:
     """Prefixed letters that are an article or a preposition."""
-    return frozenset().union(*(one.noun_prefixes for one in folders.languages()))
+    return frozenset().union(*(language.noun_prefixes for language in folders.languages()))
 
 
 @functools.cache
 def _articles() -> tuple[str, ...]:
-    return tuple(one.article for one in folders.languages() if one.article)
+    return tuple(language.article for language in folders.languages() if language.article)
 
 
 def _languages(terms: Iterable[Candidate]) -> dict[str, str]:

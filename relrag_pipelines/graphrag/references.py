@@ -6,7 +6,7 @@ The tables are those of Microsoft GraphRAG: https://microsoft.github.io/graphrag
 from __future__ import annotations
 
 Reference = tuple[str, str, str, str]
-"""table and column -> table and column in which every value of the first stands"""
+"""table and column -> table and column that contain every value of the first"""
 
 REFERENCES: tuple[Reference, ...] = (
     ("text_units", "document_id", "documents", "id"),

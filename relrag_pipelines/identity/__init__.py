@@ -1,1 +1,1 @@
-"""Who people are, across channels."""
+"""Identities of people across channels, and the statements about them."""

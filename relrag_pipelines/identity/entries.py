@@ -1,6 +1,6 @@
-"""The entries of an archive: every string or card that names somebody, once, with how often.
+"""The entries of an archive: each distinct string or card that names somebody, with the number of its records.
 
-People are built from entries, of which there are thousands where there are millions of messages.
+People are built from entries: there are thousands of them in millions of messages.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 _ACCOUNT = re.compile(r"[\w.-]+@(?:lid|s\.whatsapp\.net|c\.us)|<[A-Z_]+(?::k\d+:[0-9a-f]+)?>(?:@lid)?")
-"""an account of a messenger as it stands in `value`, redacted or not; any other value of that kind is a name"""
+"""an account of a messenger in `value`, redacted or not; any other value of that kind is a name"""
 
 
 class Claim(NamedTuple):
@@ -45,20 +45,20 @@ class NamingEntry(NamedTuple):
     @property
     def names(self) -> tuple[Claim, ...]:
         """The names as claims."""
-        return tuple(one for one in self.claims if one.kind == "name")
+        return tuple(claim for claim in self.claims if claim.kind == "name")
 
     @property
     def written_names(self) -> tuple[WrittenName, ...]:
-        """The names as they are compared; without those that are none."""
-        return tuple(found for one in self.names if (found := parse(one.value)).words)
+        """The parsed names; values that are no names are left out."""
+        return tuple(name for name in (parse(claim.value) for claim in self.names) if name.words)
 
 
 def naming_entries(identifiers: Mapping[str, pa.Table]) -> list[NamingEntry]:
     """The entries of the identifiers of each source, all months together, in order of source and entry."""
-    found: list[NamingEntry] = []
+    entries: list[NamingEntry] = []
     for source in sorted(identifiers):
-        found += from_counts(source, _count(identifiers[source]).to_pylist())
-    return found
+        entries += from_counts(source, _count(identifiers[source]).to_pylist())
+    return entries
 
 
 def _count(identifiers: pa.Table) -> pa.Table:
@@ -82,11 +82,11 @@ def from_counts(source: str, counts: Iterable[dict[str, Any]]) -> Iterable[Namin
     rows: defaultdict[tuple[str, int | None], list[dict[str, Any]]] = defaultdict(list)
     for row in counts:
         rows[row["entry"], row["person_id"]].append(row)
-    for (entry, person_id), of_entry in sorted(rows.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
-        claims = tuple(sorted({_claim(row) for row in of_entry}))
-        is_card_here = any(row["is_card"] for row in of_entry)
-        sent_most = max(row["sent"] for row in of_entry)
-        yield NamingEntry(source, entry, is_card_here, claims, person_id, sent_most)
+    for (entry, person_id), entry_rows in sorted(rows.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
+        claims = tuple(sorted({_claim(row) for row in entry_rows}))
+        is_card = any(row["is_card"] for row in entry_rows)
+        sent = max(row["sent"] for row in entry_rows)
+        yield NamingEntry(source, entry, is_card, claims, person_id, sent)
 
 
 def _claim(row: dict[str, Any]) -> Claim:

@@ -1,4 +1,4 @@
-"""What somebody is to the one who is something to him: who has a parent is a child."""
+"""Inverse relationship types: the inverse of parent is child."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _INVERSE = {
     "landlord": "tenant", "assistant": "manager", INTRODUCER: "introduced",
 }  # fmt: skip
 _CLIENT_TERMS = {"doctor": "patient", "dentist": "patient", "therapist": "patient"}
-"""what those with an occupation call whom they serve, where it is not a client"""
+"""occupation -> the person it serves, if that is not called a client"""
 INVERSE = {
     **{there: here for here, there in _INVERSE.items()},
     **{role: _CLIENT_TERMS.get(role, "client") for role in kinship.ROLES},
     **_INVERSE,
 }
-"""what `from` is to `to`; a type that is missing is the same in both directions"""
+"""type of `to` for `from` -> type of `from` for `to`; a missing type is its own inverse"""

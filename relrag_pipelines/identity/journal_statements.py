@@ -1,6 +1,6 @@
-"""What is stated of people, one entry of the journal a statement.
+"""The statements about people, each an entry of the journal.
 
-Who is who: ids that were given, merges, splits. What is known of them: facts, relationships, notes. And undoing.
+Identity: allocated ids, merges, splits. Knowledge: facts, relationships, notes. And undos.
 
 An anchor names what an id was given to, and never changes: `email:<keyed>`, `phone:<keyed>`, `whatsapp:<keyed>`,
 `card:<asset_id>`, `pin:<id>`, `name:<source>:<keyed>` of a name that stands alone, or `email:<keyed>/<keyed>` of an
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Protocol
 
 PERSON = "person"
-"""the kind under which names are hashed in anchors"""
+"""kind of the keyed hashes of names in anchors"""
 FIRST_ID = 100_000
-"""the first id that is given; the smaller ones are left to those who write ids into their contacts"""
+"""the first allocated id; smaller ids are for users who write ids into their contacts"""
 
 
 class _Tuples:
-    """Lists, as the journal's JSON has them, become tuples."""
+    """Converts the lists of the journal's JSON to tuples."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -30,7 +30,7 @@ class _Tuples:
 
 @dataclass(frozen=True)
 class Allocation(_Tuples):
-    """The person of these anchors has that id from now on."""
+    """Allocates an id to the person of these anchors."""
 
     person_id: Annotated[int, "the id"]
     anchors: Annotated[tuple[str, ...], "what it is given to: keyed hashes of names and addresses, ids of cards"]
@@ -38,7 +38,7 @@ class Allocation(_Tuples):
 
 @dataclass(frozen=True)
 class Merge(_Tuples):
-    """These are one person, who keeps the first id."""
+    """States that these ids are one person, who keeps the first."""
 
     into: Annotated[int, "the id that stays"]
     others: Annotated[tuple[int, ...], "ids that lead to it from now on"]
@@ -47,7 +47,7 @@ class Merge(_Tuples):
 
 @dataclass(frozen=True)
 class Split(_Tuples):
-    """Of what was one person, this is another."""
+    """States that some anchors of a person are another person's."""
 
     out: Annotated[tuple[str, ...], "anchors of the other"]
     stay: Annotated[tuple[str, ...], "the anchors that the person keeps"]
@@ -55,7 +55,7 @@ class Split(_Tuples):
 
 @dataclass(frozen=True)
 class StatedIdentifier(_Tuples):
-    """A number or address that nobody named is this person's."""
+    """States that an unnamed number or address is this person's."""
 
     person_id: Annotated[int, "the person"]
     anchor: Annotated[str, "of the number or address: its kind and keyed hash"]
@@ -64,20 +64,20 @@ class StatedIdentifier(_Tuples):
 
     @property
     def every_anchor(self) -> tuple[str, ...]:
-        """Of the number or address, under each key."""
+        """The anchors of the number or address, one for each key."""
         return (self.anchor, *self.later_anchors)
 
 
 @dataclass(frozen=True)
 class Undo:
-    """That entry does not hold: what is stated of people, or an undo."""
+    """Withdraws an entry: a statement about people, or an undo."""
 
     number: Annotated[int, "of the entry"]
 
 
 @dataclass(frozen=True)
 class StatedFact:
-    """What the owner says of a person."""
+    """A fact about a person that the owner states."""
 
     person_id: Annotated[int, "the person"]
     predicate: Annotated[str, "birthday, occupation, lives_in ..."]
@@ -88,7 +88,7 @@ class StatedFact:
 
 @dataclass(frozen=True)
 class StatedRelationship:
-    """What the owner says one person is to another; what it leaves open stays as it was said before."""
+    """A relationship that the owner states; empty fields leave earlier values unchanged."""
 
     from_person_id: Annotated[int, "whose mentor, child, spouse it is"]
     to_person_id: Annotated[int, "the mentor, child, spouse"]
@@ -103,7 +103,7 @@ class StatedRelationship:
 
 @dataclass(frozen=True)
 class RelationshipNote:
-    """A note on a relationship that is there, whoever says so."""
+    """A note on an existing relationship."""
 
     from_person_id: Annotated[int, "as of the relationship"]
     to_person_id: Annotated[int, "as of the relationship"]
@@ -130,40 +130,40 @@ class NumberedEntry(Protocol):
 
     @property
     def number(self) -> int:
-        """Its number for ever."""
+        """The number of the entry, which never changes."""
 
     @property
     def statement(self) -> Any:
-        """What it says."""
+        """The statement of the entry."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A statement with the number that it has for ever in the journal."""
+    """A statement with its number in the journal, which never changes."""
 
     number: int
     statement: Statement
 
 
-def holding(journal: Iterable[NumberedEntry]) -> list[Entry]:
-    """What holds, in order: all but what was undone, and not the undoing. An id that was given stays given.
+def valid_entries(journal: Iterable[NumberedEntry]) -> list[Entry]:
+    """The valid statements about people, in order: without undone ones and undos. Allocated ids stay allocated.
 
-    Entries of the journal that are about something else are left out.
+    Other entries of the journal are left out.
     """
-    about = (Entry(entry.number, entry.statement) for entry in journal if isinstance(entry.statement, Statement))
-    entries = sorted(about, key=lambda entry: entry.number)
+    statements = (Entry(entry.number, entry.statement) for entry in journal if isinstance(entry.statement, Statement))
+    entries = sorted(statements, key=lambda entry: entry.number)
     undone: set[int] = set()
     for entry in reversed(entries):
         if isinstance(entry.statement, Undo) and entry.number not in undone and entry.statement.number < entry.number:
             undone.add(entry.statement.number)
-    return [
-        entry
-        for entry in entries
-        if isinstance(entry.statement, Allocation) or not (isinstance(entry.statement, Undo) or entry.number in undone)
-    ]
+    return [entry for entry in entries if isinstance(entry.statement, Allocation) or not _is_void(entry, undone)]
 
 
-def number_statements(journal: Sequence[Entry], said: Iterable[Statement]) -> list[Entry]:
-    """The journal with further statements, numbered on."""
+def _is_void(entry: Entry, undone: set[int]) -> bool:
+    return isinstance(entry.statement, Undo) or entry.number in undone
+
+
+def number_statements(journal: Sequence[Entry], statements: Iterable[Statement]) -> list[Entry]:
+    """The journal with further statements, which get the next numbers."""
     last = max((entry.number for entry in journal), default=0)
-    return [*journal, *(Entry(number, one) for number, one in enumerate(said, last + 1))]
+    return [*journal, *(Entry(number, statement) for number, statement in enumerate(statements, last + 1))]

@@ -1,4 +1,4 @@
-"""Where texts speak of somebody as what he is to another: `my sister`, `David's wife`, `tvůj táta`, `הבת של דנה`."""
+"""Finds kin terms in texts with their owners: `my sister`, `David's wife`, `tvůj táta`, `הבת של דנה`."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from relrag_pipelines.text.letter_case import lower
 
 Speaker = Literal["writer", "reader"]
 End = Mention | Speaker
-"""who stands at one end of a relationship: somebody who is named, who writes, or to whom it is written"""
-_LONGEST = 40
-"""characters before a word for a relative that may say whose he is"""
+"""a person at one end of a relationship: a name, the writer, or the reader"""
+_MAX_OWNER_CHARS = 40
+"""characters before a kin term that may name its owner"""
 _FIRST_PERSON = re.compile(r"\b(?:jsem|jsme)\b", re.IGNORECASE)
 _IN_WORD = re.compile(r"[\w-]")
 _PREFIX = re.compile(f"{languages.prefix_pattern(2)}{languages.article_pattern()}?")
-_LONGEST_PREFIX = 3
+_MAX_PREFIX_LETTERS = 3
 _OWNERS_OF_PARTS = {"mine": "writer", "yours": "reader", "his": "his", "hers": "her"}
-"""parts of kinship.toml with words that say whose somebody is -> whose"""
+"""parts of kinship.toml whose words contain their owner -> owner"""
 
 
 class KinPhrase(NamedTuple):
-    """One such place."""
+    """A kin term with its owner."""
 
     start: int
     end: int
-    """of the words, with whose he is said to be"""
+    """span of the term with its owner"""
     type: str
     owner: Mention | str
-    """who is named, writer, reader, his or her; empty where nothing says whose he is"""
+    """a name, writer, reader, his or her; empty if the text names no owner"""
     is_subject: bool | None
-    """whether it is a nominative; None in a language without cases"""
+    """whether the term is a nominative; None in a language without cases"""
     is_plural: bool
 
 
@@ -48,60 +48,83 @@ class _Word(NamedTuple):
     is_subject: bool | None = None
     is_plural: bool = False
     owner: str = ""
-    """whose, where the word itself says so: אשתי"""
+    """the owner, if the word itself contains it: אשתי"""
 
 
 def kin_phrases(text: str, mentions: Iterable[Mention]) -> Iterator[KinPhrase]:
-    """The places, in order, given the names in a text."""
+    """The kin phrases of a text, in order, given the names in it."""
     mentions = list(mentions)
-    by_end, by_start = {one.end: one for one in mentions}, {one.start: one for one in mentions}
-    for start, end, written in _places(text):
+    by_end, by_start = {mention.end: mention for mention in mentions}, {mention.start: mention for mention in mentions}
+    for start, end, written in _kin_terms(text):
         for word in _words()[written]:
             reader = _owner_behind if languages.language(word.language).prefixes else _owner_before
-            if (found := reader(text, (start, end), word, by_end, by_start)) is not None:
-                yield found
+            if (phrase := reader(text, (start, end), word, by_end, by_start)) is not None:
+                yield phrase
                 break
 
 
 def _owner_before(
-    text: str, place: tuple[int, int], word: _Word, by_end: Mapping[int, Mention], by_start: Mapping[int, Mention]
+    text: str, span: tuple[int, int], word: _Word, by_end: Mapping[int, Mention], by_start: Mapping[int, Mention]
 ) -> KinPhrase | None:
-    start, end = place
-    before = _modifier_pattern().search(text, max(0, start - _LONGEST), start)
-    owner, is_subject = _owners().get((before["owner"] or "").lower(), ("", None)) if before else ("", None)
-    start = before.start() if before else start
+    start, end = span
+    modifiers = _modifier_pattern().search(text, max(0, start - _MAX_OWNER_CHARS), start)
+    owner_word = (modifiers["owner"] or "").lower() if modifiers else ""
+    owner, is_subject = _owners().get(owner_word, ("", None))
+    start = modifiers.start() if modifiers else start
     if owner and is_subject is not None and is_subject is not word.is_subject:
         return None  # the cases differ, or it is a word of another language
-    if before and before["owner"] and before["owner"].lower() == "má" and re.search(r"\w $", text[:start][-2:]):
-        owner = ""  # `klíče má sousedka`: she has them
-    if owner == "own":
-        owner = "writer" if _FIRST_PERSON.search(text, max(0, start - _LONGEST), start) else ""
-    if owner:
-        return KinPhrase(start, end, word.type, owner, word.is_subject, word.is_plural)
-    named: Mention | None = None
-    if not languages.language(word.language).has_cases:
-        if text[start - 3 : start] in ("'s ", "’s "):
-            named = by_end.get(start - 3)
-        elif text[start - 2 : start] in ("' ", "’ ") and text[start - 3 : start - 2] == "s":
-            named = by_end.get(start - 2)
-        elif text.startswith(" of ", end) and (named := by_start.get(end + 4)):
-            the = 4 if text[start - 4 : start].lower() == "the " else 0
-            return KinPhrase(start - the, named.end, word.type, named, None, word.is_plural)
-    elif text[start - 1 : start] == " " and (named := by_end.get(start - 1)) and not is_possessive(text, named):
-        named = None
-    if named is not None:
-        return KinPhrase(named.start, end, word.type, named, word.is_subject, word.is_plural)
+    phrase = KinPhrase(start, end, word.type, "", word.is_subject, word.is_plural)
+    if owner := _owner_in_sentence(text, start, owner_word, owner):
+        return phrase._replace(owner=owner)
+    if languages.language(word.language).has_cases:
+        return _with_inflected_name(text, phrase, by_end, by_start)
+    return _with_english_name(text, phrase, by_end, by_start)
+
+
+def _owner_in_sentence(text: str, start: int, owner_word: str, owner: str) -> str:
+    """The owner that a possessive word means in front of a phrase: `own` depends on the person of the verb."""
+    if owner_word == "má" and re.search(r"\w $", text[:start][-2:]):
+        return ""  # `klíče má sousedka`: she has them
+    if owner != "own":
+        return owner
+    return "writer" if _FIRST_PERSON.search(text, max(0, start - _MAX_OWNER_CHARS), start) else ""
+
+
+def _with_english_name(
+    text: str, phrase: KinPhrase, by_end: Mapping[int, Mention], by_start: Mapping[int, Mention]
+) -> KinPhrase:
+    """The phrase with a name that owns it: `David's wife`, `the wife of David`."""
+    start, end = phrase.start, phrase.end
+    owner: Mention | None = None
+    if text[start - 3 : start] in ("'s ", "’s "):
+        owner = by_end.get(start - 3)
+    elif text[start - 2 : start] in ("' ", "’ ") and text[start - 3 : start - 2] == "s":
+        owner = by_end.get(start - 2)
+    elif text.startswith(" of ", end) and (owner := by_start.get(end + 4)):
+        article = 4 if text[start - 4 : start].lower() == "the " else 0
+        return phrase._replace(start=start - article, end=owner.end, owner=owner, is_subject=None)
+    return phrase if owner is None else phrase._replace(start=owner.start, owner=owner)
+
+
+def _with_inflected_name(
+    text: str, phrase: KinPhrase, by_end: Mapping[int, Mention], by_start: Mapping[int, Mention]
+) -> KinPhrase:
+    """The phrase with a name that owns it: `Davidova žena`, `manžel Věry`."""
+    start, end = phrase.start, phrase.end
+    owner = by_end.get(start - 1) if text[start - 1 : start] == " " else None
+    if owner is not None and is_possessive(text, owner):
+        return phrase._replace(start=owner.start, owner=owner)
     following = by_start.get(end + 1) if text[end : end + 1] == " " else None
-    if word.is_subject and following and not following.is_subject and not is_possessive(text, following):
-        return KinPhrase(start, following.end, word.type, following, True, word.is_plural)  # manžel Věry
-    return KinPhrase(start, end, word.type, "", word.is_subject, word.is_plural)
+    if phrase.is_subject and following and not following.is_subject and not is_possessive(text, following):
+        return phrase._replace(end=following.end, owner=following)
+    return phrase
 
 
 def _owner_behind(
-    text: str, place: tuple[int, int], word: _Word, by_end: Mapping[int, Mention], by_start: Mapping[int, Mention]
+    text: str, span: tuple[int, int], word: _Word, by_end: Mapping[int, Mention], by_start: Mapping[int, Mention]
 ) -> KinPhrase | None:
     del by_end
-    start, end = place
+    start, end = span
     if text.startswith(" של ", end) and word.owner in ("", "his", "her") and (named := by_start.get(end + 4)):
         return KinPhrase(start, named.end, word.type, named, None, word.is_plural)
     if word.owner:
@@ -126,11 +149,11 @@ def _endings() -> tuple[str, ...]:
 
 @functools.cache
 def _words() -> Mapping[str, list[_Word]]:
-    """Each word for what somebody is to another, in small letters, and what it may be."""
-    found: dict[str, list[_Word]] = {}
+    """Each kin term in small letters -> its meanings."""
+    meanings: dict[str, list[_Word]] = {}
 
-    def add(word: str, *made: _Word) -> None:
-        found.setdefault(word.lower(), []).extend(made)
+    def add(word: str, meaning: _Word) -> None:
+        meanings.setdefault(word.lower(), []).append(meaning)
 
     for code in kinship.LANGUAGES:
         types, is_subject = kinship.types_of(code), True if languages.language(code).has_cases else None
@@ -146,21 +169,21 @@ def _words() -> Mapping[str, list[_Word]]:
         for part, owner in _OWNERS_OF_PARTS.items():
             for form, kind in kinship.types_of(code, part).items():
                 add(form, _Word(kind, code, owner=owner))
-    return found
+    return meanings
 
 
 @functools.cache
 def _owners() -> Mapping[str, tuple[str, bool | None]]:
-    """Word that says whose somebody is -> whose, and whether it is a nominative; None of what all cases share."""
-    found: dict[str, tuple[str, bool | None]] = {}
+    """Possessive word -> its owner, and whether it is a nominative; None if it is the same in all cases."""
+    owners: dict[str, tuple[str, bool | None]] = {}
     for code in kinship.LANGUAGES:
         oblique = kinship.owners(code, "oblique_owners")
         in_all_cases = ("his", "her") if oblique else ("writer", "reader", "his", "her", "own")
-        found |= {
+        owners |= {
             word: (owner, None if owner in in_all_cases else True) for word, owner in kinship.owners(code).items()
         }
-        found |= {word: (owner, False) for word, owner in oblique.items()}
-    return found
+        owners |= {word: (owner, False) for word, owner in oblique.items()}
+    return owners
 
 
 def _codes(*, owner_behind: bool) -> list[str]:
@@ -172,23 +195,23 @@ def _alternatives(words: Iterable[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)) or "(?!)"
 
 
-@functools.lru_cache(1)  # asked of a text for strangers, for relationships and for facts
-def _places(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Start, end and word of each term for a relative, prefixed letters included; the longest match wins."""
-    said = lower(text)
-    found: list[tuple[int, int, str]] = []
-    hits = sorted(_automaton().find_matches_as_indexes(said, overlapping=True), key=lambda one: (one[1], -one[2]))
+@functools.lru_cache(1)  # a text is searched for strangers, for relationships and for facts
+def _kin_terms(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Start, end and word of each kin term, prefixed letters included; the longest match wins."""
+    lower_text = lower(text)
+    terms: list[tuple[int, int, str]] = []
+    hits = sorted(_automaton().find_matches_as_indexes(lower_text, overlapping=True), key=lambda hit: (hit[1], -hit[2]))
     for _, start, end in hits:
-        begin = _word_begin(said, start)
-        if begin is not None and not _IN_WORD.match(said, end) and (not found or start >= found[-1][1]):
-            found.append((begin, end, said[start:end]))
-    return tuple(found)
+        begin = _word_begin(lower_text, start)
+        if begin is not None and not _IN_WORD.match(lower_text, end) and (not terms or start >= terms[-1][1]):
+            terms.append((begin, end, lower_text[start:end]))
+    return tuple(terms)
 
 
 def _word_begin(text: str, start: int) -> int | None:
-    """Start of the word that contains the term, prefixed letters included; None where it is a part of another word."""
+    """Start of the word that contains the term, prefixed letters included; None if the term is inside another word."""
     begin = start
-    while begin and start - begin <= _LONGEST_PREFIX and _IN_WORD.match(text, begin - 1):
+    while begin and start - begin <= _MAX_PREFIX_LETTERS and _IN_WORD.match(text, begin - 1):
         begin -= 1
     if begin == start:
         return begin

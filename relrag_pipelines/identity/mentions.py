@@ -20,18 +20,20 @@ from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import WORD, as_given, inflections, of_name, without_accents, words
 from relrag_pipelines.text.names.personal_name import parse
 
-_PREFIX = re.compile("|".join(one.name_prefix for one in languages.languages() if one.name_prefix) or "(?!)")
-"""what is written before a name, as part of the word"""
-_LONGEST_PREFIX = 5
-_FEWEST_BEHIND_PREFIX = 3
-"""letters of a name that may have a prefix: of shorter ones it would be found in common words, מה in למה"""
+_PREFIX = re.compile(
+    "|".join(language.name_prefix for language in languages.languages() if language.name_prefix) or "(?!)"
+)
+"""letters that are written before a name, as part of the word"""
+_MAX_PREFIX_LETTERS = 5
+_MIN_PREFIXED_LETTERS = 3
+"""letters of a name that may have a prefix; shorter names would match parts of common words, מה in למה"""
 _NEXT = re.compile(r"(?:[ \u00a0]|[-\u2010\u2011\u05be'’.]{1,2} ?)([^\W\d_]+)")
 _TITLE = re.compile(r"([^\s.]+)\.?\s$")
-_LONGEST_TITLE = 12
-_REMEMBERED = 1 << 13
-"""texts whose names are kept at hand; a month of most sources has fewer"""
-MOST_WORDS = 5
-"""words of a name that is looked for"""
+_MAX_TITLE_CHARS = 12
+_MAX_CACHED_TEXTS = 1 << 13
+"""texts whose names are cached; a month of most sources has fewer"""
+MAX_NAME_WORDS = 5
+"""words of a name; longer ones are not searched for"""
 
 
 class Mention(NamedTuple):
@@ -45,11 +47,11 @@ class Mention(NamedTuple):
     is_word: bool
     """the name is also a common word: it counts only for one who takes part"""
     is_subject: bool = True
-    """it stands as it is given; else it is inflected, or a possessive"""
+    """it is in the nominative; else it is inflected, or a possessive"""
 
 
 class _First(NamedTuple):
-    """What is known of a word that a name may begin with."""
+    """A word that names begin with."""
 
     most_words: int
     """of a name that begins with it"""
@@ -61,54 +63,68 @@ class _First(NamedTuple):
     is_subject: bool
 
 
+class _NameForms:
+    """The forms of names, each with the ids of its bearers."""
+
+    def __init__(self) -> None:
+        self.given: defaultdict[str, set[int]] = defaultdict(set)
+        self.cases: defaultdict[str, set[int]] = defaultdict(set)
+        self.whole: defaultdict[str, set[int]] = defaultdict(set)
+        self.family: defaultdict[str, set[int]] = defaultdict(set)
+        self.subjects: set[str] = set()
+
+    def add(self, name: str, person_id: int) -> None:
+        """Adds the forms of a name, unless it is a kin term, an organisation, or too long."""
+        name_words, parsed = words(name), parse(name)
+        if not name_words or len(name_words) > MAX_NAME_WORDS or parsed.is_kin or parsed.is_organisation:
+            return
+        first, last = name_words[0], name_words[-1]
+        if len(first) > 1:
+            self._add_forms(self.given, as_given(first), person_id)
+            self._add_forms(self.cases, inflections(first), person_id)
+        self.subjects |= {" ".join(form) for form in (name_words, tuple(map(without_accents, name_words)))}
+        if len(name_words) > 1:
+            self._add_forms(self.whole, map(" ".join, of_name(name_words)), person_id)
+            if len(last) > 1:
+                self._add_forms(self.family, as_given(last) | inflections(last), person_id)
+
+    def _add_forms(self, bearers: defaultdict[str, set[int]], forms: Iterable[str], person_id: int) -> None:
+        for form in forms:
+            bearers[form].add(person_id)
+
+
 class MentionFinder:
     """Finds the names of some people in texts."""
 
     def __init__(self, people: Mapping[int, Iterable[str]]) -> None:
         """`people`: the names of each person by id, as written."""
-        given: defaultdict[str, set[int]] = defaultdict(set)
-        cases: defaultdict[str, set[int]] = defaultdict(set)
-        whole: defaultdict[str, set[int]] = defaultdict(set)
-        family: defaultdict[str, set[int]] = defaultdict(set)
-        subjects: set[str] = set()
+        forms = _NameForms()
         for person_id, names in people.items():
             for name in names:
-                said, parsed = words(name), parse(name)
-                if not said or len(said) > MOST_WORDS or parsed.is_kin or parsed.is_organisation:
-                    continue
-                if len(said[0]) > 1:
-                    for form in as_given(said[0]):
-                        given[form].add(person_id)
-                    for form in inflections(said[0]):
-                        cases[form].add(person_id)
-                subjects |= {" ".join(form) for form in (said, tuple(map(without_accents, said)))}
-                for several in of_name(said) if len(said) > 1 else ():
-                    whole[" ".join(several)].add(person_id)
-                for form in as_given(said[-1]) | inflections(said[-1]) if len(said) > 1 and len(said[-1]) > 1 else ():
-                    family[form].add(person_id)
-        self._whole = {form: (tuple(sorted(ids)), form in subjects) for form, ids in whole.items()}
-        single = cases | given  # Petra is Petra where there is one, else a case of Petr
-        self._firsts = _firsts(single, family, whole, cases.keys() - given.keys())
-        # a text is read for who is named and for what it says of them, a subject once for each message of its chat
-        self._remembered: dict[str, tuple[Mention, ...]] = {}
+                forms.add(name, person_id)
+        self._whole = {form: (tuple(sorted(ids)), form in forms.subjects) for form, ids in forms.whole.items()}
+        single = forms.cases | forms.given  # Petra is Petra if there is one, else a case of Petr
+        self._firsts = _firsts(single, forms.family, forms.whole, forms.cases.keys() - forms.given.keys())
+        # texts are searched more than once: for mentions and for statements, and subjects with each message of a chat
+        self._cache: dict[str, tuple[Mention, ...]] = {}
         beginnings = _shortest(self._firsts)
         self._automaton = AhoCorasick(beginnings, implementation=Implementation.DFA) if beginnings else None
 
     def find(self, text: str) -> tuple[Mention, ...]:
         """Every name in a text in NFC, in order; of overlapping ones the longest."""
-        found = self._remembered.get(text)
-        if found is None:
-            if len(self._remembered) >= _REMEMBERED:
-                self._remembered.clear()  # the order that lru_cache keeps costs a tenth of the search
-            found = self._remembered[text] = self._find(text)
-        return found
+        mentions = self._cache.get(text)
+        if mentions is None:
+            if len(self._cache) >= _MAX_CACHED_TEXTS:
+                self._cache.clear()  # the order that lru_cache maintains costs a tenth of the search
+            mentions = self._cache[text] = self._find(text)
+        return mentions
 
     def _find(self, text: str) -> tuple[Mention, ...]:
-        found: list[Mention] = []
-        behind = 0
+        mentions: list[Mention] = []
+        last_end = 0
         hits = self._automaton.find_matches_as_indexes(text, overlapping=True) if self._automaton else ()
         for _, start, end in hits:
-            if start < behind:
+            if start < last_end:
                 continue
             if rest := WORD.match(text, end) if text[end : end + 1].isalpha() else None:
                 end = rest.end()
@@ -116,14 +132,17 @@ class MentionFinder:
             if first is None or (start and text[start - 1].isalnum() and not _has_prefix(text, start, end)):
                 continue
             if mention := self._mention_at(text, start, end, first):
-                found.append(mention)
-                behind = mention.end
-        return tuple(found)
+                mentions.append(mention)
+                last_end = mention.end
+        return tuple(mentions)
 
     def people(self, text: str, present: Collection[int] = ()) -> set[int]:
-        """Who is mentioned: by a name that nobody else bears, or that only one of those present bears."""
-        found = self.find(text)  # mostly nobody
-        return {one for mention in found if (one := certain_person(mention, present)) is not None} if found else set()
+        """The people whom a text certainly mentions: by a name that nobody else has, or nobody else present."""
+        mentions = self.find(text)
+        if not mentions:  # most texts
+            return set()
+        people = (certain_person(mention, present) for mention in mentions)
+        return {person_id for person_id in people if person_id is not None}
 
     def _mention_at(self, text: str, start: int, end: int, first: _First) -> Mention | None:
         """The longest name that begins with the word from `start` to `end`, if one does."""
@@ -146,25 +165,25 @@ class MentionFinder:
 
 
 def certain_person(mention: Mention, present: Collection[int] = ()) -> int | None:
-    """The person whom a name means: who alone bears it of those present, or of all; None where that is not certain."""
-    here = [one for one in mention.person_ids if one in present]
-    if len(here) == 1:
-        return here[0]
+    """The person whom a name means: the only bearer among those present, or of all; None if that is not certain."""
+    present_ids = [person_id for person_id in mention.person_ids if person_id in present]
+    if len(present_ids) == 1:
+        return present_ids[0]
     return mention.person_ids[0] if len(mention.person_ids) == 1 and not mention.is_word else None
 
 
 def _has_title(text: str, start: int) -> bool:
-    """Whether `Dr.`, `pan` or `Mrs` stands before a name, so that a family name alone is one."""
-    before = _TITLE.search(text, max(0, start - _LONGEST_TITLE), start)
-    return before is not None and tables.plain(before[1]) in tables.before_family_names()
+    """Whether `Dr.`, `pan` or `Mrs` is before a name, so that a family name alone counts."""
+    title = _TITLE.search(text, max(0, start - _MAX_TITLE_CHARS), start)
+    return title is not None and tables.plain(title[1]) in tables.before_family_names()
 
 
 def _has_prefix(text: str, start: int, end: int) -> bool:
-    """Whether what stands before a name, up to the beginning of the word, is written so before names."""
-    if end - start < _FEWEST_BEHIND_PREFIX or not PREFIXED_LETTER.match(text, start):
+    """Whether the letters before a name, from the beginning of the word, are a prefix."""
+    if end - start < _MIN_PREFIXED_LETTERS or not PREFIXED_LETTER.match(text, start):
         return False
     begin = start
-    while begin and start - begin <= _LONGEST_PREFIX and text[begin - 1].isalnum():
+    while begin and start - begin <= _MAX_PREFIX_LETTERS and text[begin - 1].isalnum():
         begin -= 1
     return _PREFIX.fullmatch(text, begin, start) is not None
 
@@ -172,7 +191,7 @@ def _has_prefix(text: str, start: int, end: int) -> bool:
 def _firsts(
     single: Mapping[str, set[int]], family: Mapping[str, set[int]], whole: Iterable[str], inflected: Collection[str]
 ) -> dict[str, _First]:
-    """What is known of each word that a name may begin with, of one word or of several."""
+    """Each first word of names of one or more words."""
     lengths: dict[str, int] = {}
     for form in whole:
         first, *rest = form.split(" ")
@@ -191,8 +210,8 @@ def _firsts(
 
 def _shortest(forms: Iterable[str]) -> list[str]:
     """The forms without those that begin with another: the automaton has to find only where a name may begin."""
-    found: list[str] = []
+    shortest: list[str] = []
     for form in sorted(forms):
-        if not found or not form.startswith(found[-1]):
-            found.append(form)
-    return found
+        if not shortest or not form.startswith(shortest[-1]):
+            shortest.append(form)
+    return shortest

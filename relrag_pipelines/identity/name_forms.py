@@ -6,7 +6,7 @@ import functools
 import unicodedata
 from collections.abc import Iterable
 
-from relrag_pipelines.identity.mentions import MOST_WORDS
+from relrag_pipelines.identity.mentions import MAX_NAME_WORDS
 from relrag_pipelines.identity.resolve import ResolvedPerson
 from relrag_pipelines.records import GivenForm, PersonName
 from relrag_pipelines.text.analyzer import PREFIXED, only_function_words
@@ -18,7 +18,7 @@ from relrag_pipelines.text.names.spelling import skeletons
 
 _SOUND = "~"
 """begins a form that is how a word sounds"""
-_LONGEST_PREFIX, _FEWEST = 5, 3
+_MAX_PREFIX_LETTERS, _MIN_LETTERS = 5, 3
 """letters that are written before a name as part of the word, and letters of a name that has some"""
 _PREFIXES = frozenset(PREFIXED)
 
@@ -26,48 +26,54 @@ _PREFIXES = frozenset(PREFIXED)
 def person_names(person: ResolvedPerson) -> list[PersonName]:
     """Rows of person_names for all names of a person."""
     names = {claim.value for entry in person.entries for claim in entry.names}
-    found = {form for name in names for form in forms_of(name)}
-    return [PersonName(form, person.person_id, rank) for form, rank in sorted(found)]
+    forms = {form for name in names for form in forms_of(name)}
+    return [PersonName(form, person.person_id, rank) for form, rank in sorted(forms)]
 
 
 @functools.lru_cache(1 << 15)
 def forms_of(name: str) -> frozenset[tuple[str, str]]:
     """A name as a whole, its given and its family name, each with its rank; none of what is no name of a person."""
-    said, parsed = _name_words(name), parse(name)
-    if not said:
+    name_words, parsed = _name_words(name), parse(name)
+    if not name_words:
         return frozenset()
-    found = {(_plain(said), "whole"), (_plain(said[:1]), "given")}
-    if len(said) > 1:
-        found.add((_plain(said[-1:]), "family"))
-    return frozenset(found | {(former, "family") for former in parsed.former})
+    forms = {(_plain(name_words), "whole"), (_plain(name_words[:1]), "given")}
+    if len(name_words) > 1:
+        forms.add((_plain(name_words[-1:]), "family"))
+    return frozenset(forms | {(former, "family") for former in parsed.former})
 
 
 def given_forms(names: Iterable[str]) -> list[GivenForm]:
     """Rows of given_forms for the given names of all these names, and the cases of the family names."""
-    found: set[tuple[str, str, str]] = set()
-    every = [said for name in names if (said := _name_words(name))]
-    for family in {said[-1] for said in every if len(said) > 1}:
-        plain = tables.plain(family)
-        found |= {(form, plain, "case") for one in inflections(family) if (form := tables.plain(one)) != plain}
-    for given in {said[0] for said in every}:
+    rows: set[tuple[str, str, str]] = set()
+    every_name = [name_words for name_words in map(_name_words, names) if name_words]
+    for family in {name_words[-1] for name_words in every_name if len(name_words) > 1}:
+        rows |= _cases(family)
+    for given in {name_words[0] for name_words in every_name}:
         plain = tables.plain(given)
-        found |= {(form, plain, "case") for one in inflections(given) if (form := tables.plain(one)) != plain}
-        found |= {(full, plain, "short") for full in stands_for(plain)}
-        found |= {(key, plain, "sound") for key in _sounds(plain)}
-    return [GivenForm(*one) for one in sorted(found)]
+        rows |= _cases(given)
+        rows |= {(full, plain, "short") for full in stands_for(plain)}
+        rows |= {(key, plain, "sound") for key in _sounds(plain)}
+    return [GivenForm(*row) for row in sorted(rows)]
+
+
+def _cases(word: str) -> set[tuple[str, str, str]]:
+    """Rows for the cases of a word of a name that differ from it."""
+    plain = tables.plain(word)
+    forms = {tables.plain(form) for form in inflections(word)} - {plain}
+    return {(form, plain, "case") for form in forms}
 
 
 def question_forms(text: str, *, sounds: bool, is_name: bool = False) -> set[str]:
     """The forms under which the tables have names that a text may hold; with `sounds` in any script and spelling.
 
-    With `is_name` the text is a name, and each word a part of it: so may `Or` be, which is none in a sentence.
+    With `is_name` the text is a name, and each word a part of it, even `Or`, which is no name in a sentence.
     """
-    named = beginnings([text])
-    words = named | {tables.plain(word) for word in text.split()}
+    first_words = beginnings([text])
+    words = first_words | {tables.plain(word) for word in text.split()}
     if not sounds:
         return words
     # one consonant is that of many words, so it counts only where a word may be a name
-    short = {word for word in named if is_name or not only_function_words(word)}
+    short = {word for word in first_words if is_name or not only_function_words(word)}
     return words | {key for word in words for key in _sounds(word) if word in short or len(key) > len(_SOUND) + 1}
 
 
@@ -79,12 +85,12 @@ def _sounds(word: str) -> set[str]:
 
 def _name_words(name: str) -> tuple[str, ...]:
     """The words of a name that is looked for."""
-    said, parsed = words(name), parse(name)
-    return () if len(said) > MOST_WORDS or parsed.is_kin or parsed.is_organisation else said
+    name_words, parsed = words(name), parse(name)
+    return () if len(name_words) > MAX_NAME_WORDS or parsed.is_kin or parsed.is_organisation else name_words
 
 
-def _plain(said: Iterable[str]) -> str:
-    return " ".join(map(tables.plain, said))
+def _plain(name_words: Iterable[str]) -> str:
+    return " ".join(map(tables.plain, name_words))
 
 
 def beginnings(texts: Iterable[str]) -> set[str]:
@@ -94,17 +100,17 @@ def beginnings(texts: Iterable[str]) -> set[str]:
         pieces.update(text.split())
     # most words of a Latin text are written small, and begin no name
     may_begin = (piece for piece in pieces if not (piece.isascii() and piece.islower()))
-    found = set(WORD.findall(unicodedata.normalize("NFC", " ".join(may_begin))))
-    return set().union(*map(_beginnings, found))
+    capitalised = set(WORD.findall(unicodedata.normalize("NFC", " ".join(may_begin))))
+    return set().union(*map(_beginnings, capitalised))
 
 
 @functools.lru_cache(1 << 16)
 def _beginnings(word: str) -> frozenset[str]:
     if word[0].islower():
         return frozenset()
-    found = {word}
-    for cut in range(1, min(_LONGEST_PREFIX, len(word) - _FEWEST) + 1):
+    beginnings = {word}
+    for cut in range(1, min(_MAX_PREFIX_LETTERS, len(word) - _MIN_LETTERS) + 1):
         if word[cut - 1] not in _PREFIXES:
             break
-        found.add(word[cut:])
-    return frozenset(map(tables.plain, found))
+        beginnings.add(word[cut:])
+    return frozenset(map(tables.plain, beginnings))

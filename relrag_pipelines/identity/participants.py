@@ -1,6 +1,6 @@
-"""Who appears in a record, in what role: the claims that people are built from.
+"""Extracts the people of records with their roles: the claims that people are built from.
 
-The keyed value of a phone or an address is the one that stands in its pseudonym, so that channels join on it.
+The keyed value of a phone or an address is that of its pseudonym, so that channels can be joined on it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _GROUP = re.compile(r"[\w.-]+@g\.us", re.ASCII)
 _NUMBER = re.compile(
     "^\\(?\\d(?:[\\s().\\-_/\u2010-\u2015]{0,3}\\d){6,14}$|(?<![\\w@.])\\(?\\d(?:[\\s().\\-]{0,3}\\d){8,14}(?![\\w@.])"
 )
-"""a number that no form tells of, by itself or of nine digits beside a name"""
+"""a number in no known form: alone, or of nine or more digits next to a name"""
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _AROUND_NAMES = " \t\n\u00a0\u202f\"'<>()[],;:~-\u2013\u2014|/"
 _ROLE_WORDS = """
@@ -42,13 +42,13 @@ _ROLE_WORDS = """
     misrad sherut
 """
 _ROLES = frozenset(_ROLE_WORDS.split())
-"""local parts of addresses behind which stands an office or a program, without dots and hyphens"""
-_FEWEST_DIGITS = 7
-"""of a phone that may name somebody; shorter ones are as often part of a name"""
+"""local parts of addresses of offices and programs, without dots and hyphens"""
+_MIN_DIGITS = 7
+"""digits of a phone number of a person; shorter numbers are as often part of a name"""
 
 
 class ParsedIdentifier(NamedTuple):
-    """One thing that a string says about who somebody is."""
+    """An identifier of a person in a string."""
 
     kind: str
     """name, phone, email or whatsapp"""
@@ -65,55 +65,53 @@ def extract_identifiers(records: pa.Table, redactor: PIIRedactor, keys: Keys, ch
 
     @functools.cache
     def claims(text: str, policy: str, name: str) -> tuple[str, list[tuple[str, str, str, bool]]]:
-        said = parse_identifiers(text, name, redactor.regions)
-        entry = keys.pseudonym("entry", "\n".join(f"{one.kind} {one.normalised}" for one in said))
+        identifiers = parse_identifiers(text, name, redactor.regions)
+        entry = keys.pseudonym("entry", "\n".join(f"{part.kind} {part.normalised}" for part in identifiers))
         try:
-            return entry, [
-                (
-                    one.kind,
-                    _redacted_value(one, redactor, policy),
-                    keys.pseudonym(one.kind, one.normalised),
-                    one.kind == "email" and is_role_address(one.normalised),
-                )
-                for one in said
-            ]
+            return entry, [_claim(identifier, redactor, keys, policy) for identifier in identifiers]
         except RedactionError:
             return entry, []
 
-    found: dict[tuple[str, str, str, str, str], Identifier] = {}
-    for asset_id, rag_source_type, *mentioned in zip(*(records[name].to_pylist() for name in _COLUMNS), strict=True):
+    rows: dict[tuple[str, str, str, str, str], Identifier] = {}
+    for asset_id, rag_source_type, *people in zip(*(records[name].to_pylist() for name in _COLUMNS), strict=True):
         policy = channel_of(rag_source_type, channel)
         declared = record_type(rag_source_type)
-        for role, text, person_id in _people_of_record(*mentioned):
-            entry, said = claims(text, policy, declared.identifier)
+        for role, text, person_id in _people_of_record(*people):
+            entry, entry_claims = claims(text, policy, declared.identifier)
             entry = asset_id if declared.card and role == "owner" else entry
-            for kind, value, keyed, shared in said:
+            for kind, value, keyed, shared in entry_claims:
                 key = (asset_id, role, kind, keyed, entry)
-                if key not in found or found[key].person_id is None:
-                    found[key] = Identifier(asset_id, role, kind, value, keyed, person_id, entry, shared)
-    rows = [found[key] for key in sorted(found)]
-    return to_table(rows, Identifier) if rows else arrow_schema(Identifier).empty_table()
+                if key not in rows or rows[key].person_id is None:
+                    rows[key] = Identifier(asset_id, role, kind, value, keyed, person_id, entry, shared)
+    ordered = [rows[key] for key in sorted(rows)]
+    return to_table(ordered, Identifier) if ordered else arrow_schema(Identifier).empty_table()
+
+
+def _claim(identifier: ParsedIdentifier, redactor: PIIRedactor, keys: Keys, policy: str) -> tuple[str, str, str, bool]:
+    """Kind, value as the policy allows, keyed value, and whether it is the address of an office or a program."""
+    kind, normalised = identifier.kind, identifier.normalised
+    is_shared = kind == "email" and is_role_address(normalised)
+    return kind, _redacted_value(identifier, redactor, policy), keys.pseudonym(kind, normalised), is_shared
 
 
 _COLUMNS = ("asset_id", "rag_source_type", "from", "to", "participants", "people")
 
 
 def names_in(records: pa.Table, regions: tuple[str, ...] = ()) -> set[ParsedIdentifier]:
-    """All that private records say of who somebody is."""
-    found: set[ParsedIdentifier] = set()
-    for _, rag_source_type, *mentioned in zip(*(records[name].to_pylist() for name in _COLUMNS), strict=True):
+    """The identifiers of all people in private records."""
+    identifiers: set[ParsedIdentifier] = set()
+    for _, rag_source_type, *people in zip(*(records[name].to_pylist() for name in _COLUMNS), strict=True):
         kind = record_type(rag_source_type).identifier
-        found.update(
-            one for _, text, _ in _people_of_record(*mentioned) for one in parse_identifiers(text, kind, regions)
-        )
-    return found
+        for _, text, _ in _people_of_record(*people):
+            identifiers.update(parse_identifiers(text, kind, regions))
+    return identifiers
 
 
 def parse_identifiers(text: str, name_kind: str = "name", regions: tuple[str, ...] = ()) -> list[ParsedIdentifier]:
-    """What a sender or recipient as written says: addresses, phone numbers, a name.
+    """The identifiers in a sender or recipient as written: addresses, phone numbers, a name.
 
-    A name is an identifier of kind `name_kind`: in a chat one of its own. `regions` are the countries that a number
-    without a code is of, the likeliest first.
+    A name is an identifier of kind `name_kind`, which depends on the record type. `regions` are the countries of
+    numbers without a country code, the likeliest first.
     """
     text = _MARKS.sub("", text).strip()
     if account := _JID.fullmatch(text):
@@ -122,18 +120,24 @@ def parse_identifiers(text: str, name_kind: str = "name", regions: tuple[str, ..
         return []
     addresses = emails.find(text)
     if len(addresses) > 1:
-        return [one for pair in getaddresses([text]) for one in parse_identifiers(" ".join(pair), name_kind, regions)]
-    found = [ParsedIdentifier("email", text[a:b], emails.normalise(text[a:b])) for a, b, _ in addresses]
+        parts = (" ".join(pair) for pair in getaddresses([text]))
+        return [identifier for part in parts for identifier in parse_identifiers(part, name_kind, regions)]
+    identifiers = [ParsedIdentifier("email", text[a:b], emails.normalise(text[a:b])) for a, b, _ in addresses]
     rest = _blank_out(text, addresses)
-    numbers = [one for one in phones.find(rest, regions) if _is_long_enough(rest[one.start : one.end])] or [
-        Span(*match.span(), 1.0) for match in _NUMBER.finditer(false_positives.mask_false_positives(rest))
-    ]
-    found += [ParsedIdentifier("phone", rest[a:b], phones.normalise(rest[a:b], regions)) for a, b, _ in numbers]
+    numbers = _numbers(rest, regions)
+    identifiers += [ParsedIdentifier("phone", rest[a:b], phones.normalise(rest[a:b], regions)) for a, b, _ in numbers]
     name = " ".join(_blank_out(rest, numbers).split()).strip(_AROUND_NAMES)
     name += ")" if name.rfind("(") > name.rfind(")") else ""  # Dougal (electrician)
     if any(map(str.isalpha, name)):
-        found.append(ParsedIdentifier(name_kind, name, unicodedata.normalize("NFKC", name).casefold()))
-    return found
+        identifiers.append(ParsedIdentifier(name_kind, name, unicodedata.normalize("NFKC", name).casefold()))
+    return identifiers
+
+
+def _numbers(text: str, regions: tuple[str, ...]) -> list[Span]:
+    """The phone numbers in a text; if there are none, long numbers of any form."""
+    numbers = [span for span in phones.find(text, regions) if _is_long_enough(text[span.start : span.end])]
+    masked = "" if numbers else false_positives.mask_false_positives(text)
+    return numbers or [Span(*match.span(), 1.0) for match in _NUMBER.finditer(masked)]
 
 
 def is_role_address(address: str) -> bool:
@@ -143,23 +147,24 @@ def is_role_address(address: str) -> bool:
     return plain in _ROLES or plain.startswith(("noreply", "donotreply", "mailerdaemon"))
 
 
-def _redacted_value(one: ParsedIdentifier, redactor: PIIRedactor, policy: str) -> str:
-    """The value as the policy allows; what names somebody by a number is a phone, however it looks."""
-    value = escape_lookalikes(one.value)
-    return redactor.redact(value, policy, [value]) if one.kind == "phone" else redactor.redact(value, policy)
+def _redacted_value(identifier: ParsedIdentifier, redactor: PIIRedactor, policy: str) -> str:
+    """The value as the policy allows; the number of a person is redacted as a phone, whatever its form."""
+    value = escape_lookalikes(identifier.value)
+    return redactor.redact(value, policy, [value]) if identifier.kind == "phone" else redactor.redact(value, policy)
 
 
 def _account(account: re.Match[str]) -> list[ParsedIdentifier]:
     """The account, and the phone number that it is, unless it is one of those that hide it."""
     jid = f"{account['user']}@{'lid' if account['server'] == 'lid' else 's.whatsapp.net'}".lower()
-    found = [ParsedIdentifier("whatsapp", jid, jid)]
+    identifiers = [ParsedIdentifier("whatsapp", jid, jid)]
     if account["server"] != "lid" and account["user"].isdigit():
-        found.append(ParsedIdentifier("phone", f"+{account['user']}", phones.normalise(f"+{account['user']}")))
-    return found
+        number = f"+{account['user']}"
+        identifiers.append(ParsedIdentifier("phone", number, phones.normalise(number)))
+    return identifiers
 
 
 def _is_long_enough(number: str) -> bool:
-    return sum(map(str.isdecimal, number)) >= _FEWEST_DIGITS or number.startswith("*")
+    return sum(map(str.isdecimal, number)) >= _MIN_DIGITS or number.startswith("*")
 
 
 def _blank_out(text: str, spans: list[Any]) -> str:

@@ -1,7 +1,7 @@
-"""Ids of people: given once, kept over re-runs, rebuilds and merges.
+"""Ids of people: allocated once, stable over runs, rebuilds and merges.
 
-An id belongs to anchors. A group of anchors has the smallest id that was given to one of them, unless a group that had
-it earlier holds it still; the others are ids that somebody had, and lead to the group.
+An id belongs to anchors. A group of anchors has the smallest id that was allocated to one of them, unless an earlier
+group still has it; the other ids are former ids that lead to the group.
 """
 
 from __future__ import annotations
@@ -14,109 +14,125 @@ from relrag_pipelines.identity.journal_statements import FIRST_ID, Allocation, E
 
 
 def allocate(
-    members: Mapping[str, Sequence[str]], said: Sequence[Entry]
+    members: Mapping[str, Sequence[str]], statements: Sequence[Entry]
 ) -> tuple[dict[str, int], list[Allocation], dict[int, int]]:
-    """The id of each group, what has to be given, and of all ids known the one of the group that they lead to."""
-    given, since, used = _allocated(said)
+    """The id of each group, the new allocations, and a map from every id to that of the group that it leads to."""
+    allocated, first_numbers, used = _allocated(statements)
     pins = {root: _pins(nodes) for root, nodes in members.items()}
-    used |= {pin for found in pins.values() for pin in found}
+    used |= {pin for root_pins in pins.values() for pin in root_pins}
     fresh = (number for number in itertools.count(FIRST_ID) if number not in used)
-    never = max(since.values(), default=0) + 1
-
-    def earliest(root: str) -> tuple[bool, int, str]:
-        nodes = members[root]
-        return not pins[root], min((since.get(node, never) for node in nodes), default=never), min(nodes)
-
     ids: dict[str, int] = {}
-    known: dict[int, int] = {}
+    group_ids: dict[int, int] = {}
     taken: set[int] = set()
     allocations = []
-    for root in sorted(members, key=earliest):
+    for root in _earliest_first(members, pins, first_numbers):
         anchors = [node for node in members[root] if not node.startswith("entry:")]
-        had = {given[anchor] for anchor in anchors if anchor in given}
-        free = sorted(pins[root]) or sorted(had - taken)
+        former = {allocated[anchor] for anchor in anchors if anchor in allocated}
+        free = sorted(pins[root]) or sorted(former - taken)
         own = free[0] if free else next(fresh)
         taken.add(own)
         ids[root] = own
-        # what was given to a group that has since been joined to this one keeps its id, in case they part again
-        elsewhere = (had & taken) - {own} - pins[root]
-        new = tuple(anchor for anchor in anchors if anchor not in given or given[anchor] in elsewhere)
+        # anchors of a group that has since been joined to this one keep their id, in case the groups part again
+        elsewhere = (former & taken) - {own} - pins[root]
+        new = tuple(anchor for anchor in anchors if anchor not in allocated or allocated[anchor] in elsewhere)
         if new:
             allocations.append(Allocation(own, new))
-        for one in had | pins[root] | {own}:
-            known.setdefault(one, own)
-    return ids, allocations, known | {own: own for own in taken}
+        for person_id in former | pins[root] | {own}:
+            group_ids.setdefault(person_id, own)
+    return ids, allocations, group_ids | {own: own for own in taken}
 
 
-def _allocated(said: Sequence[Entry]) -> tuple[dict[str, int], dict[str, int], set[int]]:
-    """By anchor the id that it has and the entry that first gave it one; and all ids that were ever given."""
-    given: dict[str, int] = {}
-    since: dict[str, int] = {}
+def _earliest_first(
+    members: Mapping[str, Sequence[str]], pins: Mapping[str, set[int]], first_numbers: Mapping[str, int]
+) -> list[str]:
+    """The groups, those with pinned ids first, then by the first allocation to one of their anchors."""
+    never = max(first_numbers.values(), default=0) + 1
+
+    def key(root: str) -> tuple[bool, int, str]:
+        nodes = members[root]
+        return not pins[root], min((first_numbers.get(node, never) for node in nodes), default=never), min(nodes)
+
+    return sorted(members, key=key)
+
+
+def _allocated(statements: Sequence[Entry]) -> tuple[dict[str, int], dict[str, int], set[int]]:
+    """Anchor -> its id; anchor -> number of the entry that first allocated an id to it; all allocated ids."""
+    allocated: dict[str, int] = {}
+    first_numbers: dict[str, int] = {}
     used: set[int] = set()
-    for entry in said:
+    for entry in statements:
         if isinstance(entry.statement, Allocation):
             used.add(entry.statement.person_id)
             for anchor in entry.statement.anchors:
-                given[anchor] = entry.statement.person_id
-                since.setdefault(anchor, entry.number)
-    return given, since, used
+                allocated[anchor] = entry.statement.person_id
+                first_numbers.setdefault(anchor, entry.number)
+    return allocated, first_numbers, used
 
 
-def with_merged_ids(known: Mapping[int, int], said: Sequence[Entry]) -> dict[int, int]:
-    """`known` with the ids of merged people of whom no anchor is left: they lead to those they were merged with.
+def with_merged_ids(group_ids: Mapping[int, int], statements: Sequence[Entry]) -> dict[int, int]:
+    """`group_ids` with merged ids that have no anchor left: they lead to the people that they were merged with.
 
-    What the owner said of the merged person is said of the one id or the other, and holds for who is left. Whom a
-    later split parted is nobody's.
+    Statements of the owner may use any of the merged ids, and hold for the person who is left. Ids that a later split
+    parted from that person are left out.
     """
     anchors: defaultdict[int, set[str]] = defaultdict(set)
-    for anchor, person_id in _allocated(said)[0].items():
+    for anchor, person_id in _allocated(statements)[0].items():
         anchors[person_id].add(anchor)
-    found = dict(known)
-    for entry in said:
+    merged = dict(group_ids)
+    for entry in statements:
         if not isinstance(entry.statement, Merge):
             continue
         ids = (entry.statement.into, *entry.statement.others)
-        left = next((one for one in ids if one in found), None)
-        if left is None:
+        survivor = next((person_id for person_id in ids if person_id in merged), None)
+        if survivor is None:
             continue
-        for one in ids:
-            if not any(_parts(split, anchors[left], anchors[one]) for split in _splits_after(entry, said)):
-                found.setdefault(one, found[left])
-    return found
+        for person_id in ids:
+            splits = _splits_after(entry, statements)
+            if not any(_separates(split, anchors[survivor], anchors[person_id]) for split in splits):
+                merged.setdefault(person_id, merged[survivor])
+    return merged
 
 
 def merge_groups(
-    ids: Mapping[str, int], members: Mapping[str, Sequence[str]], known: Mapping[int, int], said: Sequence[Entry]
+    ids: Mapping[str, int],
+    members: Mapping[str, Sequence[str]],
+    group_ids: Mapping[int, int],
+    statements: Sequence[Entry],
 ) -> dict[int, int]:
-    """The id of each group -> the id that it has after the owner's merges; a later split keeps groups apart."""
+    """The id of each group -> its id after the owner's merges; a later split keeps groups apart."""
     survivors = {own: own for own in ids.values()}
-    root_of = {own: root for root, own in ids.items()}
-    for entry in said:
+    roots = {own: root for root, own in ids.items()}
+
+    def nodes_of(survivor: int) -> set[str]:
+        groups = [own for own, merged in survivors.items() if merged == survivor]
+        return {node for own in groups for node in members[roots[own]]}
+
+    for entry in statements:
         if not isinstance(entry.statement, Merge):
             continue
-        splits = _splits_after(entry, said)
-        into = known.get(entry.statement.into)
-        for other in map(known.get, entry.statement.others):
+        splits = _splits_after(entry, statements)
+        into = group_ids.get(entry.statement.into)
+        for other in map(group_ids.get, entry.statement.others):
             if into is None or other is None:
                 continue
-            keep, gone = survivors[into], survivors[other]
-            mine, theirs = (
-                {node for own, now in survivors.items() if now == one for node in members[root_of[own]]}
-                for one in (keep, gone)
-            )
-            if keep == gone or any(_parts(split, mine, theirs) for split in splits):
+            survivor, merged = survivors[into], survivors[other]
+            nodes, merged_nodes = nodes_of(survivor), nodes_of(merged)
+            if survivor == merged or any(_separates(split, nodes, merged_nodes) for split in splits):
                 continue
-            survivors = {own: keep if now == gone else now for own, now in survivors.items()}
+            survivors |= {own: survivor for own, former in survivors.items() if former == merged}
     return survivors
 
 
-def _splits_after(merge: Entry, said: Sequence[Entry]) -> list[Split]:
-    return [one.statement for one in said if isinstance(one.statement, Split) and one.number > merge.number]
+def _splits_after(merge: Entry, statements: Sequence[Entry]) -> list[Split]:
+    return [
+        entry.statement for entry in statements if isinstance(entry.statement, Split) and entry.number > merge.number
+    ]
 
 
-def _parts(split: Split, mine: set[str], theirs: set[str]) -> bool:
+def _separates(split: Split, nodes: set[str], others: set[str]) -> bool:
+    """Whether a split has nodes of the two groups on different sides."""
     out, stay = set(split.out), set(split.stay)
-    return bool((mine & out and theirs & stay) or (mine & stay and theirs & out))
+    return bool((nodes & out and others & stay) or (nodes & stay and others & out))
 
 
 def _pins(nodes: Sequence[str]) -> set[int]:

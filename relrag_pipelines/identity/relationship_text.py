@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-MOST_NOTES = 1000
+MAX_NOTES_CHARS = 1000
 """characters of the notes together"""
 
 
@@ -38,12 +38,12 @@ _PAIRS = {
 }
 
 
-def _words(said: str) -> RelationshipWords:
-    a1, a2, a3, a4, a5, p1, p2, p3, p4, p5 = said.split()
+def _words(text: str) -> RelationshipWords:
+    a1, a2, a3, a4, a5, p1, p2, p3, p4, p5 = text.split()
     return RelationshipWords((a1, a2, a3, a4, a5), (p1, p2, p3, p4, p5))
 
 
-WORDS: Mapping[str, RelationshipWords] = MappingProxyType({pair: _words(said) for pair, said in _PAIRS.items()})
+WORDS: Mapping[str, RelationshipWords] = MappingProxyType({pair: _words(text) for pair, text in _PAIRS.items()})
 """the words that Saturn has for the kinds of nodes at the two ends; DEFAULT is what relrag writes"""
 
 
@@ -59,7 +59,7 @@ def relationship_text(
 
     Raises ValueError for an attitude or a proximity that is not 1 to 5.
     """
-    noted = " ".join(note.strip() for note in notes if note.strip())[:MOST_NOTES].rstrip()
+    noted = " ".join(note.strip() for note in notes if note.strip())[:MAX_NOTES_CHARS].rstrip()
     parts = [
         (description or "").strip(),
         relationship_type,

@@ -1,7 +1,6 @@
-"""What the owner says of people, laid over what is read: facts, relationships, notes, in order.
+"""Applies the owner's statements about people to rows that were read: facts, relationships, notes, in order.
 
-Rows that a generation holds and rows that are being made take it alike, so that what was said after a generation was
-made can be laid over it.
+It works for rows of a published generation too, so that later statements take effect without a sync.
 """
 
 from __future__ import annotations
@@ -14,77 +13,82 @@ from relrag_pipelines.identity.relationship_text import relationship_text
 from relrag_pipelines.records import PersonFact, PersonRelationship
 
 JOURNAL = "journal:"
-"""how the source_ref of what the owner said begins; behind it stands the number of the entry"""
+"""prefix of the source_ref of the owner's statements, before the number of the entry"""
 Survivor = Callable[[int], int | None]
-"""who a person is now, by an id of that person; None where there is nobody"""
+"""id of a person -> the person's present id; None if there is none"""
 _FIELDS = ("description", "attitude", "proximity", "valid_from", "valid_to")
 Key = tuple[int, int, str]
 """from_person_id, to_person_id, relationship_type"""
 
 
 def key_of(row: PersonRelationship) -> Key:
-    """What tells one relationship from others."""
+    """The key of a relationship."""
     return row.from_person_id, row.to_person_id, row.relationship_type
 
 
 def merge_duplicates(rows: Iterable[PersonRelationship]) -> list[PersonRelationship]:
-    """One row for each relationship, of several that say the same the first, with what only the others know."""
-    found: dict[Key, PersonRelationship] = {}
+    """One row for each relationship: the first of several, with the fields and notes that only the others have."""
+    merged: dict[Key, PersonRelationship] = {}
     for row in rows:
-        known = found.get(key_of(row))
-        if known is None:
-            found[key_of(row)] = replace(row, notes=[*row.notes], further_source_refs=[*row.further_source_refs])
-            continue
-        for name in (*_FIELDS, "source_quote"):
-            if getattr(known, name) is None:
-                setattr(known, name, getattr(row, name))
-        known.notes += [note for note in row.notes if note not in known.notes]
-        if known.client_id != row.client_id:  # what another client's record says as well is not this one's alone
-            known.client_id = None
-        if row.source_ref not in (known.source_ref, *known.further_source_refs):
-            known.further_source_refs.append(row.source_ref)
-    return [found[key] for key in sorted(found)]
+        first = merged.get(key_of(row))
+        if first is None:
+            merged[key_of(row)] = replace(row, notes=[*row.notes], further_source_refs=[*row.further_source_refs])
+        else:
+            _add_to(first, row)
+    return [merged[key] for key in sorted(merged)]
+
+
+def _add_to(first: PersonRelationship, row: PersonRelationship) -> None:
+    """Adds to the first row of a relationship what only another has."""
+    for name in (*_FIELDS, "source_quote"):
+        if getattr(first, name) is None:
+            setattr(first, name, getattr(row, name))
+    first.notes += [note for note in row.notes if note not in first.notes]
+    if first.client_id != row.client_id:  # a relationship in records of two clients belongs to neither alone
+        first.client_id = None
+    if row.source_ref not in (first.source_ref, *first.further_source_refs):
+        first.further_source_refs.append(row.source_ref)
 
 
 def relationships(
-    rows: Iterable[PersonRelationship], said: Iterable[Entry], survivor: Survivor
+    rows: Iterable[PersonRelationship], entries: Iterable[Entry], survivor: Survivor
 ) -> list[PersonRelationship]:
-    """The relationships with what the owner says of them, ordered by their key."""
-    found = {key_of(row): row for row in rows}
-    for entry in said:
-        one = entry.statement
-        if not isinstance(one, StatedRelationship | RelationshipNote):
+    """The relationships with the owner's statements applied, ordered by key."""
+    by_key = {key_of(row): row for row in rows}
+    for entry in entries:
+        statement = entry.statement
+        if not isinstance(statement, StatedRelationship | RelationshipNote):
             continue
-        ends = survivor(one.from_person_id), survivor(one.to_person_id)
-        if ends[0] is None or ends[1] is None or ends[0] == ends[1]:
+        from_, to = survivor(statement.from_person_id), survivor(statement.to_person_id)
+        if from_ is None or to is None or from_ == to:
             continue
-        key = (ends[0], ends[1], one.relationship_type)
-        if isinstance(one, RelationshipNote):
-            if key in found:
-                found[key] = replace(found[key], notes=[*found[key].notes, one.note], client_id=None)
-        elif one.deleted:
-            found.pop(key, None)
+        key = (from_, to, statement.relationship_type)
+        if isinstance(statement, RelationshipNote):
+            if key in by_key:
+                by_key[key] = replace(by_key[key], notes=[*by_key[key].notes, statement.note], client_id=None)
+        elif statement.deleted:
+            by_key.pop(key, None)
         else:
-            found[key] = _apply(found.get(key), key, one, f"{JOURNAL}{entry.number}")
-    return [found[key] for key in sorted(found)]
+            by_key[key] = _apply(by_key.get(key), key, statement, f"{JOURNAL}{entry.number}")
+    return [by_key[key] for key in sorted(by_key)]
 
 
-def _apply(known: PersonRelationship | None, key: Key, said: StatedRelationship, ref: str) -> PersonRelationship:
-    known = known or PersonRelationship(*key, source_ref=ref)
-    told = {name: value for name in _FIELDS if (value := getattr(said, name)) is not None}
-    earlier = [one for one in (known.source_ref, *known.further_source_refs) if one != ref]
-    return replace(known, **told, source_ref=ref, further_source_refs=earlier, confidence=1.0, client_id=None)
+def _apply(row: PersonRelationship | None, key: Key, statement: StatedRelationship, ref: str) -> PersonRelationship:
+    row = row or PersonRelationship(*key, source_ref=ref)
+    stated = {name: value for name in _FIELDS if (value := getattr(statement, name)) is not None}
+    earlier = [source for source in (row.source_ref, *row.further_source_refs) if source != ref]
+    return replace(row, **stated, source_ref=ref, further_source_refs=earlier, confidence=1.0, client_id=None)
 
 
-def facts(rows: Iterable[PersonFact], said: Iterable[Entry], survivor: Survivor) -> list[PersonFact]:
-    """The facts with what the owner says of people, ordered by their key."""
-    found = {(row.person_id, row.predicate, row.value, row.source_ref): row for row in rows}
-    for entry in said:
-        one = entry.statement
-        if isinstance(one, StatedFact) and (person_id := survivor(one.person_id)) is not None:
-            key = (person_id, one.predicate, one.value, f"{JOURNAL}{entry.number}")
-            found[key] = PersonFact(*key[:3], 1.0, key[3], None, one.valid_from, one.valid_to)
-    return [found[key] for key in sorted(found)]
+def facts(rows: Iterable[PersonFact], entries: Iterable[Entry], survivor: Survivor) -> list[PersonFact]:
+    """The facts with the owner's statements added, ordered by key."""
+    by_key = {(row.person_id, row.predicate, row.value, row.source_ref): row for row in rows}
+    for entry in entries:
+        fact = entry.statement
+        if isinstance(fact, StatedFact) and (person_id := survivor(fact.person_id)) is not None:
+            key = (person_id, fact.predicate, fact.value, f"{JOURNAL}{entry.number}")
+            by_key[key] = PersonFact(*key[:3], 1.0, key[3], None, fact.valid_from, fact.valid_to)
+    return [by_key[key] for key in sorted(by_key)]
 
 
 def embedded_text(row: PersonRelationship) -> str:

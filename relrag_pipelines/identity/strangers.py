@@ -1,4 +1,4 @@
-"""Names of people whom nobody knows, where a text can name nobody else: behind `my brother`, before `, my landlord`."""
+"""Finds names of unknown people next to kin terms and roles: behind `my brother`, before `, my landlord`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _NO_NAMES = frozenset(
         *("english", "german", "french", "spanish", "czech", "hebrew", "russian", "arabic"),
     }
 )
-_BEHIND = re.compile(
+_AFTER_NAME = re.compile(
     r"\s*(?:[.,;!)\n]|$)|['’]s\b| (?:is|was|has|had|will|can|could|would|comes?|came|says?|said|sends?|works?|lives?"
     r"|wants?|knows?|and|je|byla?|bude|má|může|chce|říkal?a?|přijede|pošle|pracuje|bydlí|a)\b"
 )
-"""what stands behind a name, where it is no given name that is known: else it may be any word with a capital"""
-_LONGEST = 60
+"""text behind a name that is no known given name: else it may be any word with a capital letter"""
+_MAX_NAME_CHARS = 60
 """characters before a phrase that may be a name"""
 
 
@@ -38,44 +38,49 @@ def with_strangers(text: str, mentions: Sequence[Mention]) -> list[Mention]:
     """The names in a text with those of strangers, who have no `person_ids`, in order."""
     if not kinship.may_name(text):
         return list(mentions)
-    found: dict[int, Mention] = {}
+    strangers: dict[int, Mention] = {}
     for phrase in kin_phrases(text, mentions):
-        for one in _adjacent_names(text, phrase):
-            if all(one.end <= other.start or one.start >= other.end for other in (*mentions, *found.values())):
-                found[one.start] = one
-    return sorted([*mentions, *found.values()])
+        for name in _adjacent_names(text, phrase):
+            if all(name.end <= other.start or name.start >= other.end for other in (*mentions, *strangers.values())):
+                strangers[name.start] = name
+    return sorted([*mentions, *strangers.values()])
 
 
 def _adjacent_names(text: str, phrase: KinPhrase) -> Iterator[Mention]:
-    """The names that stand beside a phrase, where somebody's name may stand."""
+    """The names next to a phrase."""
     for joint in (APPOSITION, COPULA):
-        place = joint.match(text, phrase.end)
-        while place and (one := name_at(text, place.end(), capital=bool(phrase.owner) and place.re is not COPULA)):
-            yield one
-            place = LIST_JOINT.match(text, one.end) if phrase.is_plural else None
+        yield from _names_after(text, phrase, joint)
     for of in (" of ", " של "):
-        if text.startswith(of, phrase.end) and (one := name_at(text, phrase.end + len(of), capital=False)):
-            yield one
+        if text.startswith(of, phrase.end) and (name := name_at(text, phrase.end + len(of), capital=False)):
+            yield name
     for pattern in (_BEFORE, _POSSESSIVE):
-        before = pattern.search(text, max(0, phrase.start - _LONGEST), phrase.start)
+        before = pattern.search(text, max(0, phrase.start - _MAX_NAME_CHARS), phrase.start)
         if before and is_given(before["name"]):
             yield Mention(before.start("name"), before.end("name"), (), False)
 
 
+def _names_after(text: str, phrase: KinPhrase, joint: re.Pattern[str]) -> Iterator[Mention]:
+    """The name that a joint connects with a phrase; behind a plural the whole list of names."""
+    match = joint.match(text, phrase.end)
+    while match and (name := name_at(text, match.end(), capital=bool(phrase.owner) and match.re is not COPULA)):
+        yield name
+        match = LIST_JOINT.match(text, name.end) if phrase.is_plural else None
+
+
 def name_at(text: str, start: int, *, capital: bool) -> Mention | None:
-    """The name that begins there: a given name, or with `capital` any other word that is written with one."""
+    """The name that begins there: a given name, or with `capital` any other word with a capital letter."""
     match = _NAME.match(text, start)
     if match is None or match[0][0].islower():
         return None
     first = match[0].split(" ")[0]
-    certain = capital and first.istitle() and _is_no_other_word(first)
-    if is_given(first) or first in nominatives() or (certain and (" " in match[0] or _BEHIND.match(text, match.end()))):
-        return Mention(start, start + _length(match[0]), (), False, first not in nominatives())
-    return None
+    is_name = is_given(first) or first in nominatives()
+    if not is_name and capital and first.istitle() and _is_no_other_word(first):
+        is_name = " " in match[0] or _AFTER_NAME.match(text, match.end()) is not None
+    return Mention(start, start + _length(match[0]), (), False, first not in nominatives()) if is_name else None
 
 
 def _length(name: str) -> int:
-    """Of a name without a word behind it that is none: `Šárka Malá Vám`."""
+    """Length of the name without trailing words that are no names: `Šárka Malá Vám`."""
     words = name.split(" ")
     while len(words) > 1 and not _is_no_other_word(words[-1]) and not is_given(words[-1]):
         words.pop()
@@ -83,10 +88,10 @@ def _length(name: str) -> int:
 
 
 def base_name(text: str, mention: Mention) -> str:
-    """The name of a stranger as it is given: of Barboru Malou it is Barbora Malá."""
+    """The name of a stranger in the nominative: of Barboru Malou it is Barbora Malá."""
     first, *more = text[mention.start : mention.end].split(" ")
     if first in nominatives() and gender_of(nominatives()[first]) == "f":
-        more = [re.sub("(?:ou|é)$", "á", one) for one in more]
+        more = [re.sub("(?:ou|é)$", "á", word) for word in more]
     return " ".join([nominatives().get(first, first), *more])
 
 
@@ -97,9 +102,7 @@ def is_given(name: str) -> bool:
 
 
 def _is_no_other_word(word: str) -> bool:
-    known = (stopwords.function_words(), _NO_NAMES, kinship.types_of_names())
-    return (
-        word.replace("-", "").isalpha()
-        and not PREFIXED_LETTER.match(word)
-        and all(tables.plain(word) not in words for words in known)
-    )
+    if not word.replace("-", "").isalpha() or PREFIXED_LETTER.match(word):
+        return False
+    other_words = (stopwords.function_words(), _NO_NAMES, kinship.types_of_names())
+    return all(tables.plain(word) not in words for words in other_words)

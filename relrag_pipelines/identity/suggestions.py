@@ -1,7 +1,7 @@
-"""Who may be the same person: candidates for the owner to judge, with the evidence and a score.
+"""Suggests pairs of people who may be the same person, with evidence and a score, for the owner to judge.
 
-No library for record linkage: what joins for sure needs none, and the rest is a matter of names in three scripts, for
-which a model would have to be trained on this one archive, and could not tell the owner why.
+No library for record linkage: certain identifiers need none, and the rest are names in three scripts, for which a
+model would have to be trained on this one archive, and could not give the owner its reasons.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from relrag_pipelines.text.names.likeness import Likeness, accounts, masculine, 
 from relrag_pipelines.text.names.personal_name import WrittenName
 from relrag_pipelines.text.names.spelling import skeletons
 
-LEAST = 0.2
-"""the score of the weakest that is suggested"""
+MIN_SCORE = 0.2
+"""score of the weakest suggestion"""
 _SAME_CONTACT = 0.35
-"""of two whose names do not fit, but who are reached in the same way: a family, or somebody with another name"""
-
-
-_MOST = 100
-"""of more people than these who share a name none is suggested for it: nobody judges so many pairs"""
+"""score of two people with a number or address in common whose names differ: a family, or one person"""
+_MAX_SHARING = 100
+"""names that more people share suggest no pairs, which would be too many to judge"""
+_MAX_CONTACT_USERS = 4
+"""numbers and addresses of more people suggest no pairs"""
 
 
 class Suggestion(NamedTuple):
@@ -38,19 +38,19 @@ class Suggestion(NamedTuple):
     evidence: tuple[str, ...]
 
 
-def suggest(people: Mapping[int, ResolvedPerson], least: float = LEAST) -> list[Suggestion]:
-    """Suggestions from the surest to the weakest."""
-    found: dict[tuple[int, int], Suggestion] = {}
+def suggest(people: Mapping[int, ResolvedPerson], least: float = MIN_SCORE) -> list[Suggestion]:
+    """Suggestions with a score of at least `least`, the surest first."""
+    suggestions: dict[tuple[int, int], Suggestion] = {}
     fits: defaultdict[int, int] = defaultdict(int)
     likenesses: dict[tuple[int, int], Likeness] = {}
     contacts = _same_contacts(people)
-    for one, other in sorted(_candidates(people) | contacts.keys()):
-        likeness = _likeness(people[one], people[other])
+    for person_id, other_id in sorted(_candidates(people) | contacts.keys()):
+        likeness = _likeness(people[person_id], people[other_id])
         if likeness.score:
-            likenesses[one, other] = likeness
+            likenesses[person_id, other_id] = likeness
             if likeness.score <= 0.5:
-                fits[one] += 1
-                fits[other] += 1
+                fits[person_id] += 1
+                fits[other_id] += 1
     for pair in sorted(likenesses.keys() | contacts):
         likeness = likenesses.get(pair, Likeness(0.0))
         score = likeness.score
@@ -61,40 +61,49 @@ def suggest(people: Mapping[int, ResolvedPerson], least: float = LEAST) -> list[
             score = 1 - (1 - score) * (1 - _SAME_CONTACT)
             evidence.append(f"the same {contacts[pair]}")
         if score >= least:
-            found[pair] = Suggestion(round(score, 3), *pair, tuple(evidence))
-    return sorted(found.values(), key=lambda one: (-one.score, one.person_id, one.other_id))
+            suggestions[pair] = Suggestion(round(score, 3), *pair, tuple(evidence))
+    return sorted(suggestions.values(), key=lambda pair: (-pair.score, pair.person_id, pair.other_id))
 
 
 def _candidates(people: Mapping[int, ResolvedPerson]) -> set[tuple[int, int]]:
-    """Pairs that share a given name and, where both have one, a family name, however these are written."""
+    """Pairs that share a given name and, if both have one, a family name, in any script and spelling."""
     whole: defaultdict[str, set[int]] = defaultdict(set)
     given: defaultdict[str, set[int]] = defaultdict(set)
     single: defaultdict[str, set[int]] = defaultdict(set)
     for person_id, person in people.items():
         for name in person.names:
-            place = single if len(name.words) == 1 else given
-            for word in {name.words[0], name.words[-1], *accounts(name)}:
-                for key in _given_keys(word):
-                    place[key].add(person_id)
+            blocks = single if len(name.words) == 1 else given
+            for key in _word_keys(name):
+                blocks[key].add(person_id)
             for key in _whole_keys(name):
                 whole[key].add(person_id)
-    found: set[tuple[int, int]] = set()
+    pairs: set[tuple[int, int]] = set()
     for block in whole.values():
-        if len(block) <= _MOST:
-            found.update(itertools.combinations(sorted(block), 2))
+        if len(block) <= _MAX_SHARING:
+            pairs.update(itertools.combinations(sorted(block), 2))
     for key, block in single.items():
-        fitting = block | given.get(key, set())
-        if len(fitting) <= _MOST:
-            found.update((min(a, b), max(a, b)) for a, b in itertools.product(block, fitting) if a != b)
-    return found
+        bearers = block | given.get(key, set())
+        if len(bearers) <= _MAX_SHARING:
+            pairs.update((min(a, b), max(a, b)) for a, b in itertools.product(block, bearers) if a != b)
+    return pairs
 
 
-def _likeness(one: ResolvedPerson, other: ResolvedPerson) -> Likeness:
-    """Of the names that are most alike; a name of one word counts only where one of the two has no other."""
-    mine, theirs = one.names, other.names
-    if any(len(name.words) > 1 for name in mine) and any(len(name.words) > 1 for name in theirs):
-        mine, theirs = ([name for name in names if len(name.words) > 1] for names in (mine, theirs))
-    return max((name_likeness(a, b) for a, b in itertools.product(mine, theirs)), default=Likeness(0.0))
+def _word_keys(name: WrittenName) -> set[str]:
+    """Keys of the first and last word of a name and of its account names."""
+    return {key for word in {name.words[0], name.words[-1], *accounts(name)} for key in _given_keys(word)}
+
+
+def _likeness(person: ResolvedPerson, other: ResolvedPerson) -> Likeness:
+    """The likeness of the most similar names; names of one word count only if one of the two has no other."""
+    names, other_names = person.names, other.names
+    whole_names, other_whole_names = _whole_names(person), _whole_names(other)
+    if whole_names and other_whole_names:
+        names, other_names = whole_names, other_whole_names
+    return max((name_likeness(a, b) for a, b in itertools.product(names, other_names)), default=Likeness(0.0))
+
+
+def _whole_names(person: ResolvedPerson) -> list[WrittenName]:
+    return [name for name in person.names if len(name.words) > 1]
 
 
 @functools.lru_cache(1 << 15)
@@ -105,30 +114,30 @@ def _given_keys(word: str) -> frozenset[str]:
 @functools.lru_cache(1 << 15)
 def _whole_keys(name: WrittenName) -> frozenset[str]:
     """Keys of given and family name together, in both orders; a given name may be an initial."""
-    found = set()
+    keys = set()
     for given, families in ((name.words[0], name.words[1:]), (name.words[-1], name.words[:-1])):
         firsts = _given_keys(given) | {given[0]}
-        lasts = {key for word in (*families, *name.former) for form in masculine(word) for key in skeletons(form)}
-        lasts |= skeletons("".join(families))
-        found |= {f"{first} {last}" for first in firsts for last in lasts if last}
-    return frozenset(found)
+        forms = [form for word in (*families, *name.former) for form in masculine(word)]
+        lasts = {key for form in forms for key in skeletons(form)} | skeletons("".join(families))
+        keys |= {f"{first} {last}" for first in firsts for last in lasts if last}
+    return frozenset(keys)
 
 
 def _same_contacts(people: Mapping[int, ResolvedPerson]) -> dict[tuple[int, int], str]:
     users: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     for kind, keyed, person_id in _contacts(people):
         users[kind, keyed].add(person_id)
-    return {
-        pair: "address" if kind == "email" else "number"
-        for (kind, _), some in sorted(users.items())
-        if 1 < len(some) <= 4
-        for pair in itertools.combinations(sorted(some), 2)
-    }
+    contacts: dict[tuple[int, int], str] = {}
+    for (kind, _), ids in sorted(users.items()):
+        if 1 < len(ids) <= _MAX_CONTACT_USERS:
+            name = "address" if kind == "email" else "number"
+            contacts |= dict.fromkeys(itertools.combinations(sorted(ids), 2), name)
+    return contacts
 
 
 def _contacts(people: Mapping[int, ResolvedPerson]) -> Iterator[tuple[str, str, int]]:
     for person_id, person in people.items():
         for entry in person.entries:
-            yield from (
-                (one.kind, one.keyed, person_id) for one in entry.claims if one.kind != "name" and not one.shared
-            )
+            for claim in entry.claims:
+                if claim.kind != "name" and not claim.shared:
+                    yield claim.kind, claim.keyed, person_id

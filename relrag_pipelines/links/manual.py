@@ -90,7 +90,7 @@ def get_asset_neighbors(
     *,
     config: Path | None = None,
 ) -> list[Neighbor]:
-    """What a record, passage or thread is directly related to, as published: what it points to comes first.
+    """The published direct neighbours of a record, passage or thread: first those that it points to.
 
     Raises generations.NothingPublished before the first sync.
     """
@@ -148,7 +148,7 @@ def _parse_ref(ref: str, keys: Keys) -> str:
 
 
 def _stored_ref(ref: str, keys: Keys | None) -> str:
-    """The ref as it stands in the archive, where a part that could hold an address or a phone number is a hash."""
+    """The ref as the archive has it, where a part that could contain an address or a phone number is a hash."""
     if keys is None:
         return ref
     return ":".join(

@@ -17,7 +17,7 @@ from relrag_pipelines.sources.mail_ids import plain_id
 from relrag_pipelines.stores.table_schema import arrow_schema
 
 NAMED = "named_messages"
-"""field of `extra`: asset ids of mails whose Message-ID stands in the record's text"""
+"""field of `extra`: asset ids of mails whose Message-ID is in the record's text"""
 MAX_NAMED = 50
 """a text with more is a log of mails; these many are kept"""
 
@@ -31,9 +31,9 @@ _ANNOUNCED = re.compile(
 _ARCHIVED = re.compile(rf"https?://[^\s?]{{1,100}}/([\w.!$%*+=^~-]{{1,200}}{_HOST})", re.IGNORECASE | re.ASCII)
 """the last part of the address of a mail in an archive of mails"""
 _BRACKETED = re.compile(rf"<({_ID})>", re.ASCII)
-_LONGEST_NAME = 15
+_MAX_NAME_CHARS = 15
 _DIGITS = re.compile(r"\d")
-_FEWEST_DIGITS = 6
+_MIN_DIGITS = 6
 
 
 def references(records: pa.Table) -> pa.Table:
@@ -87,7 +87,7 @@ def message_ids(text: str) -> list[str]:
     }
     for match in _BRACKETED.finditer(text):
         local = match[1].partition("@")[0]
-        if len(local) > _LONGEST_NAME and len(_DIGITS.findall(local)) >= _FEWEST_DIGITS:
+        if len(local) > _MAX_NAME_CHARS and len(_DIGITS.findall(local)) >= _MIN_DIGITS:
             ids_by_offset[match.start(1)] = match[1]
     return list(dict.fromkeys(ids_by_offset[offset].rstrip(".") for offset in sorted(ids_by_offset)))[:MAX_NAMED]
 

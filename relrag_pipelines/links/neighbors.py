@@ -64,7 +64,7 @@ def neighbors(
     limit: int = 50,
     offset: int = 0,
 ) -> list[Neighbor]:
-    """What an asset is directly related to: what it points to first, then what points to it."""
+    """The direct neighbours of an asset: first those that it points to, then those that point to it."""
     rows = connection.execute(
         _NEIGHBORS,
         {
@@ -87,5 +87,5 @@ def thread_members(
 
 
 def attachments(connection: duckdb.DuckDBPyConnection, asset_refs: Sequence[str]) -> list[str]:
-    """What is attached to any of these records."""
+    """The attachments of these records."""
     return [ref for (ref,) in connection.execute(_ATTACHMENTS, {"refs": list(asset_refs)}).fetchall()]

@@ -1,7 +1,7 @@
-"""The anchors of people under the pseudonym key that is to come, beside those under the one that is in use.
+"""Adds to the journal the anchors of people under a new pseudonym key, next to those under the current key.
 
-An anchor holds keyed hashes, of which nobody can tell what they stand for; so the private records are read again. The
-journal then knows everybody under both keys, and the key can change at any moment after.
+An anchor holds keyed hashes, which cannot be turned back into values; so the private records are read again. The
+journal then identifies everybody under both keys, and the key can change at any moment afterwards.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ from relrag_pipelines.workspace import Workspace
 
 
 def add(workspace: Workspace, new: Keys) -> int:
-    """Adds to each anchor in the journal the same under the new key; returns how many entries got any.
+    """Adds each anchor of the journal under the new key too; returns the number of entries that changed.
 
-    Raises JournalError where the journal cannot be read.
+    Raises JournalError if the journal cannot be read.
     """
     hashes = _hashes(workspace, new)
-    return journal.rewrite(workspace.home, lambda said: add_new_anchors(said, hashes))
+    return journal.rewrite(workspace.home, lambda statement: add_new_anchors(statement, hashes))
 
 
-def add_new_anchors(said: Any, hashes: Mapping[str, str]) -> Any:
-    """What an entry says, with each of its anchors under the new key too; `hashes` leads from old ones to new ones.
+def add_new_anchors(statement: Any, hashes: Mapping[str, str]) -> Any:
+    """A statement of the journal with each of its anchors under the new key too; `hashes` maps old hashes to new ones.
 
-    Raises TypeError for a kind of entry of which nothing here says whether it has anchors: a rotation would lose it.
+    Raises TypeError for a kind of statement that is not listed here: a rotation would lose its anchors.
     """
-    match said:
+    match statement:
         case Allocation():
-            return replace(said, anchors=_with_new(said.anchors, hashes))
+            return replace(statement, anchors=_with_new(statement.anchors, hashes))
         case Split():
-            return replace(said, out=_with_new(said.out, hashes), stay=_with_new(said.stay, hashes))
+            return replace(statement, out=_with_new(statement.out, hashes), stay=_with_new(statement.stay, hashes))
         case StatedIdentifier():
-            _, *later = _with_new(said.every_anchor, hashes)
-            return replace(said, later_anchors=tuple(later), anchors=_with_new(said.anchors, hashes))
+            _, *later = _with_new(statement.every_anchor, hashes)
+            return replace(statement, later_anchors=tuple(later), anchors=_with_new(statement.anchors, hashes))
         case Merge() | Undo() | StatedFact() | StatedRelationship() | RelationshipNote():
-            return said
+            return statement
         case ManualLink() | CallDecision() | GraphRAGIndex():
-            return said
-    raise TypeError(f"{type(said).__name__}: a kind of entry whose anchors nothing translates")
+            return statement
+    raise TypeError(f"{type(statement).__name__}: a kind of entry whose anchors nothing translates")
 
 
 def _with_new(anchors: tuple[str, ...], hashes: Mapping[str, str]) -> tuple[str, ...]:
@@ -65,22 +65,22 @@ def _with_new(anchors: tuple[str, ...], hashes: Mapping[str, str]) -> tuple[str,
 
 
 def _translate(anchor: str, hashes: Mapping[str, str]) -> str:
-    """`email:<keyed>/<keyed>` or `name:<source>:<keyed>` with the hashes of the new key; other anchors as they are."""
+    """`email:<keyed>/<keyed>` or `name:<source>:<keyed>` with the new hashes; other anchors are returned unchanged."""
     *head, last = anchor.split(":")
     if not head or head[0] in ("card", "pin"):
         return anchor
-    return ":".join([*head, "/".join(hashes.get(one, one) for one in last.split("/"))])
+    return ":".join([*head, "/".join(hashes.get(value_hash, value_hash) for value_hash in last.split("/"))])
 
 
 def _hashes(workspace: Workspace, new: Keys) -> dict[str, str]:
-    """The hash under the new key by that under the old one, of all that names people in the private records."""
+    """Old hash -> new hash of every name and identifier of people in the private records."""
     old, home = workspace.keys, workspace.home
-    named = {(PERSON, parse(workspace.settings.owner).full)}
+    texts = {(PERSON, parse(workspace.settings.owner).full)}
     for source in sorted(lake.sources(home)):
         for month in lake.manifest(home, "private_records", source):
-            for one in names_in(lake.read(home, "private_records", source, month), workspace.regions):
-                named |= {(one.kind, one.normalised), (PERSON, parse(one.value).full)}
+            for identifier in names_in(lake.read(home, "private_records", source, month), workspace.regions):
+                texts |= {(identifier.kind, identifier.normalised), (PERSON, parse(identifier.value).full)}
         for month, entry in lake.manifest(home, "identifiers", source).items():
             values = lake.read(home, "identifiers", source, month)["value"].unique() if entry.rows else ()
-            named |= {(PERSON, parse(value.as_py()).full) for value in values}
-    return {old.pseudonym(kind, text): new.pseudonym(kind, text) for kind, text in named}
+            texts |= {(PERSON, parse(value.as_py()).full) for value in values}
+    return {old.pseudonym(kind, text): new.pseudonym(kind, text) for kind, text in texts}

@@ -1,6 +1,6 @@
-"""What the note on a contact card says its person is to somebody: `sister`, `Pavlova žena`, `אחות של איתן`.
+"""Reads relationships and occupations from the notes on contact cards: `sister`, `Pavlova žena`, `אחות של איתן`.
 
-Such a note is a phrase without the name. With the card's name beside it, it is a sentence whose patterns are known.
+Such a note is a phrase without the name. With the card's name added, it is a sentence that the kinship patterns match.
 """
 
 from __future__ import annotations
@@ -14,48 +14,65 @@ from relrag_pipelines.identity.mentions import Mention, MentionFinder, certain_p
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.names.tables import given_names, plain
 
-_MOST_WORDS = 5
-"""words of a note that names what somebody is; a longer one tells of something else"""
-_PART = re.compile(r"[,;.\n()]")
-_OF_CARD = re.compile(r"(?P<word>[^\W\d_]+)(?P<colon>:?) (?P<name>[^\W\d_]+(?: [^\W\d_]+)?)")
-"""`boss: Dana`, `husband Doron`: who is that to whom the card is of"""
+_MAX_WORDS = 5
+"""words of a note that states a relationship or an occupation; a longer note is about something else"""
+_SEPARATOR = re.compile(r"[,;.\n()]")
+_LABELLED_NAME = re.compile(r"(?P<word>[^\W\d_]+)(?P<colon>:?) (?P<name>[^\W\d_]+(?: [^\W\d_]+)?)")
+"""`boss: Dana`, `husband Doron`: Dana is the boss of the card's person"""
 
 
 def read(extra: Mapping[str, Any]) -> list[str]:
-    """The notes on a card; a jsonl file may say anything in their place."""
+    """The notes on a card; values that are no texts, which a jsonl file may contain, are left out."""
     notes = extra.get("notes")
-    return [one for one in notes if isinstance(one, str)] if isinstance(notes, list) else []
+    if not isinstance(notes, list):
+        return []
+    return [note for note in notes if isinstance(note, str)]
 
 
 def relations(
     notes: Iterable[str], name: str, person_id: int, owner: int | None, finder: MentionFinder
 ) -> Iterator[tuple[int, int, str, str]]:
-    """Of the notes on a card: who, to whom, the relationship type (the second is the first's), quote.
+    """Yields (person, other, relationship type, quote) of the notes on a card; `other` is the type of `person`.
 
-    `owner` is whose address book it is, of whom `sister` speaks; None where that is not known.
+    `owner` is the person whose address book it is, who writes `sister` for a sister of his; None if not known.
     """
     notes = list(notes)
-    for said in dict.fromkeys(part.strip() for note in notes for part in _PART.split(note)):
-        if (of_card := _OF_CARD.fullmatch(said)) and (found := _of_card(of_card, person_id, finder)):
-            yield person_id, *found, said
-    for note in _short(notes):
-        if (of_card := _OF_CARD.fullmatch(note)) and of_card["colon"]:
-            continue
-        if owner not in (None, person_id) and (kind := _of_owner(note)):
-            yield owner, person_id, kind, note
-            continue
-        sides = ((f"{note} ", ""), ("", f", {note}"))
-        for one, other, kind in dict.fromkeys(
-            one for side in sides for one in _sentence_relations(*side, name, person_id, finder)
-        ):
-            one = owner if one is None else one
-            if one is not None and one != other and person_id in (one, other):
-                yield one, other, kind, note
+    yield from _labelled_relations(notes, person_id, finder)
+    for note in _short_notes(notes):
+        yield from _note_relations(note, name, person_id, owner, finder)
+
+
+def _labelled_relations(notes: list[str], person_id: int, finder: MentionFinder) -> Iterator[tuple[int, int, str, str]]:
+    """Relatives and others whom a note names with a label: `boss: Dana`."""
+    parts = (part.strip() for note in notes for part in _SEPARATOR.split(note))
+    for part in dict.fromkeys(parts):
+        label = _LABELLED_NAME.fullmatch(part)
+        relation = _labelled_relation(label, person_id, finder) if label else None
+        if relation:
+            yield person_id, *relation, part
+
+
+def _note_relations(
+    note: str, name: str, person_id: int, owner: int | None, finder: MentionFinder
+) -> Iterator[tuple[int, int, str, str]]:
+    """Relations of the card's person that a whole note states: `sister`, `Pavlova žena`."""
+    label = _LABELLED_NAME.fullmatch(note)
+    if label and label["colon"]:
+        return
+    if owner is not None and owner != person_id and (kind := _type_to_owner(note)):
+        yield owner, person_id, kind, note
+        return
+    sentences = ((f"{note} ", ""), ("", f", {note}"))
+    stated = (row for sides in sentences for row in _sentence_relations(*sides, name, person_id, finder))
+    for subject, other, kind in dict.fromkeys(stated):
+        person = owner if subject is None else subject
+        if person is not None and person != other and person_id in (person, other):
+            yield person, other, kind, note
 
 
 def occupation(notes: Iterable[str]) -> str | None:
-    """The occupation that a note names: `vet`, `zubař Brno`; not of `the dentist's wife`, nor of Dana's."""
-    for note in _short(notes):
+    """The occupation that a note names: `vet`, `zubař Brno`; None for notes about another: `the dentist's wife`."""
+    for note in _short_notes(notes):
         words = re.findall(r"[^\W\d_]+", note)
         types = {kind for word in words for kind in kinship.types_of_word(word)}
         if kinship.roles_in(note) and types <= kinship.ROLES and not re.search(r"['’]s\b|:| של ", note):
@@ -63,46 +80,52 @@ def occupation(notes: Iterable[str]) -> str | None:
     return None
 
 
-def _short(notes: Iterable[str]) -> Iterator[str]:
+def _short_notes(notes: Iterable[str]) -> Iterator[str]:
+    """Notes of few words, and the first parts of longer ones."""
     for note in notes:
-        for part in dict.fromkeys((note, _PART.split(note.strip())[0])):
-            if 0 < len(part.split()) <= _MOST_WORDS:
+        for part in dict.fromkeys((note, _SEPARATOR.split(note.strip())[0])):
+            if 0 < len(part.split()) <= _MAX_WORDS:
                 yield part.strip(" .")
 
 
-def _of_card(said: re.Match[str], person_id: int, finder: MentionFinder) -> tuple[int, str] | None:
-    """Who a note says is something to the person whom the card is of, and the relationship type.
+def _labelled_relation(label: re.Match[str], person_id: int, finder: MentionFinder) -> tuple[int, str] | None:
+    """The person whom a label names, and the relationship type to the card's person.
 
-    Without a colon only of relatives in English: `teacher Adam` is Adam's, and so are `matka Pavla` and `אחות דנה`.
+    Without a colon only English words for relatives count: `teacher Adam` means Adam's teacher, and so do
+    `matka Pavla` and `אחות דנה`.
     """
-    if not said["colon"] and not (said["word"].lower() in kinship.types_of("en") and kinship.gender(said["word"])):
+    word, name = label["word"], label["name"]
+    if not label["colon"] and not (word.lower() in kinship.types_of("en") and kinship.gender(word)):
         return None
-    kinds = kinship.types_of_word(said["word"])
-    named = [one for one in finder.find(said["name"]) if one.end - one.start == len(said["name"])]
-    people = {certain_person(one) for one in named}
+    kinds = kinship.types_of_word(word)
+    mentions = [mention for mention in finder.find(name) if mention.end - mention.start == len(name)]
+    people = {certain_person(mention) for mention in mentions}
     if len(kinds) != 1 or len(people) != 1:
         return None
     (kind,), (other,) = kinds, people
     return None if other is None or other == person_id else (other, kind)
 
 
-def _of_owner(note: str) -> str | None:
-    kinds = kinship.types_of_word(note) if plain(note) not in given_names() else frozenset()
+def _type_to_owner(note: str) -> str | None:
+    """The relationship type that a note of one kin term states; None for roles and given names."""
+    if plain(note) in given_names():
+        return None
+    kinds = kinship.types_of_word(note)
     return next(iter(kinds)) if len(kinds) == 1 and not kinds & kinship.ROLES else None
 
 
 def _sentence_relations(
-    before: str, behind: str, name: str, person_id: int, finder: MentionFinder
+    before: str, after: str, name: str, person_id: int, finder: MentionFinder
 ) -> Iterator[tuple[int | None, int, str]]:
-    """What the card's name says with what stands before or behind it; None: of the owner."""
+    """Yields (person, other, type) of the sentence that the card's name makes with a note; None is the owner."""
     own = Mention(len(before), len(before) + len(name), (person_id,), False)
-    text = f"{before}{name}{behind}"
-    others = [one for one in finder.find(text) if one.end <= own.start or one.start >= own.end]
-    for said in stated_relations(text, sorted([own, *others])):
-        if not isinstance(said.other, Mention) or said.owner == "reader":
+    text = f"{before}{name}{after}"
+    others = [mention for mention in finder.find(text) if mention.end <= own.start or mention.start >= own.end]
+    for relation in stated_relations(text, sorted([own, *others])):
+        # a relation behind other words is somebody else's: `knows Eitan's sister`
+        if not isinstance(relation.other, Mention) or relation.owner == "reader" or relation.start != 0:
             continue
-        one = certain_person(said.owner, ()) if isinstance(said.owner, Mention) else None
-        other = certain_person(said.other, ())
-        whole = said.start == 0  # else it is of somebody's: `knows Eitan's sister`
-        if whole and other is not None and (one is not None or said.owner == "writer"):
-            yield one, other, said.relationship_type
+        person = certain_person(relation.owner, ()) if isinstance(relation.owner, Mention) else None
+        other = certain_person(relation.other, ())
+        if other is not None and (person is not None or relation.owner == "writer"):
+            yield person, other, relation.relationship_type

@@ -1,4 +1,4 @@
-"""The months of the lake as stages over the whole archive see them: their files, and what tells one has changed."""
+"""The months of the lake as stages over the whole archive see them: their files and the hashes of their rows."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 
 def month_files(inputs: Dataset) -> dict[str, Path]:
     """<source>/<YYYY-MM> -> the file of a monthly table that a stage was given."""
-    places = (Path(file) for file in getattr(inputs, "files", ()))
-    return {f"{place.parent.name}/{place.stem}": place for place in places}
+    paths = (Path(file) for file in getattr(inputs, "files", ()))
+    return {f"{path.parent.name}/{path.stem}": path for path in paths}
 
 
 def outputs(home: Path, table: str, months: Sequence[str]) -> dict[str, str]:
     """The hash of a table's rows in each month."""
-    manifests = {source: lake.manifest(home, table, source) for source in {one.split("/")[0] for one in months}}
-    entries = {one: manifests[one.split("/")[0]].get(one.split("/")[1]) for one in months}
-    return {month: entry.output if entry else "" for month, entry in entries.items()}
+    pairs = [(path, *path.split("/")) for path in months]
+    manifests = {source: lake.manifest(home, table, source) for source in {source for _, source, _ in pairs}}
+    entries = {path: manifests[source].get(month) for path, source, month in pairs}
+    return {path: entry.output if entry else "" for path, entry in entries.items()}
 
 
 def connect(table: str, files: dict[str, Path]) -> duckdb.DuckDBPyConnection:
-    """A connection with a view of that table in these months, each row with its `lake_month`."""
+    """A connection with a view of the table's rows in these months, each with its `lake_month`."""
     connection = catalog.scratch()
     if not files:
         empty = pa.schema([*arrow_schema(TABLES[table].row), pa.field("lake_month", pa.string())]).empty_table()
@@ -41,7 +42,7 @@ def connect(table: str, files: dict[str, Path]) -> duckdb.DuckDBPyConnection:
     months = pa.table({"filename": list(map(str, files.values())), "lake_month": list(files)})
     connection.register("months", months)
     read = f"read_parquet([{', '.join(map(catalog.quote, files.values()))}], filename = true)"
-    # as one statement: what is put together of relations is planned at each step
+    # one statement: DuckDB plans a chain of relations anew at each step
     connection.execute(
         f"CREATE TEMP VIEW {table} AS SELECT * EXCLUDE (filename) FROM {read} JOIN months USING (filename)"  # noqa: S608
     )
@@ -49,14 +50,14 @@ def connect(table: str, files: dict[str, Path]) -> duckdb.DuckDBPyConnection:
 
 
 def previous(home: Path, tables: Iterable[str]) -> dict[str, pa.Table]:
-    """What tables that one stage makes held when it last made them; nothing in any where one of them cannot be used.
+    """The tables of a stage as it last made them; all of them empty if one is missing or unreadable.
 
-    A kill may leave some of them, and of a month that is kept the rows of all have to be there.
+    A killed run may leave only some of them, and a month that is not read again needs its rows in all of them.
     """
     tables = [*tables]
     try:
         if all(archive_tables.entry(home, table) for table in tables):
             return {table: archive_tables.read(home, table) for table in tables}
-    except LakeError:  # they are made again, from all that there is
+    except LakeError:  # the tables are made again from all months
         pass
     return {table: arrow_schema(TABLES[table].row).empty_table() for table in tables}

@@ -1,8 +1,8 @@
-"""Who is named in the texts of each month, and what they say of relationships; only months that changed are read.
+"""Finds people, relationships and facts in the texts of each month; only months that changed are read.
 
-A month is read again when its records or identifiers differ, when somebody in it is somebody else, or when it holds a
-word with which a name begins that is new, gone, or another's. So a new message costs its month, and a new name the
-months that may hold it.
+A month is read again if its records or identifiers differ, if its identifiers now belong to other people, or if it
+contains the first word of a name that is new, gone or borne by others. So a new message costs its month, and a new
+name the months that may contain it.
 """
 
 from __future__ import annotations
@@ -41,63 +41,78 @@ TABLES = {
     "month_words": MonthWord,
 }
 _NAMES = ("person_names", "given_forms")
-"""tables that say who bears a name"""
-_AS_THEY_ARE = ("asset_id", "text", "client_id", "thread_id", "subject")
-_READ = [*_AS_THEY_ARE, "rag_source_type", "ts", "extra"]
+"""tables of the names that people bear"""
+_TEXT_COLUMNS = ("asset_id", "text", "client_id", "thread_id", "subject")
+_COLUMNS = [*_TEXT_COLUMNS, "rag_source_type", "ts", "extra"]
 
 
-_FEW, _MANY = 3, 20_000
-"""months that are read with a finder each, and people of whom one finder is made for all months"""
+_MAX_SEPARATE_FINDERS, _MAX_SHARED_PEOPLE = 3, 20_000
+"""maximum number of months with a finder each, and of people for whom one finder serves all months"""
 
 
 class Months(NamedTuple):
-    """What there is to read."""
+    """The months to read."""
 
     records: dict[str, Path]
     """<source>/<YYYY-MM> -> file"""
     identifiers: dict[str, Path]
     people: dict[str, str]
-    """<source>/<YYYY-MM> -> hash of whom its entries are of"""
+    """<source>/<YYYY-MM> -> hash of the people of its entries"""
     owner: int | None
-    """whose archive it is, of whom a signature as `Dad` speaks"""
+    """whose archive it is; a signature like `Dad` is about the owner's father"""
 
 
 def make(
-    workspace: Workspace, found: Resolution, names: tuple[pa.Table, pa.Table], months: Months, version: int
+    workspace: Workspace, resolution: Resolution, names: tuple[pa.Table, pa.Table], months: Months, version: int
 ) -> tuple[dict[str, pa.Table], int]:
-    """The tables, and how many months were read for them; `names` are the rows of person_names and of given_forms."""
+    """The tables, and the number of months that were read; `names` are the rows of person_names and of given_forms."""
     home = workspace.home
     before = lake_months.previous(home, (*TABLES, *_NAMES))
     zone = ZoneInfo(workspace.settings.timezone)
-    wanted = _inputs(home, months, version, zone.key)
-    known = dict(zip(*(before["person_months"][name].to_pylist() for name in ("lake_month", "input")), strict=True))
-    earlier = tuple(before[table] for table in _NAMES)
-    # mostly nobody is new, and then nothing is compared, however many people there are
-    same = all(one.equals(other) for one, other in zip(names, earlier, strict=True))
-    renamed = set() if same else _with_changed_names(_bearers(*names), _bearers(*earlier), before["month_words"])
-    stale = [month for month in wanted if known.get(month) != wanted[month] or month in renamed]
-    kept = pa.array([month for month in wanted if month not in {*stale}], pa.string())
-    # of many months one finder of everybody is made sooner than one a month of whom it may name
-    reader = _Reader(found, names, months, zone, everybody=len(stale) > _FEW and len(found.people) <= _MANY)
-    parts = {table: [_of_months(before[table], kept)] for table in TABLES if table != "person_months"}
-    for done, read in enumerate(workspace.each(reader.tables, stale), 1):
+    inputs = _inputs(home, months, version, zone.key)
+    stale = _stale_months(inputs, names, before)
+    fresh = pa.array([month for month in inputs if month not in {*stale}], pa.string())
+    # for many months one finder of everybody takes less time than a finder a month of those whom it may name
+    everybody = len(stale) > _MAX_SEPARATE_FINDERS and len(resolution.people) <= _MAX_SHARED_PEOPLE
+    reader = _Reader(resolution, names, months, zone, everybody=everybody)
+    parts = {table: [_rows_of_months(before[table], fresh)] for table in TABLES if table != "person_months"}
+    for done, month_tables in enumerate(workspace.each(reader.tables, stale), 1):
         workspace.report("people", done, len(stale))
-        for table, rows in read.items():
+        for table, rows in month_tables.items():
             parts[table].append(rows)
-    made = {table: pa.concat_tables(some) for table, some in parts.items()}
-    made["person_months"] = _person_months(wanted, months.people, made["person_mentions"])
-    return made, len(stale)
+    tables = {table: pa.concat_tables(pieces) for table, pieces in parts.items()}
+    tables["person_months"] = _person_months(inputs, months.people, tables["person_mentions"])
+    return tables, len(stale)
+
+
+def _stale_months(
+    inputs: Mapping[str, str], names: tuple[pa.Table, pa.Table], before: Mapping[str, pa.Table]
+) -> list[str]:
+    """Months whose input differs from that of the last run, or with a word of a name whose bearers changed."""
+    month_columns = (before["person_months"][name].to_pylist() for name in ("lake_month", "input"))
+    earlier_inputs = dict(zip(*month_columns, strict=True))
+    earlier_names = tuple(before[table] for table in _NAMES)
+    # mostly the names are unchanged, and then no bearers are compared, however many people there are
+    unchanged = all(new.equals(old) for new, old in zip(names, earlier_names, strict=True))
+    renamed = set()
+    if not unchanged:
+        renamed = _with_changed_names(_bearers(*names), _bearers(*earlier_names), before["month_words"])
+    return [month for month in inputs if earlier_inputs.get(month) != inputs[month] or month in renamed]
 
 
 def _inputs(home: Path, months: Months, version: int, zone: str) -> dict[str, str]:
+    """Month -> hash of all that its rows depend on."""
     every = sorted({*months.records, *months.identifiers})
-    held = [lake_months.outputs(home, table, every) for table in ("records", "identifiers")]
-    of_all = [version, months.owner, zone]
-    return {month: fingerprint([of_all, *(one[month] for one in held), months.people.get(month)]) for month in every}
+    outputs = [lake_months.outputs(home, table, every) for table in ("records", "identifiers")]
+    shared = [version, months.owner, zone]
+    return {
+        month: fingerprint([shared, *(output[month] for output in outputs), months.people.get(month)])
+        for month in every
+    }
 
 
 def _bearers(names: pa.Table, forms: pa.Table) -> pa.Table:
-    """The names that begin with a word, in any of its cases, and who bears them: word, name, person_id."""
+    """Rows of word, name, person_id: the names that begin with a word in any of its cases, and their bearers."""
     with catalog.scratch() as connection:
         connection.register("names", names)
         connection.register("forms", forms)
@@ -112,20 +127,20 @@ def _bearers(names: pa.Table, forms: pa.Table) -> pa.Table:
 
 
 def _with_changed_names(bearers: pa.Table, before: pa.Table, words: pa.Table) -> set[str]:
-    """Months with a word that begins a name which is not borne by whom it was before."""
+    """Months with the first word of a name whose bearers changed."""
     with catalog.scratch() as connection:
         for name, table in (("bearers", bearers), ("before", before), ("words", words)):
             connection.register(name, table)
-        found = connection.execute(
+        rows = connection.execute(
             """
             WITH changed AS ((FROM bearers EXCEPT FROM before) UNION (FROM before EXCEPT FROM bearers))
             SELECT DISTINCT lake_month FROM words SEMI JOIN changed USING (word)
             """
         ).fetchall()
-    return {month for (month,) in found}
+    return {month for (month,) in rows}
 
 
-def _of_months(table: pa.Table, months: pa.Array) -> pa.Table:
+def _rows_of_months(table: pa.Table, months: pa.Array) -> pa.Table:
     return table.filter(pc.is_in(table["lake_month"], months))
 
 
@@ -133,39 +148,47 @@ class _Reader:
     """Reads months, here or in other processes."""
 
     def __init__(
-        self, found: Resolution, names: tuple[pa.Table, pa.Table], months: Months, zone: ZoneInfo, *, everybody: bool
+        self,
+        resolution: Resolution,
+        names: tuple[pa.Table, pa.Table],
+        months: Months,
+        zone: ZoneInfo,
+        *,
+        everybody: bool,
     ) -> None:
-        self._found, self._names, self._months, self._zone, self._everybody = found, names, months, zone, everybody
+        self._resolution, self._names, self._months = resolution, names, months
+        self._zone, self._everybody = zone, everybody
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reader_in_worker, (self._state,)
 
     @functools.cached_property
     def _state(self) -> bytes:
-        return pickle.dumps((self._found, self._names, self._months, self._zone, self._everybody))
+        return pickle.dumps((self._resolution, self._names, self._months, self._zone, self._everybody))
 
     @functools.cached_property
-    def _every(self) -> MentionFinder | None:
-        return finder(self._found) if self._everybody else None
+    def _shared_finder(self) -> MentionFinder | None:
+        return finder(self._resolution) if self._everybody else None
 
     def tables(self, month: str) -> dict[str, pa.Table]:
-        """The rows that one month gives, by table."""
+        """The rows of one month, by table."""
         if month not in self._months.records:
             return {}
-        rows = parquet_file.read(self._months.records[month], _READ)
-        begun = beginnings(_pieces(rows))
+        rows = parquet_file.read(self._months.records[month], _COLUMNS)
+        first_words = beginnings(_words(rows))
         records = rows.to_pylist()
-        texts = {one["asset_id"]: tuple(filter(None, (one["subject"], one["text"]))) for one in records}
-        words = [MonthWord(month, word) for word in sorted(begun)]
-        present, writers, own = _appearing(month, self._months, self._found)
+        texts = {record["asset_id"]: tuple(filter(None, (record["subject"], record["text"]))) for record in records}
+        words = [MonthWord(month, word) for word in sorted(first_words)]
+        present, writers, own = _appearing(month, self._months, self._resolution)
         people = RecordPeople(present, writers, self._months.owner)
-        named = self._every or finder(self._found, name_bearers(*self._names, begun))
-        every = mention_rows(named, month, texts, present)
-        mentions = [one for one in every if (one.asset_id, one.person_id) not in own]
-        types = [(one, record_type(one["rag_source_type"])) for one in records]
-        spoken = [_text(one, type_, self._zone) for one, type_ in types if not type_.card]
-        relations, facts = text_statements.read(named, month, spoken, people, self._found)
-        relations += _of_cards(month, [one for one, type_ in types if type_.card], own, people.owner, named)
+        mention_finder = self._shared_finder or finder(self._resolution, name_bearers(*self._names, first_words))
+        every_mention = mention_rows(mention_finder, month, texts, present)
+        mentions = [mention for mention in every_mention if (mention.asset_id, mention.person_id) not in own]
+        types = [(record, record_type(record["rag_source_type"])) for record in records]
+        statement_texts = [_text(record, type_, self._zone) for record, type_ in types if not type_.card]
+        cards = [record for record, type_ in types if type_.card]
+        relations, facts = text_statements.read(mention_finder, month, statement_texts, people, self._resolution)
+        relations += _card_relations(month, cards, own, people.owner, mention_finder)
         return {
             "person_mentions": to_table(mentions, PersonMention),
             "text_relationships": to_table(relations, TextRelationship),
@@ -174,103 +197,105 @@ class _Reader:
         }
 
 
-def _pieces(records: pa.Table) -> list[str]:
-    """What stands between blanks in subjects and texts, each once: most words come again and again."""
-    said = [chunk for name in ("subject", "text") for chunk in records[name].chunks]
-    pieces: list[str] = (
-        pc.list_flatten(pc.ascii_split_whitespace(pa.chunked_array(said, pa.string()))).unique().to_pylist()
+def _words(records: pa.Table) -> list[str]:
+    """The distinct words of subjects and texts, split at white space."""
+    texts = [chunk for name in ("subject", "text") for chunk in records[name].chunks]
+    words: list[str] = (
+        pc.list_flatten(pc.ascii_split_whitespace(pa.chunked_array(texts, pa.string()))).unique().to_pylist()
     )
-    return pieces
+    return words
 
 
-def _of_cards(
+def _card_relations(
     month: str,
     cards: Iterable[Mapping[str, Any]],
     own: Collection[tuple[str, int]],
     owner: int | None,
-    named: MentionFinder,
+    mention_finder: MentionFinder,
 ) -> list[TextRelationship]:
-    """What notes on cards say, each once."""
-    holders: dict[str, set[int]] = {}
+    """The relationships that the notes on cards state, each once."""
+    card_people: dict[str, set[int]] = {}
     for ref, person_id in own:
-        holders.setdefault(ref, set()).add(person_id)
-    found: dict[tuple[str, int, int, str, str], TextRelationship] = {}
+        card_people.setdefault(ref, set()).add(person_id)
+    relations: dict[tuple[str, int, int, str, str], TextRelationship] = {}
     for card in cards:
         ref, name = card["asset_id"], card["subject"]
-        held_by = holders.get(ref, set())
-        if name and len(held_by) == 1:
-            (person_id,) = held_by
-            notes = card_notes.read(orjson.loads(card["extra"])) if '"notes"' in card["extra"] else []
-            for one, other, kind, quote in card_notes.relations(notes, name, person_id, owner, named):
-                key = (month, one, other, kind, ref)
-                found.setdefault(key, TextRelationship(*key, quote, card["client_id"]))
-    return list(found.values())
+        people = card_people.get(ref, set())
+        if not name or len(people) != 1 or '"notes"' not in card["extra"]:
+            continue
+        (person_id,) = people
+        notes = card_notes.read(orjson.loads(card["extra"]))
+        for person, other, kind, quote in card_notes.relations(notes, name, person_id, owner, mention_finder):
+            key = (month, person, other, kind, ref)
+            relations.setdefault(key, TextRelationship(*key, quote, card["client_id"]))
+    return list(relations.values())
 
 
 @functools.lru_cache(maxsize=1)
 def _reader_in_worker(state: bytes) -> _Reader:
-    # only what this project pickled in the process that started this one comes here
-    found, names, months, zone, everybody = pickle.loads(state)  # noqa: S301
-    return _Reader(found, names, months, zone, everybody=everybody)
+    # the bytes come from the parent process alone, which pickled them itself
+    resolution, names, months, zone, everybody = pickle.loads(state)  # noqa: S301
+    return _Reader(resolution, names, months, zone, everybody=everybody)
 
 
 def _text(record: Mapping[str, Any], type_: RecordType, zone: ZoneInfo) -> Text:
     day = None if record["ts"] is None else datetime.fromtimestamp(record["ts"], zone).date()
-    found = Text(type=type_, day=day, ts=record["ts"], **{name: record[name] for name in _AS_THEY_ARE})
+    text = Text(type=type_, day=day, ts=record["ts"], **{name: record[name] for name in _TEXT_COLUMNS})
     if not type_.mail or not any(word in record["extra"] for word in ('"apart"', '"bulk"')):
-        return found
-    told = orjson.loads(record["extra"])
-    return found._replace(signature=(told.get("apart") or {}).get("signature") or "", bulk=bool(told.get("bulk")))
+        return text
+    extra = orjson.loads(record["extra"])
+    return text._replace(signature=(extra.get("apart") or {}).get("signature") or "", bulk=bool(extra.get("bulk")))
 
 
 def name_bearers(names: pa.Table, forms: pa.Table, words: set[str]) -> list[int]:
-    """Who bears a name that begins with one of these words, in any of its cases."""
+    """The people with a name that begins with one of these words, in any of its cases."""
     with catalog.scratch() as connection:
         for name, table in (("names", names), ("forms", forms)):
             connection.register(name, table)
-        found = connection.execute(
+        rows = connection.execute(
             """
-            WITH asked AS (SELECT unnest($words) AS word),
-            givens AS (FROM asked UNION SELECT given FROM forms SEMI JOIN asked ON word = form WHERE rank = 'case')
+            WITH words AS (SELECT unnest($words) AS word),
+            givens AS (FROM words UNION SELECT given FROM forms SEMI JOIN words ON word = form WHERE rank = 'case')
             SELECT DISTINCT person_id FROM names
             WHERE (rank = 'whole' AND split_part(form, ' ', 1) IN (FROM givens))
                 OR (rank = 'family' AND form IN (FROM givens)) ORDER BY ALL
             """,
             {"words": sorted(words)},
         ).fetchall()
-    return [one for (one,) in found]
+    return [person_id for (person_id,) in rows]
 
 
 def _appearing(
-    month: str, months: Months, found: Resolution
+    month: str, months: Months, resolution: Resolution
 ) -> tuple[dict[str, set[int]], dict[str, int], set[tuple[str, int]]]:
-    """Who appears in each record; who wrote it; records with those who wrote them or whose card they are."""
+    """The people of each record, its writer, and pairs of a record and its writer or the person of the card."""
     present: dict[str, set[int]] = {}
     writers: dict[str, int] = {}
     own: set[tuple[str, int]] = set()
-    if month in months.identifiers:
-        columns = ["asset_id", "role", "entry", "person_id"]
-        rows = parquet_file.read(months.identifiers[month], columns)
-        source = month.split("/")[0]
-        for asset_id, role, entry, pinned in zip(*(rows[name].to_pylist() for name in columns), strict=True):
-            person_id = found.person_of.get((source, entry, pinned))
-            if person_id is None:
-                continue
-            present.setdefault(asset_id, set()).add(person_id)
-            if role in ("sender", "owner"):
-                own.add((asset_id, person_id))
-            if role == "sender":
-                writers[asset_id] = person_id
+    if month not in months.identifiers:
+        return present, writers, own
+    columns = ["asset_id", "role", "entry", "person_id"]
+    rows = parquet_file.read(months.identifiers[month], columns)
+    source = month.split("/")[0]
+    for asset_id, role, entry, pinned in zip(*(rows[name].to_pylist() for name in columns), strict=True):
+        person_id = resolution.person_of.get((source, entry, pinned))
+        if person_id is None:
+            continue
+        present.setdefault(asset_id, set()).add(person_id)
+        if role in ("sender", "owner"):
+            own.add((asset_id, person_id))
+        if role == "sender":
+            writers[asset_id] = person_id
     return present, writers, own
 
 
-def _person_months(wanted: Mapping[str, str], people: Mapping[str, str], mentions: pa.Table) -> pa.Table:
-    named: dict[str, list[list[object]]] = {}
+def _person_months(inputs: Mapping[str, str], people: Mapping[str, str], mentions: pa.Table) -> pa.Table:
+    month_mentions: dict[str, list[list[object]]] = {}
     columns = (mentions[name].to_pylist() for name in ("lake_month", "asset_id", "person_id"))
     for month, asset_id, person_id in zip(*columns, strict=True):
-        named.setdefault(month, []).append([asset_id, person_id])
-    rows = [
-        PersonMonth(month, made_from, fingerprint([people.get(month), sorted(named.get(month, ()), key=str)]))
-        for month, made_from in wanted.items()
-    ]
+        month_mentions.setdefault(month, []).append([asset_id, person_id])
+    rows = []
+    for month, input_hash in inputs.items():
+        appearances = fingerprint([people.get(month), sorted(month_mentions.get(month, ()), key=str)])
+        rows.append(PersonMonth(month, input_hash, appearances))
     return to_table(rows, PersonMonth)

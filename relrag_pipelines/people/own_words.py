@@ -1,4 +1,4 @@
-"""What the owner says of people in words of his own, redacted as any document is."""
+"""Redacts the words of the owner's statements about people as those of any document are redacted."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ from relrag_pipelines.identity.journal_statements import Entry, Merge
 if TYPE_CHECKING:
     from relrag_pipelines.pii import PIIRedactor
 
-_WORDS = ("description", "note", "value")
+_TEXT_FIELDS = ("description", "note", "value")
 
 
 def redact_entry(entry: Entry, redactor: Callable[[], PIIRedactor]) -> Entry:
-    """The entry with its words redacted; what cannot be redacted is left out.
+    """The entry with its words redacted; a text that cannot be redacted becomes empty.
 
-    The redactor is asked for only where there are words: it needs the archive's keys.
+    The redactor is loaded only if there are words: it needs the archive's keys.
     """
-    told = {name: text for name in _WORDS if isinstance(text := getattr(entry.statement, name, None), str)}
-    if not told:
+    statement: Any = entry.statement
+    texts = {name: text for name in _TEXT_FIELDS if isinstance(text := getattr(statement, name, None), str)}
+    if not texts:
         return entry
-    said: Any = entry.statement
-    return replace(entry, statement=replace(said, **{name: _clean(text, redactor()) for name, text in told.items()}))
+    redacted = {name: _redact(text, redactor()) for name, text in texts.items()}
+    return replace(entry, statement=replace(statement, **redacted))
 
 
 def redact_names(entry: Entry, redactor: Callable[[], PIIRedactor]) -> Entry:
-    """The entry with the names of merged people redacted: they are as the index had them, under a policy of then."""
-    said = entry.statement
-    if not isinstance(said, Merge) or not any(said.names):
+    """The entry with the names of merged people redacted: the journal has them as an earlier policy left them."""
+    merge = entry.statement
+    if not isinstance(merge, Merge) or not any(merge.names):
         return entry
-    return replace(entry, statement=replace(said, names=tuple(_clean(name, redactor()) for name in said.names)))
+    return replace(entry, statement=replace(merge, names=tuple(_redact(name, redactor()) for name in merge.names)))
 
 
-def _clean(text: str, redactor: PIIRedactor) -> str:
+def _redact(text: str, redactor: PIIRedactor) -> str:
     from relrag_pipelines.pii import RedactionError
 
     try:

@@ -1,7 +1,7 @@
-"""The stage that has a language model read passages for facts of people and relationships, where it is asked for.
+"""The stage that has a language model read passages for facts of people and relationships, if the settings say so.
 
-Only redacted passages are read, and pseudonyms in them are shown as their type. Each passage is asked about once, the
-latest first, as long as the budget lasts; the next sync goes on.
+Only redacted passages are read, and pseudonyms in them are shown as their type. Each passage is read once, the latest
+first, until the budget is used up; the next sync continues.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 VERSION = 1
 """raised when equal passages give other statements"""
 CHANGING = frozenset({"lives_in", "works_at", "phone"})
-"""predicates whose value is another one later: it is known to hold from the day on which it was said"""
+"""predicates whose value changes over time: a value counts from the day of the record that states it"""
 _PASSAGES = """
     SELECT chunk_id, asset_id, text, source, rag_source_type, members, client_id, ts
     FROM chunks WHERE section IS NULL AND NOT list_contains($left_out, rag_source_type)
@@ -49,8 +49,12 @@ _SENDERS = """
 """
 
 
+_Senders = Mapping[str, tuple[str | None, int | None]]
+"""asset_id of a record -> its sender and Unix time"""
+
+
 class Passage(NamedTuple):
-    """A chunk that is asked about."""
+    """A chunk for the model to read."""
 
     chunk_id: str
     asset_id: str
@@ -64,7 +68,7 @@ class Passage(NamedTuple):
 
 
 def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str, pa.Table], dict[str, float]]:
-    """The rows of passage_statements, and what they took: tokens before and after, what is left for the next sync."""
+    """The rows of passage_statements, and counts: tokens expected and used, passages left for the next sync."""
     if workspace.settings.people.method != "llm":
         unread_passages.save(workspace.home, 0)
         return {"passage_statements": arrow_schema(PassageStatement).empty_table()}, {}
@@ -72,42 +76,42 @@ def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str,
         for name in ("chunks", "records"):
             connection.register(name, inputs[name])
         passages = list(read_passages(connection))
-        answered, ahead = _answers(workspace, passages)
+        answered, tokens_expected = _answers(workspace, passages)
         rows, dropped = _rows(workspace, connection, passages, answered.answers)
     unread_passages.save(workspace.home, len(answered.pending), answered.reason)
-    told: dict[str, float] = {
+    counts: dict[str, float] = {
         "passages": len(passages),
-        "tokens_expected": ahead,
+        "tokens_expected": tokens_expected,
         "tokens": answered.tokens,
         "statements": len(rows),
         "dropped": dropped,
         "failed": len(answered.failures),
         "pending": len(answered.pending),
     }
-    return {"passage_statements": to_table(rows, PassageStatement)}, told
+    return {"passage_statements": to_table(rows, PassageStatement)}, counts
 
 
 def load_model(workspace: Workspace) -> JsonModel:
-    """The configured model; where a key or package is missing, one that answers nothing and says so."""
-    asked = workspace.settings.people
-    name = asked.model or model.USUAL[asked.service]
+    """The configured model; if a key or package is missing, a model whose every answer is that error."""
+    settings = workspace.settings.people
+    name = settings.model or model.USUAL[settings.service]
     try:
-        return model.load(asked.service, name, asked.url)
+        return model.load(settings.service, name, settings.url)
     except ModelError as error:
-        said = str(error)
+        message = str(error)
 
     def ask(*_: object) -> Reply:
-        raise ModelError(said)
+        raise ModelError(message)
 
     return JsonModel(name, "", ask)
 
 
 def read_passages(connection: duckdb.DuckDBPyConnection) -> Iterator[Passage]:
-    """What is asked about, the latest first, from views of chunks and records.
+    """The passages to read, the latest first, from views of chunks and records.
 
-    Left out are cards, commits and code, what a mail quotes, and mails that were sent to many.
+    Cards, commits, code, quoted parts of mails and bulk mails are left out.
     """
-    left_out = [one.name for one in RECORD_TYPES.values() if one.about_people or one.details]
+    left_out = [type_.name for type_ in RECORD_TYPES.values() if type_.about_people or type_.details]
     bulk = {asset_id for asset_id, extra in connection.execute(_BULK).fetchall() if orjson.loads(extra).get("bulk")}
     for row in connection.execute(_PASSAGES, {"left_out": left_out}).fetchall():
         passage = Passage(*row)
@@ -116,11 +120,11 @@ def read_passages(connection: duckdb.DuckDBPyConnection) -> Iterator[Passage]:
 
 
 def _answers(workspace: Workspace, passages: list[Passage]) -> tuple[Reading[PassageAnswer], int]:
-    """What the model answers, and about how many tokens that was to take."""
-    home, texts = workspace.home, [one.text for one in passages]
-    known = model_answers.load(home, model_answers.PEOPLE)
+    """The model's answers, and the estimated number of tokens of the new ones."""
+    home, texts = workspace.home, [passage.text for passage in passages]
+    cached = model_answers.load(home, model_answers.PEOPLE)
     client = load_model(workspace)
-    new = reading.unread(texts, question(), client.name, known)
+    new = reading.unread(texts, question(), client.name, cached)
     done = 0
 
     def keep(key: str, answer: str, about: Iterable[str]) -> None:
@@ -130,8 +134,8 @@ def _answers(workspace: Workspace, passages: list[Passage]) -> tuple[Reading[Pas
         workspace.report("passages read for facts about people", done, len(new))
 
     budget = workspace.settings.people.token_budget
-    found = reading.read(texts, question(), client, known, budget=budget, keep=keep)
-    return found, sum(map(question().cost, new))
+    answered = reading.read(texts, question(), client, cached, budget=budget, keep=keep)
+    return answered, sum(map(question().cost, new))
 
 
 def _rows(
@@ -140,63 +144,68 @@ def _rows(
     passages: list[Passage],
     answers: Mapping[str, PassageAnswer],
 ) -> tuple[list[PassageStatement], int]:
-    """The rows, each once, and how many statements were left out."""
-    telling = [one for one in passages if (said := answers.get(one.text)) and (said.facts or said.relationships)]
-    ids = sorted({ref for one in telling for ref in one.members or [one.asset_id]})
-    told = {ref: (name, ts) for ref, name, ts in connection.execute(_SENDERS, {"ids": ids}).fetchall()}
+    """The rows, each once, and the number of statements that were left out."""
+    read = [(passage, answers[passage.text]) for passage in passages if passage.text in answers]
+    read = [(passage, answer) for passage, answer in read if answer.facts or answer.relationships]
+    ids = sorted({ref for passage, _ in read for ref in passage.members or [passage.asset_id]})
+    senders = {ref: (name, ts) for ref, name, ts in connection.execute(_SENDERS, {"ids": ids}).fetchall()}
     zone = ZoneInfo(workspace.settings.timezone)
-    is_clean = _Cleanness(workspace)
-    found: dict[tuple[Any, ...], PassageStatement] = {}
+    is_clean = _PIICheck(workspace)
+    rows: dict[tuple[Any, ...], PassageStatement] = {}
     dropped = 0
-    for passage in telling:
-        answer = answers[passage.text]
-        kept = [one for one in supported_statements(answer, passage.text) if is_clean(one, passage)]
-        dropped += len(answer.facts) + len(answer.relationships) - len(kept)
-        for one in kept:
-            record = _message(passage, one.end, told)
-            _, ts = told.get(record, (None, passage.ts))
-            said_on = None if ts is None else datetime.fromtimestamp(ts, zone).date().isoformat()
-            row = PassageStatement(
-                passage.chunk_id,
-                record,
-                *one[:5],
-                " ".join(passage.text[one.start : one.end].split()),
-                one.valid_from or (said_on if one.predicate in CHANGING else None),
-                one.valid_to,
-                passage.client_id,
-                passage.members,
-            )
-            key = (passage.chunk_id, record, one.person, one.predicate, one.value, one.is_relationship)
-            found.setdefault(key, row)
-    return list(found.values()), dropped
+    for passage, answer in read:
+        supported = supported_statements(answer, passage.text)
+        statements = [statement for statement in supported if is_clean(statement, passage)]
+        dropped += len(answer.facts) + len(answer.relationships) - len(statements)
+        for statement in statements:
+            row = _row(passage, statement, senders, zone)
+            key = (row.chunk_id, row.asset_id, row.person, row.predicate, row.value, row.is_relationship)
+            rows.setdefault(key, row)
+    return list(rows.values()), dropped
 
 
-def _message(passage: Passage, end: int, told: Mapping[str, tuple[str | None, int | None]]) -> str:
-    """The record whose words end there: of a chat window the message, whose line begins with its sender's name."""
-    found, place = passage.members[0] if passage.members else passage.asset_id, 0
+def _row(passage: Passage, statement: SupportedStatement, senders: _Senders, zone: ZoneInfo) -> PassageStatement:
+    record = _message(passage, statement.end, senders)
+    _, ts = senders.get(record, (None, passage.ts))
+    record_day = None if ts is None else datetime.fromtimestamp(ts, zone).date().isoformat()
+    return PassageStatement(
+        passage.chunk_id,
+        record,
+        *statement[:5],
+        " ".join(passage.text[statement.start : statement.end].split()),
+        statement.valid_from or (record_day if statement.predicate in CHANGING else None),
+        statement.valid_to,
+        passage.client_id,
+        passage.members,
+    )
+
+
+def _message(passage: Passage, end: int, senders: _Senders) -> str:
+    """The record that contains the code point before `end`: in a chat window, lines begin with their sender's name."""
+    record, position = passage.members[0] if passage.members else passage.asset_id, 0
     for member in passage.members:
-        sender = to_entity_type(told.get(member, ("", None))[0] or "")
-        line = re.compile(rf"^{re.escape(sender)}: ", re.MULTILINE).search(passage.text, place)
+        sender = to_entity_type(senders.get(member, ("", None))[0] or "")
+        line = re.compile(rf"^{re.escape(sender)}: ", re.MULTILINE).search(passage.text, position)
         if line is None or line.start() >= end:
             break
-        found, place = member, line.end()
-    return found
+        record, position = member, line.end()
+    return record
 
 
-class _Cleanness:
-    """Whether a value that the passage does not hold itself may stand in the lake: a model writes what it likes."""
+class _PIICheck:
+    """Whether the values that a model wrote, and that its passage does not contain, are free of personal data."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._found = functools.cache(self._detect)
-        self._channels = {one.name: workspace.channel(one) for one in workspace.settings.sources}
+        self._contains_pii = functools.cache(self._detect)
+        self._channels = {source.name: workspace.channel(source) for source in workspace.settings.sources}
 
-    def __call__(self, one: SupportedStatement, passage: Passage) -> bool:
+    def __call__(self, statement: SupportedStatement, passage: Passage) -> bool:
         if not self._workspace.settings.pii_redaction_enabled:
             return True
         channel = channel_of(passage.rag_source_type, self._channels.get(passage.source, "default"))
-        foreign = [said for said in (one.person, one.value) if said not in passage.text]
-        return not any(self._found(said, channel) for said in foreign)
+        foreign = [value for value in (statement.person, statement.value) if value not in passage.text]
+        return not any(self._contains_pii(value, channel) for value in foreign)
 
-    def _detect(self, said: str, channel: str) -> bool:
-        return bool(self._workspace.redactor.detect(said, channel))
+    def _detect(self, value: str, channel: str) -> bool:
+        return bool(self._workspace.redactor.detect(value, channel))

@@ -1,4 +1,4 @@
-"""The stage that gives each relationship its vector: one a text, made once, kept with those of passages."""
+"""The stage that embeds relationships: each distinct text once, in the cache of passage vectors."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str, pa.Table], dict[str, float]]:
-    """The rows of relationship_embeddings, and how many texts were embedded now; none without an embedder."""
+    """The rows of relationship_embeddings, and the number of newly embedded texts; no rows without an embedder."""
     model = embedders.model(workspace.settings)
     rows = [PersonRelationship(**row) for row in inputs["person_relationships"].to_table().to_pylist()]
     if model is None or not rows:
         return {"relationship_embeddings": arrow_schema(RelationshipEmbedding).empty_table()}, {"embedded": 0}
-    vectors, made = embed(workspace, rows)
-    found = [RelationshipEmbedding(key, model.name, vector.tolist()) for key, vector in sorted(vectors.items())]
-    return {"relationship_embeddings": to_table(found, RelationshipEmbedding)}, {"embedded": made}
+    vectors, embedded = embed(workspace, rows)
+    embeddings = [RelationshipEmbedding(key, model.name, vector.tolist()) for key, vector in sorted(vectors.items())]
+    return {"relationship_embeddings": to_table(embeddings, RelationshipEmbedding)}, {"embedded": embedded}
 
 
 def embed(workspace: Workspace, rows: Sequence[PersonRelationship]) -> tuple[dict[str, Vectors], int]:
-    """The vector of each text by its hash, and how many were not known; in batches. EmbeddingError goes through."""
+    """Hash of each text -> vector, and the number of vectors that were not cached. Raises EmbeddingError."""
     model = embedders.model(workspace.settings)
     if model is None:
         return {}, 0
@@ -42,7 +42,7 @@ def embed(workspace: Workspace, rows: Sequence[PersonRelationship]) -> tuple[dic
         missing = sorted(texts.keys() - vectors.keys())
         for start in range(0, len(missing), model.batch_texts):
             batch = missing[start : start + model.batch_texts]
-            made, _ = workspace.embedder.documents([texts[key] for key in batch])
-            vector_cache.keep(cache, model.name, batch, made)
-            vectors |= zip(batch, made, strict=True)
+            new_vectors, _ = workspace.embedder.documents([texts[key] for key in batch])
+            vector_cache.keep(cache, model.name, batch, new_vectors)
+            vectors |= zip(batch, new_vectors, strict=True)
     return {key: vectors[key] for key in texts}, len(missing)

@@ -1,4 +1,4 @@
-"""The stage that makes people: who is who in all sources, what is known of them, and what they are to one another."""
+"""The stage that makes the tables of people: identities across all sources, facts, and relationships."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from relrag_pipelines.identity import lookup, people_tables
 from relrag_pipelines.identity.entries import Claim, NamingEntry, from_counts
-from relrag_pipelines.identity.journal_statements import PERSON, Entry, Statement, holding, number_statements
+from relrag_pipelines.identity.journal_statements import PERSON, Entry, Statement, number_statements, valid_entries
 from relrag_pipelines.identity.name_forms import given_forms, person_names
 from relrag_pipelines.identity.resolve import Resolution, resolve
 from relrag_pipelines.journal import journal
@@ -56,26 +56,28 @@ _OWNER = "owner"
 
 
 def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str, pa.Table], dict[str, float]]:
-    """The tables in TABLES, and what they took. Ids that are given for the first time go into the journal."""
+    """The tables in TABLES, and counts. New ids are recorded in the journal."""
     records, identifiers = (lake_months.month_files(inputs[table]) for table in ("records", "identifiers"))
-    statements = inputs["passage_statements"].to_table()
+    passage_statements = inputs["passage_statements"].to_table()
     with lake_months.connect("identifiers", identifiers) as connection:
-        said = holding(journal.entries(workspace.home))
-        found, owner = people(workspace, _entries(connection), said)
-        journal.append(workspace.home, found.allocations)
-        entries = people_tables.person_entries(found)
+        statements = valid_entries(journal.entries(workspace.home))
+        resolution, owner = people(workspace, _entries(connection), statements)
+        journal.append(workspace.home, resolution.allocations)
+        entries = people_tables.person_entries(resolution)
         connection.register("who", entries)
-        whose = dict(connection.execute(_PEOPLE_OF_MONTHS).fetchall())
-        in_names = profiles.read_names(found, owner, connection)
-        names, forms = _names(found)
-        of_passages = resolved_statements.make(found, statements, (names, forms), connection)
-    months = Months(records, identifiers, whose, owner)
-    of_texts, read = month_texts.make(workspace, found, (names, forms), months, VERSION)
-    facts, relationships = profiles.make(workspace, found, records, said, in_names, of_texts, of_passages[:2])
+        month_people = dict(connection.execute(_PEOPLE_OF_MONTHS).fetchall())
+        in_names = profiles.read_names(resolution, owner, connection)
+        names, forms = _names(resolution)
+        of_passages = resolved_statements.make(resolution, passage_statements, (names, forms), connection)
+    months = Months(records, identifiers, month_people, owner)
+    of_texts, months_read = month_texts.make(workspace, resolution, (names, forms), months, VERSION)
+    facts, relationships = profiles.make(
+        workspace, resolution, records, statements, in_names, of_texts, of_passages[:2]
+    )
     tables = {
-        "persons": people_tables.persons(found, owner),
-        "person_aliases": people_tables.person_aliases(found),
-        "person_redirects": people_tables.person_redirects(found),
+        "persons": people_tables.persons(resolution, owner),
+        "person_aliases": people_tables.person_aliases(resolution),
+        "person_redirects": people_tables.person_redirects(resolution),
         "person_names": names,
         "given_forms": forms,
         "person_entries": entries,
@@ -83,43 +85,45 @@ def make(workspace: Workspace, inputs: Mapping[str, Dataset]) -> tuple[dict[str,
         "person_relationships": relationships,
         **of_texts,
     }
-    counts: dict[str, float] = {"people": len(found.people), "months_read": read}
-    if statements.num_rows:
+    counts: dict[str, float] = {"people": len(resolution.people), "months_read": months_read}
+    if passage_statements.num_rows:
         counts["statements_of_nobody_known"] = of_passages[2]
     return tables, counts
 
 
-def people(workspace: Workspace, entries: list[NamingEntry], said: Iterable[Entry]) -> tuple[Resolution, int | None]:
-    """Who is who, and who of them is the owner: somebody from the first, if only by the name in the settings."""
-    said = list(said)
-    least, name = workspace.settings.person_unnamed_after, workspace.settings.owner
+def people(
+    workspace: Workspace, entries: list[NamingEntry], statements: Iterable[Entry]
+) -> tuple[Resolution, int | None]:
+    """The resolved people, and the owner among them, who exists from the first sync by the name in the settings."""
+    statements = list(statements)
+    unnamed_after, name = workspace.settings.person_unnamed_after, workspace.settings.owner
 
     keyed = functools.partial(_pseudonym, workspace)
-    found = resolve(entries, said, keyed, least, name)
-    owner = lookup.owner(found.people, name) if name else None
+    resolution = resolve(entries, statements, keyed, unnamed_after, name)
+    owner = lookup.owner(resolution.people, name) if name else None
     card = None
-    if owner is None and parse(name).words and not lookup.candidates(found.people, name):
+    if owner is None and parse(name).words and not lookup.candidates(resolution.people, name):
         card = NamingEntry("", _OWNER, True, (Claim("name", name, keyed(name), False),), None, 0)
-    elif alone := lookup.owner_and_namesake(found.people, name):
-        card = _owner_card(found, *alone)
+    elif pair := lookup.owner_and_namesake(resolution.people, name):
+        card = _owner_card(resolution, *pair)
     if card:
-        found = resolve([*entries, card], said, keyed, least, name)
-        owner = found.person_of[card.source, card.entry, None]
-    return found, owner
+        resolution = resolve([*entries, card], statements, keyed, unnamed_after, name)
+        owner = resolution.person_of[card.source, card.entry, None]
+    return resolution, owner
 
 
-def _owner_card(found: Resolution, owner: int, alone: int) -> NamingEntry:
-    """What says that the owner is whoever is called by his given name and nothing else, as a card would."""
-    own = [claim for entry in found.people[owner].entries for claim in entry.claims]
-    named = [claim for entry in found.people[alone].entries for claim in entry.names]
-    # one of the owner's own identifiers, where he has any, makes it his
-    sure = sorted(claim for claim in own if claim.kind != "name" and not claim.shared)[:1]
-    claims = [*(claim for claim in own if claim.kind == "name"), *named, *sure]
+def _owner_card(resolution: Resolution, owner: int, namesake: int) -> NamingEntry:
+    """A card that joins the owner with a person who is named by the owner's given name alone."""
+    own = [claim for entry in resolution.people[owner].entries for claim in entry.claims]
+    names = [claim for entry in resolution.people[namesake].entries for claim in entry.names]
+    # an identifier that only the owner has, if there is one, ties the card to the owner
+    identifiers = sorted(claim for claim in own if claim.kind != "name" and not claim.shared)[:1]
+    claims = [*(claim for claim in own if claim.kind == "name"), *names, *identifiers]
     return NamingEntry("", _OWNER, True, tuple(sorted(set(claims))), None, 0)
 
 
 def read_people(workspace: Workspace, *more: Statement) -> tuple[Resolution, Callable[[str], str]]:
-    """The people of the lake as it is now, if `more` is stated too, and what hashes their names in anchors."""
+    """The people of the present lake with the statements `more` added, and the function that hashes anchors' names."""
     home = workspace.home
     files = {
         f"{source.name}/{month}": path
@@ -127,9 +131,9 @@ def read_people(workspace: Workspace, *more: Statement) -> tuple[Resolution, Cal
         for month, path in lake.month_files(home, "identifiers", source.name).items()
     }
     with lake_months.connect("identifiers", files) as connection:
-        said = holding(journal.entries(home))
-        found, _ = people(workspace, _entries(connection), number_statements(said, more))
-    return found, functools.partial(_pseudonym, workspace)
+        statements = valid_entries(journal.entries(home))
+        resolution, _ = people(workspace, _entries(connection), number_statements(statements, more))
+    return resolution, functools.partial(_pseudonym, workspace)
 
 
 def _pseudonym(workspace: Workspace, name: str) -> str:
@@ -144,9 +148,9 @@ def _entries(connection: duckdb.DuckDBPyConnection) -> list[NamingEntry]:
     return [entry for source in sorted(by_source) for entry in from_counts(source, by_source[source])]
 
 
-def _names(found: Resolution) -> tuple[pa.Table, pa.Table]:
-    """The rows of person_names and of given_forms, as they are stored, since they are compared with what is."""
-    people = [person for _, person in sorted(found.people.items())]
+def _names(resolution: Resolution) -> tuple[pa.Table, pa.Table]:
+    """The rows of person_names and of given_forms as they are stored: the next run compares them."""
+    people = [person for _, person in sorted(resolution.people.items())]
     names = (claim.value for person in people for entry in person.entries for claim in entry.names)
     rows = sorted(
         (row for person in people for row in person_names(person)), key=attrgetter("form", "person_id", "rank")

@@ -1,4 +1,4 @@
-"""What the texts of a month state of people: relationships and facts, by patterns, signatures and titles of chats."""
+"""Reads relationships and facts from the texts of a month, by patterns, signatures and titles of chats."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from relrag_pipelines.text import fact_phrases, kinship
 from relrag_pipelines.text.names.personal_name import WrittenName, parse
 
 STATED_CONFIDENCE = 0.8
-"""confidence in what a text states in words that a pattern knows"""
+"""confidence in a statement that a pattern matches in a text"""
 _CHANGING = frozenset({"lives_in", "works_at", "phone"})
-"""predicates whose value is another one later: it is known to hold from the day on which it was said"""
+"""predicates whose value changes over time: a value counts from the day of the record that states it"""
 
 
 class Text(NamedTuple):
@@ -31,14 +31,14 @@ class Text(NamedTuple):
     text: str
     type: RecordType
     day: date | None
-    """of the owner's time zone"""
+    """in the owner's time zone"""
     client_id: str | None
     thread_id: str | None
     subject: str | None
     signature: str = ""
-    """what stands apart below the text of a mail"""
+    """the signature below the text of a mail"""
     bulk: bool = False
-    """a mail that was sent to many, or by a program: it states nothing of its sender"""
+    """a mail to many, or by a program: it states nothing about its sender"""
     ts: int | None = None
     """Unix seconds"""
 
@@ -49,141 +49,146 @@ class Text(NamedTuple):
 
 
 class RecordPeople(NamedTuple):
-    """Who has to do with the records."""
+    """The people of the records."""
 
     present: Mapping[str, Collection[int]]
-    """asset_id -> who takes part"""
+    """asset_id -> its participants"""
     writers: Mapping[str, int]
-    """asset_id -> who wrote it"""
+    """asset_id -> its writer"""
     owner: int | None
 
 
 class Speakers(NamedTuple):
-    """Between whom a text passes."""
+    """The writer and reader of a text."""
 
     writer: int | None
     reader: int | None
-    """None where it is for several"""
+    """None if there are several"""
     participants: Collection[int]
-    """who takes part"""
 
     def who(self, end: End, *, is_name: bool = False) -> int | None:
-        """Who that is; None where it is not certain. `is_name`: it stands where a common word cannot stand."""
+        """The person at an end of a relation; None if not certain. `is_name`: no common word can be there."""
         if not isinstance(end, Mention):
             return self.writer if end == "writer" else self.reader
         return certain_person(end._replace(is_word=end.is_word and not is_name), self.participants)
 
 
 def read(
-    finder: MentionFinder, lake_month: str, texts: Iterable[Text], people: RecordPeople, found: Resolution
+    finder: MentionFinder, lake_month: str, texts: Iterable[Text], people: RecordPeople, resolution: Resolution
 ) -> tuple[list[TextRelationship], list[TextFact]]:
-    """The rows of text_relationships and text_facts.
+    """The rows of text_relationships and text_facts; statements whose people are not certain are left out.
 
-    Where it is not certain who is meant nothing is said. What a mail quotes or forwards is not of its sender, and does
-    not belong into its text.
+    The texts must not contain what mails quote or forward: that is not written by their senders.
     """
     relations: dict[tuple[str, int, int, str, str], TextRelationship] = {}
     facts: dict[tuple[str, str, int, str, str], TextFact] = {}
-    texts = [one for one in texts if not one.bulk]
-    partners = _partners(texts, people, found)
-    for one in filter(_may_tell, texts):
-        mentions = finder.find(one.text)
-        related = stated_relations(one.text, mentions)
-        speakers = _speakers(one, people, partners)
-        for from_id, to_id, type_, quote in _relations(one, mentions, related, speakers, people, found):
-            key = (lake_month, from_id, to_id, type_, one.asset_id)
-            relations.setdefault(key, TextRelationship(*key, quote, one.client_id))
-        for person_id, predicate, value, quote in _facts(one, mentions, related, speakers, found):
-            since = one.day.isoformat() if one.day and predicate in _CHANGING else None
-            made = TextFact(lake_month, person_id, predicate, value, STATED_CONFIDENCE, one.asset_id, quote, since)
-            facts.setdefault((lake_month, one.asset_id, person_id, predicate, value), made)
-    for from_id, to_id, type_, one in _titles(texts, people):
-        key = (lake_month, from_id, to_id, type_, one.asset_id)
-        relations.setdefault(key, TextRelationship(*key, one.subject or "", one.client_id))
+    texts = [text for text in texts if not text.bulk]
+    partners = _partners(texts, people, resolution)
+    for text in filter(_may_tell, texts):
+        mentions = finder.find(text.text)
+        related = stated_relations(text.text, mentions)
+        speakers = _speakers(text, people, partners)
+        for from_id, to_id, type_, quote in _relations(text, mentions, related, speakers, people, resolution):
+            key = (lake_month, from_id, to_id, type_, text.asset_id)
+            relations.setdefault(key, TextRelationship(*key, quote, text.client_id))
+        for person_id, predicate, value, quote in _facts(text, mentions, related, speakers, resolution):
+            since = text.day.isoformat() if text.day and predicate in _CHANGING else None
+            fact = TextFact(lake_month, person_id, predicate, value, STATED_CONFIDENCE, text.asset_id, quote, since)
+            facts.setdefault((lake_month, text.asset_id, person_id, predicate, value), fact)
+    for from_id, to_id, type_, text in _titles(texts, people):
+        key = (lake_month, from_id, to_id, type_, text.asset_id)
+        relations.setdefault(key, TextRelationship(*key, text.subject or "", text.client_id))
     return list(relations.values()), list(facts.values())
 
 
-def _may_tell(one: Text) -> bool:
-    """Whether a text may state something: most hold no word of a relative and no piece of a pattern."""
-    return one.type.mail or kinship.may_name(one.text) or fact_phrases.may_state(one.text)
+def _may_tell(text: Text) -> bool:
+    """Whether a text may state something: most contain no kin term and no word of a pattern."""
+    return text.type.mail or kinship.may_name(text.text) or fact_phrases.may_state(text.text)
 
 
-def _partners(texts: Sequence[Text], people: RecordPeople, found: Resolution) -> dict[str, int]:
-    """thread_id -> with whom the owner chats there, where it is one person, by whose name the chat is called."""
+def _partners(texts: Sequence[Text], people: RecordPeople, resolution: Resolution) -> dict[str, int]:
+    """thread_id -> the owner's partner in a chat with one person that has that person's name as its title."""
     chats: defaultdict[str, set[int]] = defaultdict(set)
     titles: dict[str, str] = {}
-    for one in texts:
-        writer = people.writers.get(one.asset_id)
-        if one.type.chat and one.thread_id and writer is not None:
-            titles[one.thread_id] = one.subject or ""
-            chats[one.thread_id] |= {writer} - {people.owner}
+    for text in texts:
+        writer = people.writers.get(text.asset_id)
+        if text.type.chat and text.thread_id and writer is not None:
+            titles[text.thread_id] = text.subject or ""
+            chats[text.thread_id] |= {writer} - {people.owner}
     alone = {thread: next(iter(writers)) for thread, writers in chats.items() if len(writers) == 1}
-    return {thread: one for thread, one in alone.items() if _is_title_of(titles[thread], found.people[one].names)}
+    return {
+        thread: partner
+        for thread, partner in alone.items()
+        if _is_title_of(titles[thread], resolution.people[partner].names)
+    }
 
 
 def _is_title_of(title: str, names: Sequence[WrittenName]) -> bool:
-    said = set(parse(title).words)
-    return any(name.words and set(name.words) == said for name in names)
+    title_words = set(parse(title).words)
+    return any(name.words and set(name.words) == title_words for name in names)
 
 
-def _speakers(one: Text, people: RecordPeople, partners: Mapping[str, int]) -> Speakers:
-    """Who writes a text and to whom alone, by a chat of two or a mail."""
-    writer, here = people.writers.get(one.asset_id), people.present.get(one.asset_id, ())
-    others = {other for other in here if other != writer} if one.type.mail and writer is not None else set()
-    if one.thread_id in partners:
-        both = (partners[one.thread_id or ""], people.owner)
-        others = {other for other in both if other is not None and other != writer}
-    return Speakers(writer, next(iter(others)) if len(others) == 1 else None, here)
+def _speakers(text: Text, people: RecordPeople, partners: Mapping[str, int]) -> Speakers:
+    """The writer of a text, and its only reader in a chat of two or a mail."""
+    writer, present = people.writers.get(text.asset_id), people.present.get(text.asset_id, ())
+    pair: Collection[int | None] = ()
+    if text.thread_id in partners:
+        pair = (partners[text.thread_id or ""], people.owner)
+    elif text.type.mail and writer is not None:
+        pair = present
+    readers = {person for person in pair if person is not None and person != writer}
+    return Speakers(writer, next(iter(readers)) if len(readers) == 1 else None, present)
 
 
 def _relations(
-    one: Text,
+    text: Text,
     mentions: Sequence[Mention],
     related: list[StatedRelation],
     speakers: Speakers,
     people: RecordPeople,
-    found: Resolution,
+    resolution: Resolution,
 ) -> Iterator[tuple[int, int, str, str]]:
     writer = speakers.writer
-    roles = stated_roles(one.text, mentions)
-    for said, is_name in [*((kin, True) for kin in related), *((role, False) for role in roles)]:
-        owner, other = speakers.who(said.owner), speakers.who(said.other, is_name=is_name)
+    roles = stated_roles(text.text, mentions)
+    for relation, is_name in [*((kin, True) for kin in related), *((role, False) for role in roles)]:
+        owner, other = speakers.who(relation.owner), speakers.who(relation.other, is_name=is_name)
         if owner is not None and other is not None and owner != other:
-            yield owner, other, said.relationship_type, one.text[said.start : said.end]
-    if one.type.mail and writer is not None and people.owner is not None:
-        signed = signatures.relative(one.end, found.people[writer].names)
-        if signed and speakers.reader is not None:
-            yield speakers.reader, writer, signed.value, signed.quote
+            yield owner, other, relation.relationship_type, text.text[relation.start : relation.end]
+    if not text.type.mail or writer is None or people.owner is None:
+        return
+    signed = signatures.relative(text.end, resolution.people[writer].names)
+    if signed and speakers.reader is not None:
+        yield speakers.reader, writer, signed.value, signed.quote
 
 
 def _facts(
-    one: Text, mentions: Sequence[Mention], related: list[StatedRelation], speakers: Speakers, found: Resolution
+    text: Text, mentions: Sequence[Mention], related: list[StatedRelation], speakers: Speakers, resolution: Resolution
 ) -> Iterator[tuple[int, str, str, str]]:
-    for said in stated_facts(one.text, mentions, one.day):
-        person = speakers.who(said.owner)
+    for fact in stated_facts(text.text, mentions, text.day):
+        person = speakers.who(fact.owner)
         if person is not None:
-            yield person, said.predicate, said.value, one.text[said.start : said.end]
+            yield person, fact.predicate, fact.value, text.text[fact.start : fact.end]
     for relation in related:
         person, other = speakers.who(relation.owner), relation.other
         several = isinstance(other, Mention) and len(other.person_ids) > 1 and speakers.who(other) is None
         if person is not None and several and isinstance(other, Mention):
-            value = one.text[other.start : other.end]  # one of several who bear the name
-            yield person, relation.relationship_type, value, one.text[relation.start : relation.end]
-    if one.type.mail and speakers.writer is not None:
-        for signed in signatures.facts(one.end, found.people[speakers.writer].names):
+            value = text.text[other.start : other.end]  # one of several who bear the name
+            yield person, relation.relationship_type, value, text.text[relation.start : relation.end]
+    if text.type.mail and speakers.writer is not None:
+        for signed in signatures.facts(text.end, resolution.people[speakers.writer].names):
             yield speakers.writer, signed.predicate, signed.value, signed.quote
 
 
 def _titles(texts: Sequence[Text], people: RecordPeople) -> Iterator[tuple[int, int, str, Text]]:
-    """Whom the owner calls `Máma` by the title of a chat with that one person."""
+    """Relatives whom the owner names by the title of a chat with one person: `Máma`."""
     chats: defaultdict[str, dict[int, Text]] = defaultdict(dict)
-    for one in texts:
-        writer = people.writers.get(one.asset_id)
-        if one.type.chat and one.thread_id and writer is not None and writer != people.owner:
-            chats[one.thread_id].setdefault(writer, one)
+    for text in texts:
+        writer = people.writers.get(text.asset_id)
+        if text.type.chat and text.thread_id and writer is not None and writer != people.owner:
+            chats[text.thread_id].setdefault(writer, text)
     for writers in chats.values():
         if len(writers) == 1 and people.owner is not None:
-            ((writer, one),) = writers.items()
-            type_ = kinship.type_in_name(parse(one.subject or "").words)
+            ((writer, text),) = writers.items()
+            type_ = kinship.type_in_name(parse(text.subject or "").words)
             if type_ and type_ not in kinship.ROLES:
-                yield people.owner, writer, type_, one
+                yield people.owner, writer, type_, text

@@ -16,7 +16,7 @@ from relrag_pipelines.pii.number_words import labels
 
 REACH = 48
 """characters before a number that are searched for words that announce it"""
-LONGEST_ADDRESS = 200
+MAX_ADDRESS_CHARS = 200
 
 _PHONE_SIGNS = re.compile(
     r"(?:(?<!\w)[TMF]:[ \t\xa0]{0,2}|\bTEL;[^:\n]{1,40}:|[☎☏✆📞📱]\ufe0f?[ \t\xa0:]{0,2}"
@@ -116,7 +116,7 @@ def is_called_phone(text: str, end: int) -> bool:
 
 def in_address(text: str, start: int) -> bool:
     """Whether the text at `start` is part of a URL."""
-    return _ADDRESS.search(text, max(0, start - LONGEST_ADDRESS), start) is not None
+    return _ADDRESS.search(text, max(0, start - MAX_ADDRESS_CHARS), start) is not None
 
 
 def is_amount(text: str, end: int) -> bool:

@@ -15,7 +15,7 @@ from relrag_pipelines.pii.normalized_text import normalize, plain_digits
 from relrag_pipelines.pii.spans import Span
 
 SCORE = 0.95
-LONGEST_DOMAIN = 1024
+MAX_DOMAIN_CHARS = 1024
 """four times the legal maximum; without a limit each @ may scan the rest of the text"""
 
 # Matched backwards from the @, so that a long run of letters without an @ costs nothing.
@@ -34,7 +34,7 @@ def find(text: str) -> list[Span]:
     done, at = 0, text.find("@")
     while at >= 0:
         local = _LOCAL.match(text, done, at) or _QUOTED.match(text, done, at)
-        domain = _DOMAIN.match(text, at + 1, at + LONGEST_DOMAIN)
+        domain = _DOMAIN.match(text, at + 1, at + MAX_DOMAIN_CHARS)
         if local and domain and not _is_file_or_repository(text, local[0], domain):
             prefix = _HEBREW_PREFIX.match(text, local.start(), at)
             done = domain.end()

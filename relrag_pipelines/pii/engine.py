@@ -175,7 +175,7 @@ def _engine(entities: tuple[EntityType, ...], model: Path | None, content: bytes
     ours = {entity.name for entity in entities}
     recognisers = [
         *(Recognizer(entity.name, entity.find, language) for entity in entities if entity.find),
-        *(_of_entry(entry, language) for entity in entities for entry in entity.patterns),
+        *(_pattern_recognizer(entry, language) for entity in entities for entry in entity.patterns),
         *(recognizer for recognizer in _presidio_recognizers() if not ours & set(recognizer.supported_entities)),
         *([names.recognizer] if names.recognizer else []),
     ]
@@ -193,7 +193,7 @@ def stock_recognizers(entities: Sequence[str]) -> AnalyzerEngine:
     )
 
 
-def _of_entry(entry: PatternEntry, language: str) -> PatternRecognizer:
+def _pattern_recognizer(entry: PatternEntry, language: str) -> PatternRecognizer:
     config: dict[str, Any] = {**entry.config, "supported_language": language}
     thresholds = config.pop("score_thresholds")
     recogniser = PatternRecognizer.from_dict(config)

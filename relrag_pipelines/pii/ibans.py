@@ -25,7 +25,7 @@ _MAX_CHARS = 192
 """longest IBAN in characters, with separators and line ends"""
 _PRECEDING_LETTER = re.compile(rf"(?:^|[^\w'’])[A-Za-z0-9]{SEPARATOR}$")
 _FOLLOWING_LETTER = re.compile(rf"(?:{SEPARATOR}[A-Za-z0-9](?![A-Za-z0-9])){{2}}|[A-Za-z0-9]")
-"""letters beside an IBAN written letter by letter that make it a part of something longer"""
+"""letters next to an IBAN written letter by letter that make it a part of something longer"""
 _PAIR = re.compile("[A-Za-z0-9]{2}")
 _MIN_DIGITS = 8
 """smallest number of digits in any IBAN; words may pass the checksum too"""
@@ -76,7 +76,7 @@ def _country_pattern(country: str) -> re.Pattern[str] | None:
 
 
 def _is_part(text: str, match: re.Match[str]) -> bool:
-    """Whether the match is written letter by letter, with more letters beside it."""
+    """Whether the match is written letter by letter, with more letters next to it."""
     if _PAIR.search(match[0]):
         return False
     preceding = text[max(0, match.start() - 3) : match.start()]

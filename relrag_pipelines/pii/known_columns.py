@@ -60,18 +60,22 @@ def _by_script(strings: pa.Array, rows: Places) -> Iterator[tuple[bool, tuple[pa
     yield False, (strings.filter(others), rows[_matching(others)])
 
 
+_LIST_KINDS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+_STRING_KINDS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+
+
 def _strings(array: pa.Array, rows: Places) -> Iterator[tuple[pa.Array, Places]]:
     """The strings within an array, without nulls, and the row of each."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         yield from _strings(array.dictionary_decode(), rows)
-    elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    elif any(is_kind(kind) for is_kind in _LIST_KINDS):
         lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
         yield from _strings(array.flatten(), np.repeat(rows, lengths))
     elif pa.types.is_struct(kind):
         for part in array.flatten():
             yield from _strings(part, rows)
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+    elif any(is_kind(kind) for is_kind in _STRING_KINDS):
         valid_rows = array.is_valid().to_numpy(zero_copy_only=False)
         yield array.drop_null().cast(pa.large_string()), rows[valid_rows]
     elif nested_text.is_packed(kind):

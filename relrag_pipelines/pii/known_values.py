@@ -23,7 +23,7 @@ from relrag_pipelines.pii.value_spellings import HeldValue, Spellings
 
 APART = "\0"
 """separator between texts that are searched together; no value contains it"""
-LEAST_DIGITS, LEAST_PHONE, LEAST_LETTERS = 9, 8, 7
+MIN_DIGITS, MIN_PHONE_DIGITS, MIN_LETTERS = 9, 8, 7
 """shorter values are ignored: they occur anywhere by chance"""
 _CONTEXT_BYTES = 8
 """largest number of bytes of two characters"""
@@ -89,7 +89,7 @@ class KnownValues:
             digits, word = _numbers_of(entity, value), fold_case(value).strip()
             for number in digits - allowed_forms:
                 numbers.setdefault(number, set()).add(HeldValue(entity, min(digits, key=len)))
-            if not digits and len(word) >= LEAST_LETTERS and not word.isdecimal() and word not in allowed_forms:
+            if not digits and len(word) >= MIN_LETTERS and not word.isdecimal() and word not in allowed_forms:
                 words.setdefault(word, set()).add(HeldValue(entity, word))
         by_digits, by_letters = (
             Spellings({spelling: frozenset(entity_values) for spelling, entity_values in table.items()})
@@ -135,7 +135,7 @@ class KnownValues:
         if not self.numbers.entities & self.entities:
             return
         for run in _GROUPS.finditer(text):
-            if run.end() - run.start() >= LEAST_PHONE:
+            if run.end() - run.start() >= MIN_PHONE_DIGITS:
                 yield from self._numbers_in_run(run)
 
     def _numbers_in_run(self, run: regex.Match[str]) -> Iterator[_Match]:
@@ -160,7 +160,7 @@ class KnownValues:
         letters: npt.NDArray[np.int64] | None = None
         for value, values, start, end in self.words.matches(data, self.entities):
             around = (data[max(0, start - _CONTEXT_BYTES) : start], data[end : end + _CONTEXT_BYTES])
-            if _stands_alone(value, *(part.decode("utf-8", "ignore") for part in around)):
+            if _is_whole_word(value, *(part.decode("utf-8", "ignore") for part in around)):
                 letters = _letters_before(data) if letters is None else letters
                 same = len(folded) == len(text)
                 yield (values, int(letters[start]), int(letters[end])) if same else (values, 0, 0)
@@ -183,11 +183,11 @@ def _numbers_of(entity: str, value: str) -> set[str]:
         longest = max(
             (_ascii("".join(filter(str.isdecimal, run[0]))) for run in _GROUPS.finditer(value)), key=len, default=""
         )
-        return {longest} if len(longest) >= LEAST_DIGITS else set()
+        return {longest} if len(longest) >= MIN_DIGITS else set()
     first = _ALTERNATIVE_END.sub("", value)
     digits = _ascii("".join(filter(str.isdecimal, first))).lstrip("0")
-    national = {digits.removeprefix(code).lstrip("0") for code in _COUNTRY_CODES if len(digits) > LEAST_DIGITS}
-    return {number for number in {digits, *national} if len(number) >= LEAST_PHONE}
+    national = {digits.removeprefix(code).lstrip("0") for code in _COUNTRY_CODES if len(digits) > MIN_DIGITS}
+    return {number for number in {digits, *national} if len(number) >= MIN_PHONE_DIGITS}
 
 
 def _ascii(digits: str) -> str:
@@ -199,7 +199,7 @@ def fold_case(text: str) -> str:
     return text.casefold().replace("%40", "@").replace("＠", "@")
 
 
-def _stands_alone(value: str, before: str, behind: str) -> bool:
+def _is_whole_word(value: str, before: str, behind: str) -> bool:
     """Whether a value between the two is a whole word, or a whole address."""
     if before[-1:].isalnum() or behind[:1].isalnum():
         return False

@@ -56,7 +56,7 @@ class NationalId:
     region: str
     labels: tuple[str, ...]
     pattern: re.Pattern[str]
-    """its form beside a label"""
+    """its form next to a label"""
     alone: re.Pattern[str] | None
     """its distinctive form, which needs no label"""
     check: str
@@ -134,7 +134,7 @@ class _Labels:
         self._search = ahocorasick_rs.AhoCorasick(self._labels, matchkind=ahocorasick_rs.MatchKind.LeftmostLongest)
 
     def announced(self, text: str) -> Iterator[re.Match[str]]:
-        """Valid ids beside a label."""
+        """Valid ids next to a label."""
         folded = text.lower() if text.isascii() else text.translate(_FOLD)
         for number, start, end in self._search.find_matches_as_indexes(folded):
             label = self._labels[number]

@@ -93,6 +93,14 @@ def plain_digits(value: str) -> str:
     return view.text if view else value
 
 
+def _joined_lines(plain: str) -> list[tuple[int, int, str]]:
+    """The changes that join numbers and addresses that are wrapped over a line's end."""
+    changes = [(*match.span(), WRAP) for match in _isolated_breaks(list(_WRAPPED.finditer(plain)), plain)]
+    if "@" in plain:
+        changes += [(*match.span(match.lastgroup or 0), "") for match in _WRAPPED_ADDRESS.finditer(plain)]
+    return changes
+
+
 @functools.lru_cache(maxsize=8)
 def normalize_text(text: str) -> NormalizedText | None:
     """The normalised text with its offsets; None if it equals the text."""
@@ -102,17 +110,15 @@ def normalize_text(text: str) -> NormalizedText | None:
         plain = text.translate(_PLAIN)
         changes += [(*match.span(), "") for match in _HIDDEN.finditer(text)]
     if "\n" in text:
-        changes += [(*match.span(), WRAP) for match in _isolated_breaks(list(_WRAPPED.finditer(plain)), plain)]
-        if "@" in plain:
-            changes += [(*match.span(match.lastgroup or 0), "") for match in _WRAPPED_ADDRESS.finditer(plain)]
+        changes += _joined_lines(plain)
     changes += [(*match.span(), "@") for match in _PERCENT_SIGN.finditer(plain)]
     if "&" in plain:
         changes += _references(plain)
     if spelled_addresses.may_hold(plain):
         changes += spelled_addresses.signs(plain)
-    return (
-        _build(plain, sorted(changes, key=lambda change: (change[0], -change[1]))) if changes or plain != text else None
-    )
+    if not changes and plain == text:
+        return None
+    return _build(plain, sorted(changes, key=lambda change: (change[0], -change[1])))
 
 
 def _references(text: str) -> Iterator[tuple[int, int, str]]:

@@ -87,10 +87,8 @@ def _parse(path: Path, text: str) -> tuple[PatternEntry, ...]:
     return tuple(_entry(path, number, entry) for number, entry in enumerate(entries))
 
 
-def _entry(path: Path, number: int, entry: Any) -> PatternEntry:
-    location = f"{path}: recognizers[{number}]"
-    if not isinstance(entry, dict):
-        raise SettingsError(f"{location} is not a table; docs/privacy.md shows its form")
+def _checked_entity(location: str, entry: dict[str, Any]) -> str:
+    """The entity of an entry. Raises SettingsError for unknown keys, a wrong entity, or an entry without patterns."""
     if unknown := sorted(set(entry) - _KEYS):
         raise SettingsError(f"{location}.{unknown[0]} is not known; known: {', '.join(sorted(_KEYS))}")
     entity = entry.get("supported_entity")
@@ -98,6 +96,14 @@ def _entry(path: Path, number: int, entry: Any) -> PatternEntry:
         raise SettingsError(f'{location}.supported_entity is "{entity}"; write it as EMPLOYEE_NUMBER')
     if not entry.get("patterns") and not entry.get("deny_list"):
         raise SettingsError(f"{location} has neither patterns nor deny_list")
+    return entity
+
+
+def _entry(path: Path, number: int, entry: Any) -> PatternEntry:
+    location = f"{path}: recognizers[{number}]"
+    if not isinstance(entry, dict):
+        raise SettingsError(f"{location} is not a table; docs/privacy.md shows its form")
+    entity = _checked_entity(location, entry)
     context = entry.get("context") or []
     if isinstance(context, dict):
         context = [word for words in context.values() for word in words]

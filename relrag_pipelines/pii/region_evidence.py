@@ -24,11 +24,11 @@ _NAMING = ("from", "to", "participants", "people")
 _NUMBER_WITH_CODE = re.compile(r"(?:\+|(?<![\d.])00)[ \xa0]?\(?[1-9](?:[ \xa0().\-\u2010-\u2015]{0,3}\d){6,14}(?!\d)")
 _ACCOUNT = re.compile(r"(?<![\w.])(\d{8,15})(?::\d+)?@(?:c\.us|s\.whatsapp\.net)")
 """a WhatsApp account, which is a phone number with its country code"""
-FEWEST_NUMBERS = 3
+MIN_NUMBERS = 3
 """smallest number of distinct numbers that make a country a region"""
 _NUMBERS_SHIFT = 4
 """smallest share of a country's numbers, as a power of two: about a sixteenth"""
-FEWEST_SAMPLES = 2
+MIN_SAMPLES = 2
 _LANGUAGE_SHIFT = 3
 _SAMPLE_LETTERS = 60
 """letters of one sample; short messages are joined, since the language of a single one is uncertain"""
@@ -46,7 +46,7 @@ def month_evidence(records: pa.Table, hash_number: Callable[[str], str]) -> dict
         if region := _region_of(number):
             hashes_by_region.setdefault(region, set()).add(hash_number(number)[:8])
     numbers = {
-        region: [len(hashes), sorted(hashes)[:FEWEST_NUMBERS]] for region, hashes in sorted(hashes_by_region.items())
+        region: [len(hashes), sorted(hashes)[:MIN_NUMBERS]] for region, hashes in sorted(hashes_by_region.items())
     }
     languages = Counter(language.likeliest(sample, _languages()) for sample in _samples(records))
     return {"numbers": numbers, "languages": dict(sorted((+languages).items()))}
@@ -64,13 +64,13 @@ def regions(months: Iterable[Mapping[str, Any]], zones: Iterable[str] = ()) -> t
     by_numbers = [
         region
         for region in _likeliest_first(counted, _NUMBERS_SHIFT)
-        if len(distinct[region]) >= FEWEST_NUMBERS and region in phonenumbers.SUPPORTED_REGIONS
+        if len(distinct[region]) >= MIN_NUMBERS and region in phonenumbers.SUPPORTED_REGIONS
     ]
     regions_by_code = text_region.regions_by_language()
     by_language = [
         regions_by_code[code]
         for code in _likeliest_first(spoken, _LANGUAGE_SHIFT)
-        if code and spoken[code] >= FEWEST_SAMPLES
+        if code and spoken[code] >= MIN_SAMPLES
     ]
     return tuple(dict.fromkeys([*at_home, *by_numbers, *by_language]))
 

@@ -1,4 +1,4 @@
-"""What pseudonyms stand for, for the archive's owner and nobody else.
+"""Reveals the values of pseudonyms to the archive's owner and nobody else.
 
 Whoever calls this notes first who asks and why (stores/vault.py); what it returns goes to a terminal, never to a model,
 a file or a log.

@@ -28,7 +28,7 @@ def _alternatives(words: Iterable[str]) -> str:
 
 
 WORDS = (" at ", "-at-", "_at_", "<at", "*at*", "|at|", '"at"', "'at'", *_words("at"))
-"""one of these, in lower case, stands in every such address that has none of `@([{&`"""
+"""every such address without one of `@([{&` contains one of these, in lower case"""
 APART = ("@ ", " @", "@&", ";@", "@\t", "\t@", "@\xa0", "\xa0@", "@@", "<@")
 """or one of these"""
 _BLANK = r"(?:[ \t\xa0]|&nbsp;)"
@@ -94,7 +94,7 @@ _MAILBOXES = frozenset(
 
 
 def has_spelled_address(text: str, words: tuple[str, ...]) -> bool:
-    """Whether one of the words, which are in lower case, stands in the text."""
+    """Whether the text contains one of the words, which are in lower case."""
     lower = text.lower()
     for word in words:  # noqa: SIM110  a third of the time that any() takes, and every text is asked
         if word in lower:
@@ -110,7 +110,7 @@ def may_hold(text: str) -> bool:
 
 
 def signs(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where a sign is spelt or stands apart, with the blanks around it, and the sign."""
+    """Spans of signs that are spelt out or set apart, with the blanks around them, each with its sign."""
     done = 0
     for sign in _SIGN.finditer(text):
         domain = (_ANY_DOMAIN if _is_certain(sign) else _DOMAIN).match(text, sign.end(), sign.end() + _MAX_DOMAIN_CHARS)
@@ -126,7 +126,7 @@ def signs(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_certain(sign: regex.Match[str]) -> bool:
-    """Whether the sign means an @ whatever stands around it."""
+    """Whether the sign means an @ in any context."""
     return bool(sign["bracketed"] or sign["word"] or sign["doubled"] or sign["plain"])
 
 
@@ -148,7 +148,7 @@ def _is_address(text: str, local: regex.Match[str], sign: regex.Match[str], doma
 
 
 def _is_sentence(local: str, domain: str, mailboxes: frozenset[str] = frozenset()) -> bool:
-    """Whether what stands around the sign is how sentences go on."""
+    """Whether the words around the sign form a sentence."""
     first = regex.match(r"\w+", domain)
     if first and first[0].lower() in _EVERYDAY_WORDS - _HOSTS:
         return True

@@ -32,17 +32,17 @@ VERSION = 3
 
 _LETTERS, _PREFIXED_LETTERS = (3, 4, 5), (3, 4)
 """letters of the beginnings that words are indexed by: stems of three letters are common, and weigh little"""
-_MOST_PREFIXES = 3
-_MOST_LANGUAGES = 3
-"""languages of a line that are as likely; with more, no word is stemmed"""
-_SHORTEST_STEMMED = 3
+_MAX_PREFIXES = 3
+_MAX_LANGUAGES = 3
+"""equally likely languages of a line; with more, no word is stemmed"""
+_MIN_STEMMED_LETTERS = 3
 
-_PREFIXING = tuple(one for one in languages.languages() if one.prefixes)
-PREFIXED = "".join(one.prefixes for one in _PREFIXING)
+_PREFIXING = tuple(language for language in languages.languages() if language.prefixes)
+PREFIXED = "".join(language.prefixes for language in _PREFIXING)
 """letters that some languages write before a word, as part of it"""
-PREFIXED_SCRIPT = "".join(one.script for one in _PREFIXING) or "\0"
+PREFIXED_SCRIPT = "".join(language.script for language in _PREFIXING) or "\0"
 """a class of a regular expression: the letters of these languages"""
-_UNSPACED = "".join(one.script for one in languages.languages() if not one.spaced) or "\0"
+_UNSPACED = "".join(language.script for language in languages.languages() if not language.spaced) or "\0"
 
 _ACCENT = re.compile("[a-z][\u0300-\u036f]|[łđðøßæœıþ]")
 _OTHER_SCRIPT = re.compile("[\u0370-\u1cff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufeff]")
@@ -59,19 +59,19 @@ _LETTERS_AND_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})|(\d{2,})([^\W\d_]{2,})
 _HEX = re.compile(r"(?=.*\d)[0-9a-f]{8,64}")
 
 _FILLER = re.compile(
-    "|".join(rf"(?<!\w){pattern}(?!\w)" for one in languages.languages() for pattern in one.asking) or "(?!)",
+    "|".join(rf"(?<!\w){pattern}(?!\w)" for language in languages.languages() for pattern in language.asking) or "(?!)",
     re.IGNORECASE,
 )
-"""What asks; the first word stays, since it tells the language."""
+"""Question words; the first one stays in the question, since it tells the language."""
 
 _AROUND = ".,;:!?()[]\"'…¿¡«»„“”"
-"""marks that stand around a word"""
-_REMEMBERED = 2**17
+"""marks around a word"""
+_MAX_CACHED_WORDS = 2**17
 _DEFAULT_SIGNS, _CLEAR_SIGNS = stopwords.default_signs(), stopwords.clear_signs()
 _OWN_SIGNS = stopwords.own_signs()
 _SIGNS = _DEFAULT_SIGNS | stopwords.foreign_signs()
 _ALWAYS_EMPTY, _NAMES, _FINAL_LETTERS = stopwords.always_empty(), stopwords.names(), languages.final_letters()
-Kept = TypeVar("Kept")
+Value = TypeVar("Value")
 
 
 @functools.cache
@@ -84,14 +84,14 @@ _stem: Callable[[str], str] = _stemmer(languages.DEFAULT) or str
 
 
 class _Word(NamedTuple):
-    """What stands between two spaces."""
+    """A piece of text between two spaces."""
 
     plain: str
     """its tokens in text of the default language"""
     inflected: str
     """its tokens in other text: those of `plain`, beginnings and stems"""
     empty: int
-    """1: a function word wherever it stands; 2: one of the line's language, which may mean something elsewhere"""
+    """1: a function word in any line; 2: one of the line's language, which may have a meaning in other lines"""
 
 
 class _Line(NamedTuple):
@@ -102,17 +102,17 @@ class _Line(NamedTuple):
     """the same, of function words too"""
 
 
-class _Memory(dict[str, Kept]):
-    """What was made of words before; emptied when it holds too many."""
+class _Cache(dict[str, Value]):
+    """Values computed from words; emptied when it has too many."""
 
-    def __init__(self, make: Callable[[str], Kept]) -> None:
+    def __init__(self, make: Callable[[str], Value]) -> None:
         self._make = make
 
-    def __missing__(self, piece: str) -> Kept:
-        if len(self) >= _REMEMBERED:
+    def __missing__(self, piece: str) -> Value:
+        if len(self) >= _MAX_CACHED_WORDS:
             self.clear()
-        made = self[piece] = self._make(piece)
-        return made
+        value = self[piece] = self._make(piece)
+        return value
 
 
 def document_tokens(text: str) -> str:
@@ -143,21 +143,28 @@ def only_function_words(text: str) -> bool:
 
 def _lines(text: str) -> list[_Line]:
     """The lines of a text, each with what makes tokens of its words in its language."""
-    lines = [(pieces, _balance(pieces)) for line in join_numbers(text).split("\n") if (pieces := line.split())]
-    whole = sum([balance for _, balance in lines])
-    if all((balance or whole) < 0 for _, balance in lines):
-        return [_DEFAULT_LINE._replace(pieces=pieces) for pieces, _ in lines]
-    votes = [{} if (balance or whole) < 0 else _votes(pieces) for pieces, balance in lines]
-    every: dict[str, int] = {}
-    for found in votes:
-        for code, count in found.items():
-            every[code] = every.get(code, 0) + count
-    return [
-        _DEFAULT_LINE._replace(pieces=pieces)
-        if (balance or whole) < 0
-        else _line_of(_likeliest(found, every))._replace(pieces=pieces)
-        for (pieces, balance), found in zip(lines, votes, strict=True)
-    ]
+    lines = [pieces for line in join_numbers(text).split("\n") if (pieces := line.split())]
+    balances = [_balance(pieces) for pieces in lines]
+    whole = sum(balances)
+    in_default = [(balance or whole) < 0 for balance in balances]
+    if all(in_default):
+        return [_DEFAULT_LINE._replace(pieces=pieces) for pieces in lines]
+    votes = [{} if default else _votes(pieces) for pieces, default in zip(lines, in_default, strict=True)]
+    totals = _totals(votes)
+    language_lines = []
+    for pieces, default, line_votes in zip(lines, in_default, votes, strict=True):
+        line = _DEFAULT_LINE if default else _line_of(_likeliest(line_votes, totals))
+        language_lines.append(line._replace(pieces=pieces))
+    return language_lines
+
+
+def _totals(votes: list[dict[str, int]]) -> dict[str, int]:
+    """The votes of all lines together."""
+    totals: dict[str, int] = {}
+    for line_votes in votes:
+        for code, count in line_votes.items():
+            totals[code] = totals.get(code, 0) + count
+    return totals
 
 
 def _votes(pieces: list[str]) -> dict[str, int]:
@@ -174,9 +181,9 @@ def _likeliest(line: dict[str, int], text: dict[str, int]) -> tuple[str, ...]:
 @functools.lru_cache(128)
 def _line_of(codes: tuple[str, ...]) -> _Line:
     """A line without its words, in these languages."""
-    made = _Memory(lambda piece: _word(piece, codes))
-    return _Line([], _Memory(lambda piece: "" if (word := made[piece]).empty else word.inflected).__getitem__,
-                 lambda piece: made[piece].inflected)  # fmt: skip
+    words = _Cache(lambda piece: _word(piece, codes))
+    return _Line([], _Cache(lambda piece: "" if (word := words[piece]).empty else word.inflected).__getitem__,
+                 lambda piece: words[piece].inflected)  # fmt: skip
 
 
 def _content_tokens(lines: list[_Line]) -> list[str]:
@@ -193,8 +200,9 @@ def query_tokens(text: str) -> str:
     What only asks for an amount or a kind (`how much`) is left out, if other words are left.
     """
     tokens = document_tokens(text)
-    if (asked := _FILLER.sub(lambda found: found[found.lastindex or 0], text)) != text:
-        fewer = document_tokens(asked)
+    without_fillers = _FILLER.sub(lambda match: match[match.lastindex or 0], text)
+    if without_fillers != text:
+        fewer = document_tokens(without_fillers)
         if fewer and set(fewer.split()) < set(tokens.split()):
             return fewer
     return tokens
@@ -245,11 +253,11 @@ def _word(piece: str, codes: tuple[str, ...] = ()) -> _Word:
 
 def _stems(core: str, codes: tuple[str, ...]) -> list[str]:
     """The stems of the words of a piece in the languages of its line, of accented words with and without accents."""
-    stemmers = [stem for code in codes if (stem := _stemmer(code))] if len(codes) <= _MOST_LANGUAGES else []
+    stemmers = [stem for code in codes if (stem := _stemmer(code))] if len(codes) <= _MAX_LANGUAGES else []
     if not stemmers or any(map(str.isdigit, core)):
         return []
     words = _WORD_OF_LETTERS.findall(unicodedata.normalize("NFC", core.lower()))
-    forms = [form for word in words if len(word) >= _SHORTEST_STEMMED for form in (word, fold(word))]
+    forms = [form for word in words if len(word) >= _MIN_STEMMED_LETTERS for form in (word, fold(word))]
     return list(dict.fromkeys(f"={fold(stem(form))}" for stem in stemmers for form in forms))
 
 
@@ -271,7 +279,7 @@ def _is_accented(piece: str) -> bool:
 
 
 def _tells_of_itself(piece: str) -> bool:
-    """Whether a word is of another language by its letters, whatever it stands among."""
+    """Whether the letters of a word alone show that it is of another language."""
     return _is_accented(piece) or _OTHER_SCRIPT.search(piece) is not None
 
 
@@ -280,12 +288,12 @@ def _plain(piece: str) -> str:
     if core.isascii() and core.isalpha():  # as in _word, without the beginnings, which cost more than all else
         word = core.lower()
         return "" if _empty(word, core, ()) else _stem(word)
-    found = _word(piece)
-    return "" if found.empty else found.plain
+    parsed = _word(piece)
+    return "" if parsed.empty else parsed.plain
 
 
-_DEFAULT_LINE = _Line([], _Memory(_plain).__getitem__, lambda piece: _word(piece).plain)
-_ACCENTED = _Memory(lambda piece: piece[0].islower() and _is_accented(piece))
+_DEFAULT_LINE = _Line([], _Cache(_plain).__getitem__, lambda piece: _word(piece).plain)
+_ACCENTED = _Cache(lambda piece: piece[0].islower() and _is_accented(piece))
 
 
 def _compound(compound: str, *, is_name: bool) -> tuple[list[str], list[str]]:
@@ -319,18 +327,18 @@ def _beginnings(word: str, lengths: tuple[int, ...]) -> list[str]:
 
 def _pairs(run: str) -> list[str]:
     """Each two letters that stand together: in a script without blanks nothing tells where a word begins."""
-    return [run[place : place + 2] for place in range(max(1, len(run) - 1))]
+    return [run[position : position + 2] for position in range(max(1, len(run) - 1))]
 
 
 def _prefixed(word: str) -> list[str]:
     """The word and what is left of it behind one, two or three prefixed letters: whole, and their beginnings."""
     word = word.translate(_FINAL_LETTERS)
     tokens = [word]
-    for start in range(_MOST_PREFIXES + 1):
+    for start in range(_MAX_PREFIXES + 1):
         rest = word[start:]
         beginnings = _beginnings(rest, _PREFIXED_LETTERS)
         tokens += [rest, *beginnings] if len(rest) > _PREFIXED_LETTERS[-1] else beginnings
-        if len(rest) < _SHORTEST_STEMMED or rest[0] not in PREFIXED:
+        if len(rest) < _MIN_STEMMED_LETTERS or rest[0] not in PREFIXED:
             break
     return list(dict.fromkeys(tokens))
 
@@ -343,6 +351,6 @@ def _code(run: str) -> list[str]:
 
 
 def index_text(text: str, subject: str | None, sender: str | None, file_name: str | None, timestamp: str | None) -> str:
-    """What a passage is indexed under: itself, and what is known of it (`timestamp` in ISO 8601)."""
+    """The text that a passage is indexed by: its own and its metadata (`timestamp` in ISO 8601)."""
     day = timestamp[:10] if timestamp else None
     return "\n".join([part for part in (subject, sender, file_name, day, text) if part])

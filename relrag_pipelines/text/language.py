@@ -26,9 +26,9 @@ _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 
 def identify(text: str) -> str:
     """The ISO 639-1 code of the language that a text is most likely in; "" for no letters."""
-    said = " ".join(_WORD.findall(text[:_ENOUGH]))
-    found: str = _identifier().classify(said)[0] if said else ""
-    return found
+    words = " ".join(_WORD.findall(text[:_ENOUGH]))
+    code: str = _identifier().classify(words)[0] if words else ""
+    return code
 
 
 def likeliest(text: str, languages: Collection[str]) -> str:
@@ -36,9 +36,9 @@ def likeliest(text: str, languages: Collection[str]) -> str:
 
     Rare languages that are close to a common one win short texts too often where all are asked for.
     """
-    said = " ".join(_WORD.findall(text[:_ENOUGH]))
-    ranked = _identifier().rank(said) if said else []
-    return next((code for one, _ in ranked if (code := _ALIASES.get(one, one)) in languages), "")
+    words = " ".join(_WORD.findall(text[:_ENOUGH]))
+    ranked = _identifier().rank(words) if words else []
+    return next((code for name, _ in ranked if (code := _ALIASES.get(name, name)) in languages), "")
 
 
 _ALIASES = {"nb": "no", "nn": "no"}

@@ -51,10 +51,10 @@ def weekday_names(language: str) -> frozenset[str]:
 
 def months_of(languages: Iterable[str]) -> dict[str, int]:
     """The names in any of these languages; where two languages differ, the first one counts."""
-    found: dict[str, int] = {}
+    months: dict[str, int] = {}
     for language in languages:
-        found = month_names(language) | found
-    return found
+        months = month_names(language) | months
+    return months
 
 
 def without_accents(text: str) -> str:
@@ -82,7 +82,7 @@ def _locales(language: str) -> list[Locale]:
 
 
 def _described(language: str) -> Language:
-    """What its folder says of a language; nothing of one that has no folder."""
+    """The language as its folder describes it; an empty description if it has no folder."""
     return languages.language(language) if language in languages.codes() else Language(language)
 
 

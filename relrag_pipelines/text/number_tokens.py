@@ -13,7 +13,7 @@ _DECIMAL_NUMBER = re.compile(r"(\d{1,3}(?:[.,'’]\d{3})+|\d+)[.,](\d{1,2})")
 def join_numbers(text: str) -> str:
     """The text with numbers in one piece: 12 500 as 12500."""
     return (
-        _SPACED_NUMBER.sub(lambda found: re.sub(r"\s", "", found[0]), text) if _SPACE_IN_NUMBER.search(text) else text
+        _SPACED_NUMBER.sub(lambda match: re.sub(r"\s", "", match[0]), text) if _SPACE_IN_NUMBER.search(text) else text
     )
 
 

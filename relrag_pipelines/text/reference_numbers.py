@@ -20,10 +20,11 @@ MAX_NUMBERS = 500
 """A text with more is a table of numbers; these many are kept."""
 
 _WORDS = "|".join(
-    ["№", *(f"[{one.prefixes}]{{0,2}}(?:{word})" if one.prefixes else word
-            for one in languages.languages() for word in one.reference_words)]
+    ["№", *(f"[{language.prefixes}]{{0,2}}(?:{word})" if language.prefixes else word
+            for language in languages.languages() for word in language.reference_words)]
 )  # fmt: skip
-_LABEL = f"(?:{'|'.join(label for one in languages.languages() for label in one.reference_labels) or '(?!)'})"
+_LABELS = "|".join(label for language in languages.languages() for label in language.reference_labels)
+_LABEL = f"(?:{_LABELS or '(?!)'})"
 _GAP = r"[ \t\xa0]?[.:#'׳]{0,2}[ \t\xa0]{0,2}"
 _ANNOUNCED = re.compile(
     rf"(?<!\w)(?:{_WORDS})(?!\w){_GAP}(?:{_LABEL}(?!\w){_GAP}){{0,2}}#?"
@@ -35,7 +36,7 @@ _YEARLY = re.compile(r"(?<![\w/.-])(?P<number>(?:19|20)\d\d/\d{3,8})(?![\w/])")
 
 _DIGITS = re.compile(r"\d+")
 _REACH = 100
-"""characters; what announces a number, and what makes it an amount, stands nearer"""
+"""characters; the words that announce a number, and those that make it an amount, are nearer"""
 _AMOUNT = re.compile(r"[ \xa0]?(?:[€$£₪%]|Kč|CZK|EUR|USD|GBP|ILS|NIS)")
 _NO_NUMBER = re.compile(r"(?:19|20)\d\d|(?:19|20)\d\d[-/](?:0\d|1[0-2])[-/]\d\d|\d{1,2}[-/]\d{1,2}[-/](?:\d\d){1,2}")
 _YEARS = re.compile(r"(?:19|20)\d\d/(?:19|20)\d\d")
@@ -50,17 +51,17 @@ def find_reference_numbers(text: str) -> list[str]:
         return []
     # no number goes over a line's end, and most of what people say has no digit anywhere near
     text = "\n".join([_around_digits(line) for line in text.split("\n") if _has_digit(line)])
-    found: dict[int, str] = {}
+    numbers: dict[int, str] = {}
     for pattern, mark in ((_ANNOUNCED, ""), (_PREFIXED, "-"), (_YEARLY, "/")):
         for match in pattern.finditer(text) if mark in text else ():
             number = match["number"]
             if _is_number(number, pattern) and not _AMOUNT.match(text, match.end()):
-                found[match.start("number")] = number
-    return list(dict.fromkeys(found[place] for place in sorted(found)))[:MAX_NUMBERS]
+                numbers[match.start("number")] = number
+    return list(dict.fromkeys(numbers[position] for position in sorted(numbers)))[:MAX_NUMBERS]
 
 
 def has_ascii_digit(text: str) -> bool:
-    """Whether one of 0 to 9 stands in the text."""
+    """Whether the text contains one of 0 to 9."""
     # ten looks for one character take a fifth of the time of one look for any of ten
     return (
         "0" in text or "1" in text or "2" in text or "3" in text or "4" in text
@@ -73,7 +74,7 @@ def _has_digit(text: str) -> bool:
 
 
 def _around_digits(line: str) -> str:
-    """What stands within _REACH characters of digits, cut at spaces, each part on a line of its own."""
+    """The parts of a line within _REACH characters of digits, cut at spaces, each on a line of its own."""
     if len(line) <= 3 * _REACH:
         return line
     parts: list[str] = []
@@ -94,7 +95,7 @@ def _around_digits(line: str) -> str:
 
 
 def _space(line: str, start: int) -> int:
-    """Where the next space is; the end of the line where there is none."""
+    """Position of the next space, or the end of the line."""
     space = line.find(" ", start)
     return len(line) if space < 0 else space
 

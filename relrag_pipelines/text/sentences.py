@@ -1,4 +1,4 @@
-"""Where the sentences and lines of a text end, in any language."""
+"""Splits texts of any language into sentences and lines."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _ABBREVIATION = re.compile(
 
 
 def sentences(text: str) -> list[int]:
-    """Where the sentences and lines of a text end, in order; the last end is the text's. Together they are the text.
+    """The ends of the sentences and lines of a text, in order; the last is the end of the text.
 
     A line that goes on in a small letter on the next one is taken as wrapped, not as ended.
     """
-    ends = [found.end() for found in _END.finditer(text) if _is_sentence_end(text, found)]
+    ends = [match.end() for match in _END.finditer(text) if _is_sentence_end(text, match)]
     return ends if ends and ends[-1] == len(text) else [*ends, len(text)]
 
 
-def _is_sentence_end(text: str, found: re.Match[str]) -> bool:
-    if found.start() == 0:
+def _is_sentence_end(text: str, match: re.Match[str]) -> bool:
+    if match.start() == 0:
         return False
-    following = text[found.end() : found.end() + 1]
-    if "\f" in found[0] or found[0].count("\n") > 1:
+    following = text[match.end() : match.end() + 1]
+    if "\f" in match[0] or match[0].count("\n") > 1:
         return True
     if following.islower():
         return False
-    if "\n" in found[0]:
+    if "\n" in match[0]:
         return True
-    before = text[max(0, found.start() - 12) : found.start() + 1]
+    before = text[max(0, match.start() - 12) : match.start() + 1]
     return not (_ABBREVIATION.search(before) or (following.isdigit() and before[-2:-1].isdigit()))
 
 

@@ -13,7 +13,7 @@ _USUAL_LENGTH = 140
 """Tokens of a passage that is neither long nor short: 256 words, of which about 140 are no function words."""
 
 _FORM = 0.1
-"""weight of a whole word in a question beside each of its beginnings, in languages with many forms"""
+"""weight of a whole word in a question, compared with its beginnings, in languages with many forms"""
 _FORM_WITH_PREFIX = re.compile(f"[{PREFIXED_SCRIPT}]+")
 _FORM_OF_ANY = re.compile(f"[{PREFIXED_SCRIPT}]+|[^\\W\\d_]{{2,}}")
 
@@ -36,25 +36,25 @@ class SparseEncoder:
         """The vector under which a text of these tokens is found."""
         return self._bm25.embed_document(tokens)
 
-    def query(self, asked: str | Collection[str], also: Mapping[str, float] | None = None) -> SparseVector:
+    def query(self, question: str | Collection[str], also: Mapping[str, float] | None = None) -> SparseVector:
         """The vector of a question, or of tokens that count alike; without entries where there is no word.
 
         `also` are further tokens, with what each counts.
         """
         given = (also or {}).items()
         further = {index: weight for token, weight in given for index in self._bm25.embed_query(token).indices}
-        if not isinstance(asked, str):
-            weights = further | dict.fromkeys(self._bm25.embed_query(" ".join(asked)).indices, 1.0)
+        if not isinstance(question, str):
+            weights = further | dict.fromkeys(self._bm25.embed_query(" ".join(question)).indices, 1.0)
             return SparseVector(list(weights), list(weights.values()))
-        tokens = query_tokens(asked)
-        weak = set(self._bm25.embed_query(" ".join(_forms(asked, tokens))).indices)
+        tokens = query_tokens(question)
+        weak = set(self._bm25.embed_query(" ".join(_forms(question, tokens))).indices)
         weights = {index: _FORM if index in weak else 1.0 for index in self._bm25.embed_query(tokens).indices}
         weights = further | weights
         return SparseVector(list(weights), list(weights.values()))
 
 
 def _forms(text: str, tokens: str) -> list[str]:
-    """Those tokens of a question that are one form of a word, and have beginnings beside them."""
+    """The tokens of a question that are whole words for which it has beginnings too."""
     if "~" not in tokens:
         return []
     form = _FORM_OF_ANY if foreign_signs(text) > 0 else _FORM_WITH_PREFIX

@@ -1,4 +1,4 @@
-"""Function words, by which a line's language is told and which say nothing of what a text is about."""
+"""Function words: they tell the language of a line, and nothing about the content of a text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHARED, _OWN = 1, 2
 
 
 def folded(word: str) -> str:
-    """How words are compared: without accents, capitals and final letters."""
+    """A word as words are compared: without accents, capitals and final letters."""
     return fold(word).translate(languages.final_letters())
 
 
@@ -28,14 +28,16 @@ def stop_words(code: str) -> frozenset[str]:
 @functools.cache
 def function_words() -> frozenset[str]:
     """The function words of all languages, folded; without those that are content words of the default language."""
-    every = frozenset[str]().union(*(stop_words(one.code) for one in languages.languages()))
+    every = frozenset[str]().union(*(stop_words(language.code) for language in languages.languages()))
     return every - languages.language(languages.DEFAULT).lookalikes
 
 
 @functools.cache
 def always_empty() -> frozenset[str]:
-    """Those that are function words wherever they stand: of the default language, and of those with another script."""
-    return frozenset[str]().union(*(stop_words(one.code) for one in languages.languages() if _is_apart(one)))
+    """Function words in lines of any language: those of the default language and of languages with another script."""
+    return frozenset[str]().union(
+        *(stop_words(language.code) for language in languages.languages() if _is_apart(language))
+    )
 
 
 def _is_apart(language: Language) -> bool:
@@ -44,8 +46,8 @@ def _is_apart(language: Language) -> bool:
 
 @functools.cache
 def names() -> frozenset[str]:
-    """Function words that with a capital may be something else."""
-    return frozenset[str]().union(*(one.capitalised for one in languages.languages()))
+    """Function words that may have another meaning when they begin with a capital letter."""
+    return frozenset[str]().union(*(language.capitalised for language in languages.languages()))
 
 
 @functools.cache
@@ -63,7 +65,7 @@ def own_signs() -> frozenset[str]:
 
 @functools.cache
 def clear_signs() -> frozenset[str]:
-    """Function words that tell the default language where nothing speaks for another, as they are written."""
+    """Function words that identify the default language if no word speaks for another, as they are written."""
     unclear = languages.language(languages.DEFAULT).unclear
     return default_signs() - unclear - {word.capitalize() for word in unclear}
 
@@ -72,12 +74,12 @@ def clear_signs() -> frozenset[str]:
 def _weights() -> Mapping[str, Mapping[str, int]]:
     """Word, with and without its accents -> languages in Latin letters -> how much it speaks for them."""
     default = languages.language(languages.DEFAULT)
-    found: dict[str, dict[str, int]] = {}
-    for one in languages.languages():
-        if not _is_apart(one):
-            for word in _spellings(one) - default.lookalikes:
-                found.setdefault(word, {})[one.code] = _SHARED if word in default.stop_words else _OWN
-    return MappingProxyType(found)
+    weights: dict[str, dict[str, int]] = {}
+    for language in languages.languages():
+        if not _is_apart(language):
+            for word in _spellings(language) - default.lookalikes:
+                weights.setdefault(word, {})[language.code] = _SHARED if word in default.stop_words else _OWN
+    return MappingProxyType(weights)
 
 
 def _spellings(language: Language) -> frozenset[str]:
@@ -104,38 +106,42 @@ def votes(words: Iterable[str]) -> dict[str, int]:
 
 
 def _count(words: Iterable[str], codes: Callable[[str], Iterable[str]]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for word in words:
         for code in codes(word):
-            found[code] = found.get(code, 0) + 1
-    return found
+            counts[code] = counts.get(code, 0) + 1
+    return counts
 
 
 def _codes_by_letters(word: str) -> list[str]:
-    """The languages of which a word has a letter that few others have, and those of its script."""
+    """The languages with a rare letter that the word has, and the languages of its script."""
     if not word or word.isascii():
         return []
-    told = [code for letter in sorted(set(word) & _letters().keys()) for code in _letters()[letter]]
-    return told + [one.code for one in languages.languages() if one.script and languages.is_in_script(word[0], one)]
+    by_letter = [code for letter in sorted(set(word) & _letters().keys()) for code in _letters()[letter]]
+    return by_letter + [
+        language.code
+        for language in languages.languages()
+        if language.script and languages.is_in_script(word[0], language)
+    ]
 
 
 @functools.cache
 def _voters() -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
-    for one in languages.languages():
-        if one.code != languages.DEFAULT:
-            for word in stop_words(one.code):
-                found.setdefault(word, []).append(one.code)
-    return {word: tuple(codes) for word, codes in found.items()}
+    voters: dict[str, list[str]] = {}
+    for language in languages.languages():
+        if language.code != languages.DEFAULT:
+            for word in stop_words(language.code):
+                voters.setdefault(word, []).append(language.code)
+    return {word: tuple(codes) for word, codes in voters.items()}
 
 
 @functools.cache
 def _letters() -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
-    for one in languages.languages():
-        for letter in one.letters:
-            found.setdefault(letter, []).append(one.code)
-    return {letter: tuple(codes) for letter, codes in found.items()}
+    codes_by_letter: dict[str, list[str]] = {}
+    for language in languages.languages():
+        for letter in language.letters:
+            codes_by_letter.setdefault(letter, []).append(language.code)
+    return {letter: tuple(codes) for letter, codes in codes_by_letter.items()}
 
 
 def foreign_signs() -> frozenset[str]:

@@ -15,7 +15,7 @@ from relrag_query.people import questions, relationship_vectors
 from relrag_query.people.kin_words import kin_words
 from relrag_query.people.people import People
 from relrag_query.people.relations import FAMILY
-from relrag_query.people.relationship_vectors import MOST, RelationshipSearchResult
+from relrag_query.people.relationship_vectors import MAX_RESULTS, RelationshipSearchResult
 from relrag_query.retrieval.question import redact_question
 from relrag_query.retrieval.term_coverage import query_terms
 
@@ -44,44 +44,61 @@ def relationship_vector_search(
         scored = zip(rows, _similarities(archive, query, rows), strict=True)
     near = [(row, similarity) for row, similarity in scored if similarity is not None and similarity >= threshold]
     near.sort(key=lambda pair: (-pair[1], statement_overlay.key_of(pair[0])))
-    return [relationship_vectors.result(row, similarity) for row, similarity in near[:MOST]]
+    return [relationship_vectors.result(row, similarity) for row, similarity in near[:MAX_RESULTS]]
 
 
 def related_to(archive: Archive, query: str, user_id: str, person: str, limit: int) -> list[RelationshipSearchResult]:
     """The relationships with the best ranks by words and meaning, of the types that the question names, if any."""
-    types: Collection[str] | None = {word.type for word in kin_words(query)} or None
     with archive.people() as people:
-        people_question = None if user_id else questions.read(query, people)
-        if people_question and people_question.asks == "family":
-            types = FAMILY
-        rows = _rows(archive, people, user_id, types)
-        if people_question and people_question.asks == "family":
-            rows = [
-                row for row in rows if not {row.from_person_id, row.to_person_id}.isdisjoint(people_question.people)
-            ]
+        types, rows = _rows_in_question(archive, people, query, user_id)
         if person:
-            whose = people.one(person).person_id
-            rows = [row for row in rows if whose in (row.from_person_id, row.to_person_id)]
-        names = (
-            {person_id: person.name for person_id, person in people.by_id(_ends(rows)).items()} if not user_id else None
-        )
+            rows = _with_end_in(rows, [people.find_one(person).person_id])
+        names: dict[int, str] = {}
+        if not user_id:
+            names = {person_id: end.name for person_id, end in people.by_id(_ends(rows)).items()}
     if not rows:
         return []
-    if names is None:
+    if user_id:
         names = names_in_records(archive, [relationship_vectors.result(row, 0.0) for row in rows])
-    similar = [max(0.0, similarity or 0.0) for similarity in _similarities(archive, query, rows)]
+    similarities = [max(0.0, similarity or 0.0) for similarity in _similarities(archive, query, rows)]
     shares = relationship_vectors.share_of_words(rows, names, query_terms(query, archive.term_frequencies()))
     ranks = [
-        _WORD_WEIGHT * share + _MEANING_WEIGHT * similarity for share, similarity in zip(shares, similar, strict=True)
+        _WORD_WEIGHT * share + _MEANING_WEIGHT * similarity
+        for share, similarity in zip(shares, similarities, strict=True)
     ]
+    positions = _best_positions(rows, ranks, of_type=types is not None)[:limit]
+    return [relationship_vectors.result(rows[row], similarities[row] or shares[row]) for row in positions]
+
+
+def _rows_in_question(
+    archive: Archive, people: People, query: str, user_id: str
+) -> tuple[Collection[str] | None, list[PersonRelationship]]:
+    """The relationship types that a question names, None if it names none, and the relationships of these types."""
+    family = None if user_id else _family_in_question(query, people)
+    if family is not None:
+        return FAMILY, _with_end_in(_rows(archive, people, user_id, FAMILY), family)
+    types = {word.type for word in kin_words(query)} or None
+    return types, _rows(archive, people, user_id, types)
+
+
+def _family_in_question(query: str, people: People) -> list[int] | None:
+    """The people whose family a question asks about; None if it asks something else."""
+    question = questions.read(query, people)
+    return question.people if question and question.asks == "family" else None
+
+
+def _with_end_in(rows: Sequence[PersonRelationship], person_ids: Collection[int]) -> list[PersonRelationship]:
+    """The relationships of any of these people."""
+    return [row for row in rows if not {row.from_person_id, row.to_person_id}.isdisjoint(person_ids)]
+
+
+def _best_positions(rows: Sequence[PersonRelationship], ranks: Sequence[float], *, of_type: bool) -> list[int]:
+    """Positions of the relationships to return, the best first; all of them if the question names their type."""
     best = max(ranks)
-    if types is None and best < _MIN_RANK:
+    if not of_type and best < _MIN_RANK:
         return []
     order = sorted(range(len(rows)), key=lambda position: (-ranks[position], statement_overlay.key_of(rows[position])))
-    selected = [position for position in order if types is not None or ranks[position] >= _MIN_SHARE_OF_BEST * best][
-        :limit
-    ]
-    return [relationship_vectors.result(rows[position], similar[position] or shares[position]) for position in selected]
+    return [position for position in order if of_type or ranks[position] >= _MIN_SHARE_OF_BEST * best]
 
 
 def _rows(archive: Archive, people: People, user_id: str, types: Collection[str] | None) -> list[PersonRelationship]:

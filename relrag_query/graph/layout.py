@@ -33,11 +33,7 @@ Place = tuple[float, float]
 
 def layout(graph: FullGraph) -> list[Place]:
     """The position of each node, in their order; neighbours are about 1 apart."""
-    people = {node.id for node in graph.nodes if node.type == "person"}
-    owners: dict[str, list[str]] = defaultdict(list)
-    for edge in graph.edges:
-        if edge.source in people and edge.target not in people:
-            owners[edge.target].append(edge.source)
+    owners = _owners(graph)
     free = [node.id for node in graph.nodes if node.id not in owners]
     places = _by_forces(free, [(edge.source, edge.target) for edge in graph.edges])
     petals: dict[tuple[str, ...], int] = defaultdict(int)
@@ -46,13 +42,21 @@ def layout(graph: FullGraph) -> list[Place]:
             continue
         person_ids = tuple(sorted(set(owners[node.id])))
         petals[person_ids] += 1
-        angle, distance = (
-            petals[person_ids] * _GOLDEN_ANGLE,
-            _RECORD_DISTANCE * math.sqrt(petals[person_ids]) / (1 if len(person_ids) == 1 else 3),
-        )
+        angle = petals[person_ids] * _GOLDEN_ANGLE
+        distance = _RECORD_DISTANCE * math.sqrt(petals[person_ids]) / (1 if len(person_ids) == 1 else 3)
         x, y = (sum(places[person_id][axis] for person_id in person_ids) / len(person_ids) for axis in (0, 1))
         places[node.id] = round(x + distance * math.cos(angle), 4), round(y + distance * math.sin(angle), 4)
     return [places[node.id] for node in graph.nodes]
+
+
+def _owners(graph: FullGraph) -> dict[str, list[str]]:
+    """Id of each record with people -> their ids."""
+    people = {node.id for node in graph.nodes if node.type == "person"}
+    owners: dict[str, list[str]] = defaultdict(list)
+    for edge in graph.edges:
+        if edge.source in people and edge.target not in people:
+            owners[edge.target].append(edge.source)
+    return owners
 
 
 def _by_forces(ids: list[str], edges: list[tuple[str, str]]) -> dict[str, Place]:

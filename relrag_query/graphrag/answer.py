@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -35,7 +35,7 @@ _RECIPROCAL = 60
 
 
 class SemanticMatches(NamedTuple):
-    """What a search by meaning finds, by rows, best first."""
+    """The rows that a search by meaning returns, best first."""
 
     units: Sequence[int] = ()
     entities: Sequence[int] = ()
@@ -193,7 +193,7 @@ def relationships_of(
     nearest: Sequence[int] = (),
     units: frozenset[str] | None = None,
 ) -> list[int]:
-    """Relationships between the entities, or where not `both` ends have to be of these of any.
+    """Relationships between the entities, or, without `both`, of any of them.
 
     The heaviest first, fused with those nearest by meaning; those alone that one of the text units states, where
     `units` names some.
@@ -239,7 +239,21 @@ def _reports(entities: Sequence[int], corpus: Corpus) -> list[int]:
 def _quote_sentences(question: str, records: ContextRecords, corpus: Corpus) -> list[Statement]:
     """The sentences of the best text units that hold most of the question's words, and the claims that do."""
     support = Support(question)
-    scored: list[tuple[float, int, Statement]] = []
+    scored = [*_scored_sentences(support, records, corpus)]
+    references = (reference for _, _, statement in scored for reference in statement.references)
+    cited_claims = {reference for reference in references if reference.dataset == Dataset.CLAIMS}
+    scored += _scored_claims(support, records, corpus, cited_claims)
+    if any(score > 1 for score, _, _ in scored):
+        best_units = {*records.units[:_MEANT]}
+        scored = [row for row in scored if row[0] > 1 or row[1] in best_units]
+    chosen = sorted(scored, key=lambda row: (-row[0], row[1]))[:_STATEMENTS]
+    return [statement for _, _, statement in chosen]
+
+
+def _scored_sentences(
+    support: Support, records: ContextRecords, corpus: Corpus
+) -> Iterator[tuple[float, int, Statement]]:
+    """Yields (score, text unit, statement) of the sentence with most of the question's words in each text unit."""
     for rank, unit in enumerate(records.units[: 2 * _STATEMENTS]):
         text = corpus.texts[unit]
         pieces = [" ".join(text[start:end].split()) for start, end in spans(sentences(text))]
@@ -248,25 +262,20 @@ def _quote_sentences(question: str, records: ContextRecords, corpus: Corpus) -> 
             continue
         count, best = max(counts, key=lambda pair: (pair[0], -abs(len(pair[1]) - 120)))
         statement = Statement(best, unit, corpus.day(unit), _references_of(unit, best, records, corpus))
-        scored.append((count + 1 / (1 + rank), unit, statement))
-    cited_claims = {
-        reference
-        for _, _, statement in scored
-        for reference in statement.references
-        if reference.dataset == Dataset.CLAIMS
-    }
+        yield count + 1 / (1 + rank), unit, statement
+
+
+def _scored_claims(
+    support: Support, records: ContextRecords, corpus: Corpus, cited: set[Reference]
+) -> Iterator[tuple[float, int, Statement]]:
+    """Yields (score, text unit, statement) of each claim with words of the question that is not `cited` already."""
     for rank, claim in enumerate(records.claims):
         count = len(support.matches(fold(claim.text)))
         reference = Reference(Dataset.CLAIMS, claim.number)
-        if count and reference not in cited_claims:
+        if count and reference not in cited:
             references = (reference, *_references_of(claim.unit, claim.text, replace(records, claims=()), corpus))
             statement = Statement(claim.text, claim.unit, corpus.day(claim.unit), references)
-            scored.append((count + 0.5 / (1 + rank), claim.unit, statement))
-    if any(score > 1 for score, _, _ in scored):
-        best_units = {*records.units[:_MEANT]}
-        scored = [row for row in scored if row[0] > 1 or row[1] in best_units]
-    chosen = sorted(scored, key=lambda row: (-row[0], row[1]))[:_STATEMENTS]
-    return [statement for _, _, statement in chosen]
+            yield count + 0.5 / (1 + rank), claim.unit, statement
 
 
 def _references_of(unit: int, text: str, records: ContextRecords, corpus: Corpus) -> tuple[Reference, ...]:

@@ -127,7 +127,7 @@ def remove(settings: Settings, name: str) -> None:
 
 
 def problems(index: NamedIndex) -> Iterator[str]:
-    """What is wrong with a named index, for `list`."""
+    """The problem of a named index, for `list`."""
     if index.folder is None:
         yield "not built yet; run `relrag sync`"
     elif not index.folder.exists():

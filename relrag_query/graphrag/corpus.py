@@ -31,7 +31,7 @@ class Word(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What a text unit claims of an entity."""
+    """A claim of a text unit about an entity."""
 
     row: int
     """of covariates"""
@@ -93,7 +93,7 @@ class Corpus:
 
     @functools.cached_property
     def times(self) -> list[tuple[int | None, int | None]]:
-        """Beginning and end of each text unit, seconds in UTC; an index of Microsoft's has days of documents only."""
+        """Start and end of each text unit, seconds in UTC; Microsoft's indexes have only days of documents."""
         tables = self.index.tables
         chunks = tables["text_unit_chunks"]
         if len(chunks):

@@ -19,7 +19,7 @@ from relrag_query.retrieval.question_length import shorten
 
 _CONCEPTS = frozenset({EntityType.TERM, EntityType.QUOTATION, "TOPIC", "CONCEPT"})
 """types of entities that are thoughts rather than things"""
-_RELATED = 5
+_MAX_RELATED = 5
 """relationships that a node tells of"""
 
 
@@ -32,7 +32,7 @@ def explore(
     person: str = "",
     limit: int = 5,
 ) -> Exploration:
-    """What `relrag_query.exploration.explore` finds for the owner, followed by `limit` entities and concepts.
+    """The results of `relrag_query.exploration.explore` for the owner, then `limit` entities and concepts.
 
     `corpus` is the archive's own index, or None. With a `person`, only what the matching records name is added: other
     entities concern everybody.
@@ -79,7 +79,7 @@ def _node(row: int, rank: int, corpus: Corpus, units: frozenset[str] | None) -> 
     entities, links = corpus.index.tables["entities"], corpus.index.tables["relationships"]
     title = corpus.titles[row]
     related = []
-    for link in relationships_of([row], corpus, both=False, units=units)[:_RELATED]:
+    for link in relationships_of([row], corpus, both=False, units=units)[:_MAX_RELATED]:
         ends = links["source"].iat[link], links["target"].iat[link]
         described = links["description"].iat[link] if units is None else ""
         related.append({"with": plain_title(ends[ends[0] == title]), "description": described})

@@ -32,7 +32,7 @@ class IndexMissing(RelragError):
 
 @dataclass(frozen=True)
 class _Table:
-    """What tracing reads of a table."""
+    """The columns of a table that tracing reads."""
 
     columns: tuple[str, ...]
     former_names: dict[str, str]
@@ -40,13 +40,13 @@ class _Table:
     required: bool = True
     """an index without it has a problem"""
     query_columns: tuple[str, ...] = ()
-    """what queries read beside that, where it is there"""
+    """further columns that queries read, if there are any"""
     for_tracing: bool = True
     """read for tracing, too"""
 
 
 CLAIM = ("type", "status", "start_date", "end_date", "description")
-"""columns of a claim beside whom it is about"""
+"""columns of a claim, apart from its subject"""
 _COLUMNS = {
     "documents": _Table(("id", "title", "text"), {"raw_content": "text"}, query_columns=("creation_date",)),
     "text_units": _Table(("id", "text", "document_id"), {"document_ids": "document_id"}),
@@ -102,7 +102,7 @@ class Index:
     """what is missing or could not be read"""
 
     def row(self, dataset: Dataset, number: int) -> int | None:
-        """The row that a cited number means; None where there is none."""
+        """The row with a cited number; None if there is none."""
         if dataset == Dataset.SOURCES:
             return number if number < len(self.tables["text_units"]) else None
         return self.row_of(*_NUMBERED[dataset], number)
@@ -174,9 +174,17 @@ def _parquet(folder: Path) -> list[Path]:
 
 
 def _table_name(path: Path) -> str:
-    """The table that a file holds; empty where it is none."""
+    """The name of the table in a file; empty if it has none."""
     name = path.stem.removeprefix("create_final_")
     return name if name in _COLUMNS else ""
+
+
+def _read_columns(path: Path, names: list[str]) -> pd.DataFrame:
+    # lists and texts stay with Arrow, and each id of a list in memory once: a million entities have three millions
+    repeated = [f"{column}.list.{element}" for column in _LISTS for element in ("element", "item")]
+    table = pq.read_table(path, columns=names, read_dictionary=repeated)
+    frame: pd.DataFrame = table.combine_chunks().to_pandas(types_mapper=pd.ArrowDtype)
+    return frame
 
 
 def _read(name: str, path: Path | None, problems: list[str], *, whole: bool) -> pd.DataFrame:
@@ -189,21 +197,15 @@ def _read(name: str, path: Path | None, problems: list[str], *, whole: bool) -> 
         return empty
     try:
         stored = set(pq.read_schema(path).names)
-        columns = {
-            column: next((name_ for name_ in (column, *_former_names(table, column)) if name_ in stored), None)
-            for column in column_names
-        }
-        stored_names = [name_ for name_ in columns.values() if name_]
-        # lists and texts stay with Arrow, and each id of a list in memory once: a million entities have three millions
-        repeated = [f"{column}.list.{element}" for column in _LISTS for element in ("element", "item")]
-        read = pq.read_table(path, columns=stored_names, read_dictionary=repeated)
-        frame = read.combine_chunks().to_pandas(types_mapper=pd.ArrowDtype)
+        columns = {column: _stored_name(table, column, stored) for column in column_names}
+        frame = _read_columns(path, [former for former in columns.values() if former])
     except (pa.ArrowException, OSError, ValueError) as error:
         problems.append(f"{path.name} cannot be read: {type(error).__name__}")
         return empty
-    lacking = [column for column in table.columns if columns[column] is None]
-    if lacking and table.required and not (name == "communities" and "community" not in lacking):
-        problems.append(f"{path.name} has no column {', '.join(lacking)}")
+    missing = [column for column in table.columns if columns[column] is None]
+    is_complete = name == "communities" and "community" not in missing
+    if missing and table.required and not is_complete:
+        problems.append(f"{path.name} has no column {', '.join(missing)}")
     return pd.DataFrame(
         {
             column: _clean(column, frame[former]) if former else _substitute(column, frame)
@@ -212,8 +214,10 @@ def _read(name: str, path: Path | None, problems: list[str], *, whole: bool) -> 
     )
 
 
-def _former_names(table: _Table, column: str) -> list[str]:
-    return [older for older, newer in table.former_names.items() if newer == column]
+def _stored_name(table: _Table, column: str, stored: set[str]) -> str | None:
+    """The name by which a file has a column: its own or a former one; None if it has none."""
+    former_names = [older for older, newer in table.former_names.items() if newer == column]
+    return next((name for name in (column, *former_names) if name in stored), None)
 
 
 def _substitute(column: str, frame: pd.DataFrame) -> pd.Series[Any]:

@@ -27,7 +27,7 @@ _ADVICE = "answers may cite the wrong record, or none; build the index again"
 
 
 def problems(index: Index) -> list[str]:
-    """What is wrong with the ids of an index, in words that hold no text of it."""
+    """The problems of an index's ids; the messages contain no text of the index."""
     return [*_duplicates(index), *_dangling(index)]
 
 
@@ -40,10 +40,10 @@ def _duplicates(index: Index) -> Iterator[str]:
 
 def _dangling(index: Index) -> Iterator[str]:
     for table, column, target, key in REFERENCES:
-        known = set(_values(index, target, key))
-        if not known:  # the table is missing, which is a problem of its own
+        keys = set(_values(index, target, key))
+        if not keys:  # the table is missing, which is a problem of its own
             continue
-        if missing := len(set(_values(index, table, column)) - known):
+        if missing := len(set(_values(index, table, column)) - keys):
             yield f"{table}: {missing:,} values of {column} lead to no row of {target}; {_ADVICE}"
 
 
@@ -53,6 +53,7 @@ def _values(index: Index, table: str, column: str) -> Iterator[str]:
     if rows is None or column not in rows:
         return
     for value in rows[column].tolist():
-        for one in value if isinstance(value, list | tuple) or hasattr(value, "tolist") else (value,):
-            if one is not None and one != "" and one is not pd.NA and str(one) not in ("-1", "nan"):
-                yield str(one)
+        elements = value if isinstance(value, list | tuple) or hasattr(value, "tolist") else (value,)
+        for element in elements:
+            if element is not None and element != "" and element is not pd.NA and str(element) not in ("-1", "nan"):
+                yield str(element)

@@ -18,7 +18,7 @@ from relrag_query.graphrag.index import Index, ids
 BATCH = 50
 """ids that a look-up is asked for at once"""
 UNKNOWN = "Unknown"
-"""stands for the name of a document that the index does not have"""
+"""placeholder for the name of a document that the index does not have"""
 
 BatchLookup = Callable[[Sequence[str]], Sequence[dict[str, Any]]]
 """ids of chunks -> a row for each that is known: `id`, `document.original_filename`, `chunk_metadata.page_number`"""

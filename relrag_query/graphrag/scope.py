@@ -27,15 +27,15 @@ from relrag_query.understanding.time_expressions import TimeRange, time_range
 _TOGETHER = 0.5
 """share of a person's passages that hold a word, from which on it may be said of that person"""
 _ROLES = 2
-"""people that one word stands for at most"""
+"""maximum number of people whom one word means"""
 _FAMILY = ("family", "rodina", "משפחה", "משפחת")
 KIN = frozenset(
     {"parent", "child", "sibling", "spouse", "partner", "grandparent", "grandchild", "aunt_or_uncle", "cousin"}
     | {"nephew_or_niece", "parent_in_law", "child_in_law", "sibling_in_law"}
 )
 """relationship types of a family"""
-_FEW, _RELATED = 3, 12
-"""text units that hold a word, below which so many that a search by meaning finds are taken, too"""
+_MIN_MATCHES, _MAX_RELATED = 3, 12
+"""minimum of text units with a word; below it, up to so many results of a search by meaning are added"""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def scope_of(
         if not matches.intersection(within):
             unknown.append(word)
             matches, names = _find_by_text(word, corpus)
-            matches |= set(related[:_RELATED]) if len(matches.intersection(within)) < _FEW else set()
+            matches |= set(related[:_MAX_RELATED]) if len(matches.intersection(within)) < _MIN_MATCHES else set()
         people |= dict.fromkeys(names)
         units_of_words |= matches
     scope_units = tuple(unit for unit in within if unit in units_of_words)
@@ -121,7 +121,7 @@ def _types(word: str) -> frozenset[str]:
 
 
 def _find_by_text(word: str, corpus: Corpus) -> tuple[set[int], list[str]]:
-    """The text units that hold a word and those of the people beside whom it mostly stands, and these people."""
+    """The text units that contain a word, those of the people it mostly occurs with, and these people."""
     is_meant = _matcher(word)
     holding = {unit for unit, text in enumerate(corpus.folded_texts) if is_meant(text)}
     roles = _people_in_units(holding, corpus)
@@ -134,7 +134,7 @@ def _titles(entities: Sequence[int], corpus: Corpus) -> list[str]:
 
 @functools.lru_cache(maxsize=256)
 def _matcher(word: str) -> Callable[[str], object]:
-    """Whether a folded text holds a word, or what else stands in any language for the relationship that it names."""
+    """Whether a folded text contains a word, or another word in any language for the same relationship."""
     types = _types(word)
     if not types:
         return Support(word).matches

@@ -60,7 +60,7 @@ def query(settings: Settings, collection: str, question: str, method: Method = "
 def ask_index(
     settings: Settings, named: NamedIndex, corpus: Corpus, question: str, method: Method, archive: Archive | None = None
 ) -> TracedAnswer:
-    """What an opened index says to a question, by meaning too where it has vectors.
+    """The answer of an opened index to a question; it searches by meaning too if there are vectors.
 
     Raises QuestionEmpty, and WrongQuestion where it is too long.
     """

@@ -23,7 +23,7 @@ _ASKED = 3.0
 """weight of a word of the question; one of the cited sentence weighs 1"""
 _WORD = re.compile(r"[^\W_]+")
 _FUNCTION_WORDS = function_words()
-_LONGEST_ENDING = 2
+_MAX_ENDING_LETTERS = 2
 _NEVER = re.compile(r"(?!)")
 
 
@@ -39,7 +39,7 @@ class Support:
         self._pattern = re.compile(rf"(?<![^\W_]){prefix}({alternatives})") if alternatives else _NEVER
 
     def matches(self, folded: str) -> Counter[str]:
-        """How often each of the sentence's words stands in a folded text."""
+        """The number of occurrences of each of the sentence's words in a folded text."""
         return Counter(self._pattern.findall(folded))
 
     def scores(self, texts: Sequence[str]) -> list[float]:
@@ -107,7 +107,7 @@ def beginnings(text: str) -> list[str]:
 
 def stem(word: str) -> str:
     """A word without what may be its ending: of six letters two, of five one."""
-    return word[: max(4, len(word) - _LONGEST_ENDING)] if word.isalpha() and len(word) > 4 else word
+    return word[: max(4, len(word) - _MAX_ENDING_LETTERS)] if word.isalpha() and len(word) > 4 else word
 
 
 @functools.lru_cache(maxsize=4096)

@@ -42,7 +42,7 @@ class Term:
     conversation_share: float
     """share of these units in which people talk or write, at a time that is known"""
     rarity: float
-    """how much it tells wherever it stands"""
+    """its weight in any text"""
     entity: int | None = None
     """its row, where it is one"""
 
@@ -108,7 +108,7 @@ class _TermCollector:
             self._add(_key(normal_form(word), corpus), unit, word)
 
     def term(self, key: str) -> Term:
-        """What was gathered of a key."""
+        """The data that were collected for a key."""
         entity, of = self._rows.get(key), frozenset(self.places[key])
         forms = self._forms[key]
         title = min(forms, key=lambda form: (-forms[form], form[:1].isupper(), len(form), form))

@@ -24,11 +24,11 @@ from relrag_query.graphrag.terms import Term, cohesion, nouns, shared_units, ter
 
 THEMES, SENTENCES = 6, 3
 _PEOPLE, _FIGURES = 4, 4
-_TELLING, _FEW, _TITLED = 8, 4, 3
-"""terms of a theme at most; themes below which one text unit is enough for another; things that a title names"""
+_TELLING, _MAX_FEW_THEMES, _TITLED = 8, 4, 3
+"""terms of a theme; themes up to which one text unit is enough for another; terms in a title"""
 _EVERYWHERE = 0.5
-"""share of all text units from which on whoever is named in them tells nothing of a theme"""
-_SHORTEST, _LONGEST = 25, 260
+"""share of all text units; people who are named in more of them say nothing about a theme"""
+_MIN_SENTENCE_CHARS, _MAX_SENTENCE_CHARS = 25, 260
 """characters of a sentence that can be read by itself"""
 _MARKS = re.compile(r"^[\s>*#–—•-]+|\*\*|\s*\|\s*$")
 
@@ -65,7 +65,7 @@ def themes(units: Sequence[int], corpus: Corpus, words: Sequence[str] = (), most
     free, selected, used = set(units), list[Theme](), set[str]()
     remaining = terms(units, corpus, words)
     for least in (2, 1):
-        while len(selected) < (most if least > 1 else _FEW):
+        while len(selected) < (most if least > 1 else _MAX_FEW_THEMES):
             seed = _seed(remaining, free, least)
             if seed is None:
                 break
@@ -158,19 +158,24 @@ def _people(units: Sequence[int], corpus: Corpus) -> Iterator[str]:
             yield name
 
 
-def _statements(units: Sequence[int], telling: Sequence[Term], corpus: Corpus, used: set[str]) -> list[Statement]:
-    """The sentences that say most of what a theme is called, from different text units, in the order of time."""
+def _scored_sentences(
+    units: Sequence[int], telling: Sequence[Term], corpus: Corpus, used: set[str]
+) -> Iterator[tuple[float, Statement]]:
+    """Yields each sentence that is not in `used` and contains one of the terms, with its score."""
     worth = [(term, 1 / (1 + rank)) for rank, term in enumerate(telling)]
-    scored: list[tuple[float, Statement]] = []
     for unit in units:
         text = corpus.texts[unit]
         for start, end in spans(sentences(text)):
             sentence = _MARKS.sub("", " ".join(text[start:end].split()))
             score = _score(sentence, worth)
             if score > 0 and sentence not in used:
-                scored.append(
-                    (score, Statement(sentence, unit, corpus.day(unit), _references(unit, sentence, telling, corpus)))
-                )
+                references = _references(unit, sentence, telling, corpus)
+                yield score, Statement(sentence, unit, corpus.day(unit), references)
+
+
+def _statements(units: Sequence[int], telling: Sequence[Term], corpus: Corpus, used: set[str]) -> list[Statement]:
+    """The sentences that say most of what a theme is called, from different text units, in the order of time."""
+    scored = _scored_sentences(units, telling, corpus, used)
     by_text = {statement.text: statement for _, statement in sorted(scored, key=lambda pair: (pair[0], -pair[1].unit))}
     ranked = list(by_text.values())[::-1]
     best_by_unit = {statement.unit: statement for statement in reversed(ranked)}
@@ -185,14 +190,14 @@ _CLUMSY = re.compile(r":$|\S@\S|<[A-Z_]+[:>]")
 
 def _score(sentence: str, worth: Sequence[tuple[Term, float]]) -> float:
     """How much a sentence says: words of the theme, a figure, and a length at which it can be read by itself."""
-    if len(sentence) > 2 * _LONGEST or len(sentence.split()) < 4:
+    if len(sentence) > 2 * _MAX_SENTENCE_CHARS or len(sentence.split()) < 4:
         return 0
     normalised = normal_form(sentence)
     score = sum(value for term, value in worth if term.stands_in(normalised))
     if not score:
         return 0
     score += 0.3 * bool(FIGURE.search(sentence)) + 0.2 * bool(re.search(r"\d", sentence))
-    if not _SHORTEST <= len(sentence) <= _LONGEST:
+    if not _MIN_SENTENCE_CHARS <= len(sentence) <= _MAX_SENTENCE_CHARS:
         score *= 0.4
     return score * (0.3 if is_tabular(sentence) or _CLUMSY.search(sentence) else 1)
 

@@ -104,7 +104,7 @@ def resolve(reference: Reference, index: Index) -> Resolution:
 
 
 def resolve_nested(content: str, community: int, index: Index) -> tuple[Resolution, ...]:
-    """What a report's text cites; records that are no members of its community are outside."""
+    """The citations of a report's text; records of other communities are outside."""
     members = _members(community, index)
     references = dict.fromkeys(reference for citation in parse(content) for reference in citation.references)
     return tuple(_nested(reference, members, index) for reference in references)
@@ -112,7 +112,7 @@ def resolve_nested(content: str, community: int, index: Index) -> tuple[Resoluti
 
 @dataclass
 class _Tally:
-    """What has been found so far of each row of text_units."""
+    """The results so far for each row of text_units."""
 
     scores: dict[int, float] = field(default_factory=dict)
     best: dict[int, tuple[float, Support]] = field(default_factory=dict)
@@ -132,7 +132,7 @@ def _report(reference: Reference, index: Index) -> Resolution:
     own_set = set(own_units)
     units = [unit for unit in cited if unit in own_set] if own_set else cited
     if not units:
-        units = own_units or _of_entities(community, index)
+        units = own_units or _units_of_entities(community, index)
     return Resolution(reference, State.RESOLVED, title, tuple(units), nested)
 
 
@@ -176,7 +176,7 @@ def _members(community: int, index: Index) -> dict[Dataset, set[str]]:
     return {dataset: set(ids(index.cell("communities", column, row))) for dataset, column in columns.items()}
 
 
-def _of_entities(community: int | None, index: Index) -> list[int]:
+def _units_of_entities(community: int | None, index: Index) -> list[int]:
     if community is None:
         return []
     entities = index.rows_of("entities", "id", ids(index.cell("communities", "entity_ids", community)))

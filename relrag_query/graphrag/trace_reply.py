@@ -29,7 +29,7 @@ class CitationReply(BaseModel):
 
 
 class NestedReply(BaseModel):
-    """What a cited report cites."""
+    """The citations of a cited report."""
 
     reference: str
     state: str

@@ -11,8 +11,8 @@ import pyarrow as pa
 from relrag_pipelines.embedders import Vectors, centring
 from relrag_query.graphrag.index import Index
 
-_MOST = 200
-"""records of a table that a question is near to, at most"""
+_MAX_MATCHES = 200
+"""maximum number of a table's records that are near to a question"""
 
 
 class IndexVectors:
@@ -40,7 +40,7 @@ class IndexVectors:
         if not len(rows):
             return []
         cosines = (self._matrix @ meaning)[positions]
-        order = np.argsort(-cosines, kind="stable")[:_MOST]
+        order = np.argsort(-cosines, kind="stable")[:_MAX_MATCHES]
         nearest: list[int] = rows[order].tolist()
         return nearest
 

@@ -1,4 +1,4 @@
-"""How old somebody is or may be, from what is known of the birthday."""
+"""A person's age, or the ages that are possible, from the known facts about the birth."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date
 
 
 def age(birthday: str, today: date, died: str = "") -> int | None:
-    """Whole years since a birthday, until today or the day of death; None where it names no year."""
+    """Whole years from a birthday to today or to the day of death; None if the birthday has no year."""
     try:
         born = date.fromisoformat(birthday)
         end = date.fromisoformat(died) if died else today
@@ -17,14 +17,14 @@ def age(birthday: str, today: date, died: str = "") -> int | None:
 
 
 def possible_ages(facts: Mapping[str, str], today: date) -> tuple[str, str]:
-    """How old somebody is, `24 or 25`, and what that follows from: `birthday`, or the days between which he was `born`.
+    """The possible ages, such as `24 or 25`, and the value of the fact `birthday` or `born` that they follow from.
 
-    Both are empty where no year is known.
+    Both are empty if no year is known.
     """
-    birthday, born = facts.get("birthday", ""), facts.get("born", "")
-    of_year = [f"{birthday}-12-31", f"{birthday}-01-01"] if birthday.isdecimal() else []
-    for said, ends in ((birthday, [birthday]), (birthday, of_year), (born, born.split("/"))):
-        years = {one for end in ends if (one := age(end, today, facts.get("died", ""))) is not None}
-        if years:
-            return " or ".join(map(str, sorted(years))), said
+    birthday, born, died = facts.get("birthday", ""), facts.get("born", ""), facts.get("died", "")
+    year_ends = [f"{birthday}-12-31", f"{birthday}-01-01"] if birthday.isdecimal() else []
+    for value, days in ((birthday, [birthday]), (birthday, year_ends), (born, born.split("/"))):
+        ages = {years for day in days if (years := age(day, today, died)) is not None}
+        if ages:
+            return " or ".join(map(str, sorted(ages))), value
     return "", ""

@@ -1,4 +1,4 @@
-"""Answers to questions about people: a passage for each person, and what others say of them."""
+"""Answers to questions about people: a passage for each person, and passages about them."""
 
 from __future__ import annotations
 
@@ -21,146 +21,179 @@ from relrag_query.people.questions import PeopleQuestion
 from relrag_query.people.relations import FAMILY, Relation
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
-from relrag_query.retrieval.fusion import hybrid_search
+from relrag_query.retrieval.fusion import FusedHit, hybrid_search
 from relrag_query.retrieval.hit import ENTITY_STORE, Hit
 from relrag_query.retrieval.steps.contents import load_messages
 
 _FACT, _SCOPED = 1.0, 0.85
-"""display scores of what is known of people, and of passages that have to do with them"""
-_TELLING = ("occupation", "role", "works_at", "lives_in")
-"""facts that tell people of one name apart"""
+"""display scores of the passages of people, and of other passages about them"""
+_DISTINGUISHING = ("occupation", "role", "works_at", "lives_in")
+"""predicates of facts that distinguish people of the same name"""
 _MAX_PASSAGES, _CANDIDATES = 5, 200
-"""passages beside what is known of people, and those of which they are the best"""
+"""passages about people in an answer, and candidates that the search returns for them"""
 
 
 @dataclass
 class PeopleAnswer:
-    """What is known, and where it is said."""
+    """The lines of an answer with their sources."""
 
     lines: list[tuple[str, Hit]]
     """each with the person's passage"""
     people: list[int]
-    """whom it is about"""
+    """the people that it is about"""
     passages: list[Hit]
-    """passages that have to do with them"""
+    """other passages about them"""
     sure: bool
 
 
-def answer(asked: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:
-    """The answer to a question about people; None where nothing is known, so that the archive is searched."""
-    ids = asked.people
+def answer(question: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:
+    """The answer to a question about people; None if nothing is known, so that the archive is searched."""
+    ids = question.people
     if not ids:
-        return _named_in_texts(asked, people)
-    if asked.asks == "family" and context.expansion.relationships:
+        return _stranger_answer(question, people)
+    if question.asks == "family" and context.expansion.relationships:
         ids = _family(ids, people)
-    namesakes = _namesakes(ids, people) if asked.asks == "fact" and not asked.ambiguous else []
-    known = people.by_id([*ids, *namesakes, *(one.person_id for one in asked.relations)])
+    namesakes = _namesakes(ids, people) if question.asks == "fact" and not question.ambiguous else []
+    persons = people.by_id([*ids, *namesakes, *(relation.person_id for relation in question.relations)])
     facts = people.facts([*ids, *namesakes])
     relations = people.relationships(ids)
-    through = [*asked.relations, *_ties(asked, relations)]
-    hits = {one: person_hit(known[one], facts, through, people) for one in ids if one in known}
-
-    def describe(person_id: int) -> str:
-        own = [fact for fact in facts if fact.person_id == person_id]
-        return _line(asked, known[person_id], own, relations, known, today)
-
-    if asked.ambiguous and len(hits) > 1:
-        told = {one: describe(one) if asked.asks == "fact" else "" for one in hits}
-        lines = _choices(told, hits, known, facts, people)
-        lines += _relative_lines(asked.relative_facts, people)
-        return PeopleAnswer(lines, [*hits], [], sure=False)
-    lines = [(text, hit) for one, hit in hits.items() if (text := describe(one))]
-    if asked.relative_facts and asked.asks == "who":
-        lines += _relative_lines(asked.relative_facts, people)
-    by_name = not lines
-    if by_name:  # who bears the same name may be the same
-        hits = {one: person_hit(known[one], facts, [], people) for one in namesakes}
-        lines = [(text, hit) for one, hit in hits.items() if (text := describe(one))]
+    shown_relations = [*question.relations, *_family_relations(question, relations)]
+    hits = {key: person_hit(persons[key], facts, shown_relations, people) for key in ids if key in persons}
+    describe = _Describer(question, persons, facts, relations, today)
+    if question.ambiguous and len(hits) > 1:
+        return _ambiguous_answer(hits, describe, people)
+    lines = _described(hits, describe)
+    if question.relative_facts and question.asks == "who":
+        lines += _stranger_lines(question.relative_facts, people)
+    by_namesake = not lines
+    if by_namesake:  # a person of the same name may be the same person
+        hits = {key: person_hit(persons[key], facts, [], people) for key in namesakes}
+        lines = _described(hits, describe)
     if not lines:
         return None
-    named, told_of = (", ".join(map(str, some)) for some in (asked.people, hits))
-    context.note("people", f"{asked.asks} of {named}, answered by {told_of}")
-    scoped = _related_passages(asked, [*hits], known, people, context)
-    alone = asked.asks == "family" and len(hits) < 2  # who is known from texts alone is hardly all of a family
-    nameless = asked.asks == "who" and all(_is_nameless(known[one]) for one in hits)
-    return PeopleAnswer(lines, [*hits], scoped, sure=not (asked.ambiguous or by_name or alone or nameless))
+    named, answering = ", ".join(map(str, question.people)), ", ".join(map(str, hits))
+    context.note("people", f"{question.asks} of {named}, answered by {answering}")
+    passages = _related_passages(question, [*hits], persons, people, context)
+    doubtful = question.ambiguous or by_namesake or _is_incomplete(question, hits, persons)
+    return PeopleAnswer(lines, [*hits], passages, sure=not doubtful)
 
 
-def _named_in_texts(asked: PeopleQuestion, people: People) -> PeopleAnswer | None:
-    """Relatives whom texts name and no record knows; None where there are none."""
-    lines = _relative_lines(asked.relative_facts, people)
-    whose = list(dict.fromkeys(fact.person_id for fact in asked.relative_facts))
-    return PeopleAnswer(lines, whose, [], sure=not asked.ambiguous) if lines else None
+@dataclass(frozen=True)
+class _Describer:
+    """Writes the line about a person."""
+
+    question: PeopleQuestion
+    persons: dict[int, IndexedPerson]
+    facts: list[PersonFact]
+    relations: list[Relation]
+    today: date
+
+    def __call__(self, person_id: int) -> str:
+        own = [fact for fact in self.facts if fact.person_id == person_id]
+        return _line(self.question, self.persons[person_id], own, self.relations, self.persons, self.today)
+
+
+def _ambiguous_answer(hits: Mapping[int, Hit], describe: _Describer, people: People) -> PeopleAnswer:
+    """The people who may be meant."""
+    question = describe.question
+    descriptions = {person_id: describe(person_id) if question.asks == "fact" else "" for person_id in hits}
+    lines = _choices(descriptions, hits, describe.persons, describe.facts, people)
+    lines += _stranger_lines(question.relative_facts, people)
+    return PeopleAnswer(lines, [*hits], [], sure=False)
+
+
+def _described(hits: Mapping[int, Hit], describe: _Describer) -> list[tuple[str, Hit]]:
+    """The description of each person with the person's passage; people without a description are left out."""
+    lines = ((describe(person_id), hit) for person_id, hit in hits.items())
+    return [(text, hit) for text, hit in lines if text]
+
+
+def _is_incomplete(question: PeopleQuestion, hits: Mapping[int, Hit], persons: Mapping[int, IndexedPerson]) -> bool:
+    """Whether a family has only one known member, or nobody in the answer has a name."""
+    if question.asks == "family":
+        return len(hits) < 2
+    return question.asks == "who" and all(_is_nameless(persons[person_id]) for person_id in hits)
+
+
+def _stranger_answer(question: PeopleQuestion, people: People) -> PeopleAnswer | None:
+    """Relatives whom texts name and who have no record of their own; None if there are none."""
+    lines = _stranger_lines(question.relative_facts, people)
+    ids = list(dict.fromkeys(fact.person_id for fact in question.relative_facts))
+    return PeopleAnswer(lines, ids, [], sure=not question.ambiguous) if lines else None
 
 
 def _is_nameless(person: IndexedPerson) -> bool:
-    """Whether somebody is only known as `Mum`: that does not say who she is."""
+    """Whether a person is only known by a kin term such as `Mum`, which does not say who she is."""
     names = [name.words for name in person.resolved_person.names]
     return bool(names) and all(set(words) <= kinship.types_of_names().keys() for words in names)
 
 
 def _choices(
-    told: Mapping[int, str],
+    descriptions: Mapping[int, str],
     hits: Mapping[int, Hit],
-    known: Mapping[int, IndexedPerson],
+    persons: Mapping[int, IndexedPerson],
     facts: list[PersonFact],
     people: People,
 ) -> list[tuple[str, Hit]]:
-    """Who may be meant, each with what is asked of him, else with what tells him from the others."""
-    named: dict[str, list[int]] = {}
-    for one in hits:
-        named.setdefault(known[one].name or str(one), []).append(one)
+    """A line for each name that may be meant: its description, else what distinguishes its people from others."""
+    ids_by_name: dict[str, list[int]] = {}
+    for person_id in hits:
+        ids_by_name.setdefault(persons[person_id].name or str(person_id), []).append(person_id)
     lines = []
-    for name, ids in named.items():  # nobody could choose among those of one name
-        said = next((told[one] for one in ids if told[one]), "") or ", ".join(
-            [name, *_marks(ids, known, facts, people)]
-        )
-        lines.append((f"{said}: may be meant.", hits[ids[0]]))
+    for name, ids in ids_by_name.items():  # a reader could not choose between people of the same name
+        text = next((descriptions[person_id] for person_id in ids if descriptions[person_id]), "")
+        text = text or ", ".join([name, *_distinctions(ids, persons, facts, people)])
+        lines.append((f"{text}: may be meant.", hits[ids[0]]))
     return lines
 
 
-def _marks(ids: list[int], known: Mapping[int, IndexedPerson], facts: list[PersonFact], people: People) -> list[str]:
-    """What tells somebody from others of his name: what he is to the owner, some facts, else a number or address."""
-    ties = [one for one in people.relationships(ids) if one.other_id == people.owner]
-    told = [f"your {INVERSE.get(one.type, one.type).replace('_', ' ')}" for one in ties]
-    own = [fact for fact in facts if fact.person_id in ids and fact.predicate in _TELLING]
-    told += [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in own]
-    reached = [row["alias"] for one in ids for row in known[one].aliases if row["kind"] in ("email", "phone")]
-    return list(dict.fromkeys(told)) or reached[:1]
+def _distinctions(
+    ids: list[int], persons: Mapping[int, IndexedPerson], facts: list[PersonFact], people: People
+) -> list[str]:
+    """What distinguishes people from others of the same name: relationship to the owner, facts, else an address."""
+    to_owner = [relation for relation in people.relationships(ids) if relation.other_id == people.owner]
+    texts = [f"your {INVERSE.get(relation.type, relation.type).replace('_', ' ')}" for relation in to_owner]
+    own = [fact for fact in facts if fact.person_id in ids and fact.predicate in _DISTINGUISHING]
+    texts += [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in own]
+    aliases = (row for person_id in ids for row in persons[person_id].aliases)
+    addresses = [row["alias"] for row in aliases if row["kind"] in ("email", "phone")]
+    return list(dict.fromkeys(texts)) or addresses[:1]
 
 
 def _namesakes(ids: list[int], people: People) -> list[int]:
-    """Who bears the name of one of them."""
+    """Other people with the name of one of these."""
     return [other for person_id in ids for other in people.namesakes(person_id) if other not in ids]
 
 
 def _family(ids: list[int], people: People) -> list[int]:
-    """The people and their relatives; without the owner, who knows that he belongs to them, unless he is named."""
-    return [one for one in people.expand_person_ids_with_relationships(ids) if one in ids or one != people.owner]
+    """The people and their relatives, without the owner, unless the owner is one of the people."""
+    relatives = people.expand_person_ids_with_relationships(ids)
+    return [person_id for person_id in relatives if person_id in ids or person_id != people.owner]
 
 
-def _relative_lines(facts: list[PersonFact], people: People) -> list[tuple[str, Hit]]:
-    """Who is a relative by a name that no person bears, as the text says it, and who that may be in another script."""
-    known = people.by_id(fact.person_id for fact in facts)
+def _stranger_lines(facts: list[PersonFact], people: People) -> list[tuple[str, Hit]]:
+    """Relatives by names that no person bears, with the quote that names them and people whose name is alike."""
+    persons = people.by_id(fact.person_id for fact in facts)
     lines = []
     for fact in facts:
-        whose = known[fact.person_id]
-        alike = " or ".join(dict.fromkeys(one.name for one in people.find(fact.value) if one.name != fact.value))
-        maybe = f" (may be {alike})" if alike else ""
-        text = f'{fact.value}{maybe}, {fact.predicate.replace("_", " ")} of {whose.name}: "{fact.source_quote}"'
-        lines.append((text, person_hit(whose, [fact], [], people)))
+        person = persons[fact.person_id]
+        similar = (other.name for other in people.find(fact.value) if other.name != fact.value)
+        alike = " or ".join(dict.fromkeys(similar))
+        remark = f" (may be {alike})" if alike else ""
+        text = f'{fact.value}{remark}, {fact.predicate.replace("_", " ")} of {person.name}: "{fact.source_quote}"'
+        lines.append((text, person_hit(person, [fact], [], people)))
     return lines
 
 
 def person_hit(person: IndexedPerson, facts: list[PersonFact], relations: list[Relation], people: People) -> Hit:
-    """What is known of a person as a passage of the source `entity_store`."""
+    """The names and facts of a person as a passage of the source `entity_store`."""
     own = [fact for fact in facts if fact.person_id == person.person_id]
-    names = list(dict.fromkeys([person.name, *(one["alias"] for one in person.aliases if one["kind"] == "name")]))
+    names = list(dict.fromkeys([person.name, *(row["alias"] for row in person.aliases if row["kind"] == "name")]))
     lines = [f"{names[0]} ({', '.join(names[1:])})" if names[1:] else names[0]]
     lines += [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in own]
-    through = [one.row.source_ref for one in relations if one.other_id == person.person_id]
-    told = [fact.source_ref for fact in own if fact.source_ref]
-    refs = list(dict.fromkeys([*people.cards(person.person_id), *through, *told]))
+    relation_refs = [relation.row.source_ref for relation in relations if relation.other_id == person.person_id]
+    fact_refs = [fact.source_ref for fact in own if fact.source_ref]
+    refs = list(dict.fromkeys([*people.cards(person.person_id), *relation_refs, *fact_refs]))
     asset_id = f"person:{person.person_id}"
     chunk = Chunk(
         asset_id, asset_id, asset_id, 0, 1, "\n".join(lines), "", ENTITY_STORE, "person", "person",
@@ -170,97 +203,111 @@ def person_hit(person: IndexedPerson, facts: list[PersonFact], relations: list[R
 
 
 def _line(
-    asked: PeopleQuestion,
+    question: PeopleQuestion,
     person: IndexedPerson,
     facts: list[PersonFact],
     relations: list[Relation],
-    known: dict[int, IndexedPerson],
+    persons: dict[int, IndexedPerson],
     today: date,
 ) -> str:
-    """What is said of one person."""
-    if asked.asks == "fact":
-        return _fact(asked.predicate, person, facts, today)
-    name = person.name or f"person {person.person_id}"
-    through = [one for one in asked.relations if one.other_id == person.person_id]
-    if asked.asks == "family":
-        through = [one for one in _ties(asked, relations) if one.other_id == person.person_id]
-    told = [f"{one.type.replace('_', ' ')} of {known[one.person_id].name}" for one in through if one.person_id in known]
-    told = told or [one.type.replace("_", " ") for one in through]
-    described = [one.row.description for one in through if one.row.description]
-    about = [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in facts]
-    head = f"{name}, {', '.join(told)}" if told else name
-    return "; ".join([head, *dict.fromkeys([*described, *about])])
+    """The line of an answer about one person; empty if the fact in question is not known."""
+    if question.asks == "fact":
+        return _fact(question.predicate, person, facts, today)
+    shown = _family_relations(question, relations) if question.asks == "family" else question.relations
+    shown = [relation for relation in shown if relation.other_id == person.person_id]
+    descriptions = [relation.row.description for relation in shown if relation.row.description]
+    fact_texts = [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in facts]
+    head = ", ".join([person.name or f"person {person.person_id}", *_relation_texts(shown, persons)])
+    return "; ".join([head, *dict.fromkeys([*descriptions, *fact_texts])])
 
 
-def _ties(asked: PeopleQuestion, relations: list[Relation]) -> list[Relation]:
-    """What the family of whom is asked about is to them."""
-    if asked.asks != "family":
+def _relation_texts(relations: list[Relation], persons: Mapping[int, IndexedPerson]) -> list[str]:
+    """`sister of Dana` for each relation to a known person; if there are none, `sister` for each."""
+    texts = [
+        f"{relation.type.replace('_', ' ')} of {persons[relation.person_id].name}"
+        for relation in relations
+        if relation.person_id in persons
+    ]
+    return texts or [relation.type.replace("_", " ") for relation in relations]
+
+
+def _family_relations(question: PeopleQuestion, relations: list[Relation]) -> list[Relation]:
+    """The relations of a question about a family between its people and their relatives."""
+    if question.asks != "family":
         return []
-    return [one for one in relations if one.person_id in asked.people and one.type in FAMILY]
+    return [relation for relation in relations if relation.person_id in question.people and relation.type in FAMILY]
 
 
 def _fact(predicate: str, person: IndexedPerson, facts: list[PersonFact], today: date) -> str:
-    said = {fact.predicate: fact.value for fact in reversed(facts)}
+    values = {fact.predicate: fact.value for fact in reversed(facts)}
     if predicate == "age":
-        years, born = possible_ages(said, today)
+        years, born = possible_ages(values, today)
         return f"{person.name}: {years} years old (born {born})" if years else ""
     if predicate in ("phone", "email"):
         stated = [fact.value for fact in facts if fact.predicate == predicate]  # the latest first: a number changes
-        reached = [*stated, *(one["alias"] for one in person.aliases if one["kind"] == predicate)]
-        return f"{person.name}: {', '.join(dict.fromkeys(reached))}" if reached else ""
-    value = said.get(predicate)
+        addresses = [*stated, *(row["alias"] for row in person.aliases if row["kind"] == predicate)]
+        return f"{person.name}: {', '.join(dict.fromkeys(addresses))}" if addresses else ""
+    value = values.get(predicate)
     return f"{person.name}, {predicate.replace('_', ' ')}: {value}" if value else ""
 
 
 def _related_passages(
-    asked: PeopleQuestion, ids: list[int], known: dict[int, IndexedPerson], people: People, context: QueryContext
+    question: PeopleQuestion, ids: list[int], persons: dict[int, IndexedPerson], people: People, context: QueryContext
 ) -> list[Hit]:
-    """Passages that have to do with these people: of each type the one with most of them first, then by topic."""
-    if asked.asks == "fact" or (asked.asks == "who" and asked.relations):
+    """Passages about these people: by turns of each record type, those about most of the people first."""
+    if question.asks == "fact" or (question.asks == "who" and question.relations):
         return []
-    names = " ".join(row["alias"] for one in ids for row in known[one].aliases if row["kind"] == "name")
+    aliases = (row for person_id in ids for row in persons[person_id].aliases)
+    names = " ".join(row["alias"] for row in aliases if row["kind"] == "name")
     where = replace(context.limits, person_ids=tuple(people.ids_in_index(ids)))
-    found = hybrid_search(
+    candidates = hybrid_search(
         context.vectors, f"{context.search_text}\n{names}", context.meaning, _CANDIDATES, where, context.translated
     )
-    chunks = catalog_reader.chunks(context.connection, [one.chunk_id for one in found])
-    together = people.person_counts(list(chunks), people.ids_in_index(ids))
-    about = [
-        one
-        for one in found
-        if one.chunk_id in chunks and not record_type(chunks[one.chunk_id].rag_source_type).about_people
-    ]
-    most = max((together[one.chunk_id] for one in about), default=0)
-    least = 2 if len(ids) > 1 and most > 1 else 1
-    about = [one for one in about if together[one.chunk_id] >= least]
-    about.sort(key=lambda one: (-together[one.chunk_id], -one.score))
-    seen: dict[str, Hit] = {}
-    for one in about:
-        chunk = chunks[one.chunk_id]
+    chunks = catalog_reader.chunks(context.connection, [candidate.chunk_id for candidate in candidates])
+    people_counts = people.person_counts(list(chunks), people.ids_in_index(ids))
+    ranked = _with_most_people(_passages(candidates, chunks), people_counts, several=len(ids) > 1)
+    threads: dict[str, Hit] = {}
+    for match in ranked:
+        chunk = chunks[match.chunk_id]
         key = chunk.thread_id or chunk.chunk_group_id
-        hit = Hit(chunk, one.score, _SCOPED, promoted=True, similarity=one.similarity, members=tuple(chunk.members))
-        seen.setdefault(key, hit)
-    context.note("person search", f"{len(about)} passages have to do with {', '.join(map(str, ids))}")
-    return load_messages(_by_turns(list(seen.values()))[:_MAX_PASSAGES], context)
+        members = tuple(chunk.members)
+        hit = Hit(chunk, match.score, _SCOPED, promoted=True, similarity=match.similarity, members=members)
+        threads.setdefault(key, hit)
+    context.note("person search", f"{len(ranked)} passages have to do with {', '.join(map(str, ids))}")
+    return load_messages(_by_turns(list(threads.values()))[:_MAX_PASSAGES], context)
+
+
+def _passages(candidates: list[FusedHit], chunks: Mapping[str, Chunk]) -> list[FusedHit]:
+    """The candidates that are in the catalogue, without cards."""
+    stored = [candidate for candidate in candidates if candidate.chunk_id in chunks]
+    return [hit for hit in stored if not record_type(chunks[hit.chunk_id].rag_source_type).about_people]
+
+
+def _with_most_people(passages: list[FusedHit], people_counts: Mapping[str, int], *, several: bool) -> list[FusedHit]:
+    """The passages, those about most people first; of `several` people only passages about two, if there are any."""
+    most = max((people_counts[passage.chunk_id] for passage in passages), default=0)
+    minimum = 2 if several and most > 1 else 1
+    passages = [passage for passage in passages if people_counts[passage.chunk_id] >= minimum]
+    return sorted(passages, key=lambda passage: (-people_counts[passage.chunk_id], -passage.score))
 
 
 def _by_turns(hits: list[Hit]) -> list[Hit]:
-    """The first of each type of record, then the second of each: a chat would fill all the room."""
-    counted: Counter[str] = Counter()
+    """The first hit of each record type, then the second of each: else hits of one chat would fill the answer."""
+    type_counts: Counter[str] = Counter()
     turns = []
     for hit in hits:
-        turns.append(counted[hit.chunk.rag_source_type])
-        counted[hit.chunk.rag_source_type] += 1
+        turns.append(type_counts[hit.chunk.rag_source_type])
+        type_counts[hit.chunk.rag_source_type] += 1
     return [hit for _, hit in sorted(zip(turns, hits, strict=True), key=lambda pair: pair[0])]
 
 
 def stated_by_nobody(type_: str, shown: Iterable[str] = ()) -> str:
-    """What is said where nobody is known to be it, above the texts that are `shown`; one of these may name somebody."""
+    """The notice that nobody is stated to be a `type_`, above the texts `shown`, which may mention one."""
     if type_ == identifier_owner.UNKNOWN_OWNER:
         return f"No record says whose {type_} that is."
     if type_ == INTRODUCER:
         return "Nobody is stated to have introduced them; `relrag people relate` says who did."
-    said = type_.replace("_", " ")
+    name = type_.replace("_", " ")
     if any(type_ in kinship.types_of_word(word) for text in shown for word in re.findall(r"[\w-]+", text)):
-        return f"It is not certain who the {said} is, but passages speak of one; `relrag people relate` says who it is."
-    return f"Nobody is stated to be the {said}; `relrag people relate` says who it is."
+        return f"It is not certain who the {name} is, but passages speak of one; `relrag people relate` says who it is."
+    return f"Nobody is stated to be the {name}; `relrag people relate` says who it is."

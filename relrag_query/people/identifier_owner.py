@@ -1,4 +1,4 @@
-"""Finds whose a phone number or an e-mail address is, by its keyed value, redacted or not."""
+"""Finds the owner of a phone number or an e-mail address by its keyed value, which works in redacted archives too."""
 
 from __future__ import annotations
 
@@ -13,23 +13,27 @@ IdentifierKey = Callable[[str, str], str]
 """kind and normalised value of an identifier -> its keyed value, as in identifiers"""
 
 UNKNOWN_OWNER = "number or address"
-"""`unknown` of a question about one that no record says the owner of"""
+"""`unknown` of a question about a number or address whose owner no record states"""
 
 
 def read(question: str, people: People, keyed: IdentifierKey, regions: tuple[str, ...] = ()) -> PeopleQuestion | None:
-    """Who has the number or address that a question asks about; None where it asks something else.
+    """The question for the owner of the number or address in it; None if the question asks something else.
 
-    Nobody where no record says whose it is. A number that two people use names both. `regions` are the countries that
-    a number without a code may be of.
+    It has no people if no record states the owner, and all owners if there are several. `regions` are the countries
+    of numbers without a country code.
     """
-    said = load_phrases().people
-    found = [one for one in parse_identifiers(question, regions=regions) if one.kind != "name"]
-    if len(found) != 1 or not said.reached.search(bare(question)):
+    phrases = load_phrases().people
+    identifiers = [
+        identifier for identifier in parse_identifiers(question, regions=regions) if identifier.kind != "name"
+    ]
+    if len(identifiers) != 1 or not phrases.reached.search(bare(question)):
         return None
-    rest = bare(question.replace(found[0].value, " "))
-    for phrase in (said.reached, said.who, said.email, said.phone):
+    (identifier,) = identifiers
+    rest = bare(question.replace(identifier.value, " "))
+    for phrase in (phrases.reached, phrases.who, phrases.email, phrases.phone):
         rest = phrase.sub(" ", rest)
     if not has_only_fillers(rest):
         return None
-    ids = people.owners_of_identifier(found[0].kind, keyed(found[0].kind, found[0].normalised), found[0].value)
+    key = keyed(identifier.kind, identifier.normalised)
+    ids = people.owners_of_identifier(identifier.kind, key, identifier.value)
     return PeopleQuestion("who", ids, ambiguous=len(ids) > 1, unknown="" if ids else UNKNOWN_OWNER)

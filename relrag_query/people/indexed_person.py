@@ -1,4 +1,4 @@
-"""A person with all names, and the error for a name that does not tell who is meant."""
+"""A person with all names, and the error for a name that does not identify one person."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from relrag_pipelines.errors import RelragError
 from relrag_pipelines.identity.entries import Claim, NamingEntry
 from relrag_pipelines.identity.resolve import ResolvedPerson
 
-_DIGITS = 18
-"""of an id at most"""
+_MAX_DIGITS = 18
+"""digits of an id"""
 
 
 class PeopleError(RelragError):
-    """Nobody, or not one person alone, is meant; the message says who might be."""
+    """A name means nobody, or several people; the message lists them."""
 
     stored = "a name does not tell who is meant"
 
 
 class WrongType(PeopleError):
-    """No relationship is of that type; the message says what was meant."""
+    """There is no such relationship type; the message names similar ones."""
 
 
 @dataclass
 class IndexedPerson:
-    """A person with the names that he is known by."""
+    """A person with all aliases."""
 
     person_id: int
     name: str
@@ -36,12 +36,12 @@ class IndexedPerson:
 
     @functools.cached_property
     def resolved_person(self) -> ResolvedPerson:
-        """As names are compared."""
-        claims = tuple(Claim(one["kind"], one["alias"], one["keyed"], False) for one in self.aliases)
-        entry = NamingEntry("", "", any(one["stated"] for one in self.aliases), claims, None, 0)
+        """The person in the form whose names can be compared."""
+        claims = tuple(Claim(alias["kind"], alias["alias"], alias["keyed"], False) for alias in self.aliases)
+        entry = NamingEntry("", "", any(alias["stated"] for alias in self.aliases), claims, None, 0)
         return ResolvedPerson(self.person_id, self.name, [entry], [], sorted(entry.written_names))
 
 
 def is_number(typed: str) -> bool:
-    """Whether a text may be the id of a person, which is a BIGINT of the database."""
-    return typed.isascii() and typed.isdigit() and len(typed) <= _DIGITS
+    """Whether a text may be the id of a person, which is a BIGINT in the database."""
+    return typed.isascii() and typed.isdigit() and len(typed) <= _MAX_DIGITS

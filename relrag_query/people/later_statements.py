@@ -1,7 +1,7 @@
 """Statements that the owner made after a generation was published; readers overlay them.
 
-A merge, a fact, a relationship and a note count at once. A split, and the undoing of what the generation knows already,
-take another look at all records: they count from the next sync on.
+A merge, a fact, a relationship and a note take effect at once. A split, and the undoing of a statement that the
+generation contains, need all records: they take effect with the next sync.
 """
 
 from __future__ import annotations
@@ -10,7 +10,15 @@ import functools
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from relrag_pipelines.identity.journal_statements import Entry, Merge, Split, StatedIdentifier, Undo, holding
+from relrag_pipelines.identity.journal_statements import (
+    Entry,
+    Merge,
+    NumberedEntry,
+    Split,
+    StatedIdentifier,
+    Undo,
+    valid_entries,
+)
 from relrag_pipelines.journal import journal
 from relrag_pipelines.people import own_words
 from relrag_pipelines.settings import Settings
@@ -19,50 +27,61 @@ from relrag_pipelines.workspace import Workspace
 
 @dataclass(frozen=True)
 class LaterStatements:
-    """What was said since, in order."""
+    """The statements after a generation, in order."""
 
     entries: tuple[Entry, ...] = ()
     survivors: dict[int, int] = field(default_factory=dict)
-    """an id -> who that is since"""
+    """id of a merged person -> id of the person that it was merged into"""
     waits: bool = False
-    """something was said that counts from the next sync on"""
+    """a statement takes effect with the next sync"""
 
     def survivor(self, person_id: int) -> int:
-        """Who a person is now."""
+        """The id of a person after the merges."""
         return self.survivors.get(person_id, person_id)
 
     def former(self, person_id: int) -> list[int]:
-        """The ids of the generation that mean a person."""
-        return sorted({person_id, *(old for old, now in self.survivors.items() if now == person_id)})
+        """The ids by which the generation knows a person."""
+        return sorted({person_id, *(old for old, new in self.survivors.items() if new == person_id)})
 
 
 def read(settings: Settings, since: int) -> LaterStatements:
-    """What was said behind an entry of that number. Raises JournalError where the journal cannot be read."""
+    """The statements after the entry with the number `since`. Raises JournalError if the journal cannot be read."""
     home = settings.home_path
     return _read(settings.model_dump_json(), settings.folder, home, journal.state(home), since)
 
 
 @functools.lru_cache(4)
 def _read(dumped: str, folder: Path, home: Path, state: object, since: int) -> LaterStatements:
-    # the folder, by which paths are resolved, is no part of what is dumped
+    # the dump lacks the folder that relative paths are resolved against
     workspace = Workspace(Settings.model_validate_json(dumped).model_copy(update={"folder": folder}))
     every = [entry for entry in journal.entries(home) if entry.statement is not None]
-    since_then = [entry for entry in every if entry.number > since]
-    said = [entry for entry in holding(every) if entry.number > since]
+    later = [entry for entry in every if entry.number > since]
+    valid = [entry for entry in valid_entries(every) if entry.number > since]
     if workspace.settings.pii_redaction_enabled:
-        said = [own_words.redact_entry(entry, lambda: workspace.redactor) for entry in said]
-    merged: dict[int, int] = {}
-    for entry in said:
+        valid = [own_words.redact_entry(entry, lambda: workspace.redactor) for entry in valid]
+    numbers = {entry.number for entry in later}
+    waits = any(_needs_sync(entry, numbers) for entry in later)
+    return LaterStatements(tuple(valid), _merged_into(valid), waits)
+
+
+def _merged_into(entries: list[Entry]) -> dict[int, int]:
+    """id of a merged person -> id of the person that is left."""
+    survivors: dict[int, int] = {}
+    for entry in entries:
         if isinstance(entry.statement, Merge):
-            into = merged.get(entry.statement.into, entry.statement.into)
-            for other in (merged.get(one, one) for one in entry.statement.others):
-                merged = {old: into if now == other else now for old, now in merged.items()}
-                if other != into:
-                    merged[other] = into
-    later = {entry.number for entry in since_then}
-    waits = any(
-        isinstance(entry.statement, Split | StatedIdentifier)
-        or (isinstance(entry.statement, Undo) and entry.statement.number not in later)
-        for entry in since_then
-    )
-    return LaterStatements(tuple(said), merged, waits)
+            into = survivors.get(entry.statement.into, entry.statement.into)
+            for person_id in entry.statement.others:
+                survivors = _with_merge(survivors, survivors.get(person_id, person_id), into)
+    return survivors
+
+
+def _with_merge(survivors: dict[int, int], other: int, into: int) -> dict[int, int]:
+    moved = {old: into if survivor == other else survivor for old, survivor in survivors.items()}
+    return moved if other == into else moved | {other: into}
+
+
+def _needs_sync(entry: NumberedEntry, later: set[int]) -> bool:
+    """Whether a statement takes effect with the next sync; `later` are the numbers of those after the generation."""
+    if isinstance(entry.statement, Undo):
+        return entry.statement.number not in later
+    return isinstance(entry.statement, Split | StatedIdentifier)

@@ -51,7 +51,7 @@ _MENTIONS = """
 
 
 class Moment(NamedTuple):
-    """A time, and what says how it is known."""
+    """A time, with the source and precision of the date."""
 
     ts: int | None = None
     """seconds, UTC"""
@@ -61,39 +61,41 @@ class Moment(NamedTuple):
 
 @dataclass
 class PersonPage:
-    """All that is known of a person."""
+    """All that is known about a person."""
 
     person: IndexedPerson
     facts: list[PersonFact]
     relations: list[Relation]
     others: dict[int, IndexedPerson]
-    """the people whom the relations and the pairs lead to"""
+    """the people of the relations and pairs"""
     traffic: list[dict[str, Any]]
-    """asset_type, records, first, last, first_quality, last_quality: of each channel, what the person wrote, received
-    or took part in; the qualities say how its times are known, as `date_quality` of a record does"""
+    """asset_type, records, first, last, first_quality, last_quality: a row for each channel of records that the person
+    wrote, received or took part in; the qualities are the `date_quality` of the first and last record"""
     years: list[dict[str, Any]]
-    """year, records: of each year by the owner's clock that has any, the oldest first"""
+    """year, records: a row for each year in the owner's time zone that has records, the oldest first"""
     pairs: list[Traffic]
-    """what passes between the person and others, those with most records first"""
+    """traffic between the person and others, those with most records first"""
     latest: list[dict[str, Any]]
     """asset_ref, asset_type, role, ts, date_quality, subject, text: the latest records, newest first"""
     mentions: int = 0
-    """records that name the person, and in which the person takes no part"""
+    """records that name the person but in which the person takes no part"""
 
     @property
     def records(self) -> int:
-        """Records that the person wrote, received or took part in: those of all channels."""
-        return sum(one["records"] for one in self.traffic)
+        """Records of all channels that the person wrote, received or took part in."""
+        return sum(channel["records"] for channel in self.traffic)
 
     @property
     def first_contact(self) -> Moment:
-        """When the person first appears."""
-        return min((_moment(one, "first") for one in self.traffic if one["first"] is not None), default=Moment())
+        """The time of the person's first record."""
+        channels = [channel for channel in self.traffic if channel["first"] is not None]
+        return min((_moment(channel, "first") for channel in channels), default=Moment())
 
     @property
     def last_contact(self) -> Moment:
-        """When the person last appears."""
-        return max((_moment(one, "last") for one in self.traffic if one["last"] is not None), default=Moment())
+        """The time of the person's last record."""
+        channels = [channel for channel in self.traffic if channel["last"] is not None]
+        return max((_moment(channel, "last") for channel in channels), default=Moment())
 
 
 def _moment(channel: Mapping[str, Any], which: str) -> Moment:
@@ -103,14 +105,14 @@ def _moment(channel: Mapping[str, Any], which: str) -> Moment:
 def page(connection: duckdb.DuckDBPyConnection, people: People, person: IndexedPerson, zone: str) -> PersonPage:
     """The page about a person; `zone` is the owner's."""
     ids = people.ids_in_index([person.person_id])
-    about = [one.name for one in RECORD_TYPES.values() if one.about_people]
+    about = [type_.name for type_ in RECORD_TYPES.values() if type_.about_people]
     relations = people.relationships([person.person_id])
     pairs = traffic(connection, people, person.person_id)
     return PersonPage(
         person,
         people.facts([person.person_id]),
         relations,
-        people.by_id([*(one.other_id for one in relations), *(one.other_id for one in pairs)]),
+        people.by_id([*(relation.other_id for relation in relations), *(pair.other_id for pair in pairs)]),
         _rows(connection, _TRAFFIC, {"ids": ids, "about": about}),
         _rows(connection, _YEARS, {"ids": ids, "about": about, "zone": zone}),
         pairs,

@@ -1,12 +1,13 @@
-"""Questions about people: whom a question means, by name or by what they are to somebody, and what it asks of them.
+"""Reads questions about people: the people whom a question means, by name or relationship, and what it asks of them.
 
-Nothing is guessed: where it is not certain who is meant there are several, and where nobody is known to be it, nobody.
+Nothing is guessed: if it is not certain who is meant there are several people, and if nobody is known, none.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from relrag_pipelines.identity.inverse_types import INVERSE
@@ -31,179 +32,204 @@ class PeopleQuestion:
 
     asks: QuestionType
     people: list[int]
-    """whom it is about; of `who` the answer. Several where it is not certain, or where several are meant"""
+    """the people that it is about; of `who` the answer. Several if it is not certain, or if several are meant"""
     relations: list[Relation] = field(default_factory=list)
-    """through what they were found, in the order of the question"""
+    """the relations that lead to them, in the order of the question"""
     predicate: str = ""
     """of `fact`: age, birthday, lives_in, works_at, occupation, phone or email"""
     ambiguous: bool = False
-    """`people` are those who may be meant, not those who are"""
+    """`people` may be meant, but it is not certain"""
     unknown: str = ""
     """a relationship that nobody is known to have; then there are no people"""
     relative_facts: list[PersonFact] = field(default_factory=list)
-    """who has that relationship to whom these facts are of, where nobody who is known bears the name"""
+    """facts that name the relative in question, if no known person bears that name"""
 
 
 def read(question: str, people: People) -> PeopleQuestion | None:
-    """What a question asks of people; None where it asks something else."""
-    if found := _of_whom(question, people):
-        return found
+    """What a question asks of people; None if it asks something else."""
+    if inverse := _inverse_question(question, people):
+        return inverse
     introduction = load_phrases().people.introduction
     if introduction.search(bare(question)):
-        return _of_introduction(question, introduction, people)
+        return _introduction_question(question, introduction, people)
     every = [*references(question, people)]
-    if _asks_of_owners(question):
+    if _implies_owner(question):
         every += references(question, people, implied=True)
-    return next((found for one in every if (found := _read(question, one, people))), None)
+    readings = (_read(question, reference, people) for reference in every)
+    return next((reading for reading in readings if reading), None)
 
 
-def _asks_of_owners(question: str) -> bool:
-    """Whether a question asks of a relative without saying whose: `how old is grandma?`, `who is the landlord?`."""
-    said, plain = load_phrases().people, bare(question)
-    if said.age.search(plain):
+def _implies_owner(question: str) -> bool:
+    """Whether a question means a relative of the owner without a pronoun: `how old is grandma?`."""
+    phrases, plain = load_phrases().people, bare(question)
+    if phrases.age.search(plain):
         return True
     words = kin_words(question)
-    left = said.who.sub(" ", f"{plain[: words[0].start]} {plain[words[0].end :]}") if len(words) == 1 else plain
-    return set(re.findall(r"\w+", left.casefold())) <= {"the"}  # not the new one, or another's
+    rest = phrases.who.sub(" ", f"{plain[: words[0].start]} {plain[words[0].end :]}") if len(words) == 1 else plain
+    return set(re.findall(r"\w+", rest.casefold())) <= {"the"}  # not the new one, or another's
 
 
-def _of_introduction(question: str, introduction: re.Pattern[str], people: People) -> PeopleQuestion | None:
-    """Who brought somebody and the owner together."""
+def _introduction_question(question: str, introduction: re.Pattern[str], people: People) -> PeopleQuestion | None:
+    """A question for the person who introduced somebody to the owner."""
     plain = bare(question)
     for reference in references(question, people, implied=True):
-        left = introduction.sub(" ", f"{plain[: reference.start]} {plain[reference.end :]}")
-        if has_only_fillers(left):
+        rest = introduction.sub(" ", f"{plain[: reference.start]} {plain[reference.end :]}")
+        if has_only_fillers(rest):
             return _introducers(reference, people)
-    left = introduction.sub(" ", plain)
-    words = " ".join(one for one in re.findall(r"[^\W_]+", left) if not has_only_fillers(one))
-    if not any(
-        match.start() == 0 or match.end() == len(words) for match in load_phrases().people.somebody.finditer(words)
-    ):
+    rest = introduction.sub(" ", plain)
+    words = " ".join(word for word in re.findall(r"[^\W_]+", rest) if not has_only_fillers(word))
+    pronouns = load_phrases().people.somebody.finditer(words)
+    if not any(pronoun.start() == 0 or pronoun.end() == len(words) for pronoun in pronouns):
         return None  # `the discount at the firm next door` is nobody
     return PeopleQuestion("who", [], unknown=INTRODUCER)
 
 
 def asks_for_somebody(question: str, people: People) -> bool:
-    """Whether a question asks for a person or a fact of one by names and words for relatives alone.
+    """Whether a question asks for a person, or a fact about one, by names and kin terms alone.
 
-    Where nothing that is known of people answers it, what a passage says may be of another who is called so.
+    If no statement about people answers it, a passage that seems to may be about another person of that name.
     """
-    said, plain = load_phrases().people, bare(question)
-    facts = (getattr(said, one) for one in _PREDICATES)
-    phrases = (said.introduction, said.others_introduction, *facts, said.who)
-    asking = next((one for one in phrases if one.search(plain)), None)
+    phrases, plain = load_phrases().people, bare(question)
+    facts = (getattr(phrases, predicate) for predicate in _PREDICATES)
+    patterns = (phrases.introduction, phrases.others_introduction, *facts, phrases.who)
+    pattern = next((pattern for pattern in patterns if pattern.search(plain)), None)
     relatives = kin_words(question)
-    if asking is None or (asking is said.who and not relatives):
+    if pattern is None or (pattern is phrases.who and not relatives):
         return False
-    told = [one[:2] for one in (*relatives, *names(question, people))] + [one.span() for one in asking.finditer(plain)]
-    return has_only_fillers(
-        "".join(" " if any(start <= at < end for start, end in told) else one for at, one in enumerate(plain))
-    )
+    spans = [mention[:2] for mention in (*relatives, *names(question, people))]
+    spans += [match.span() for match in pattern.finditer(plain)]
+    return has_only_fillers(_blanked(plain, spans))
 
 
-def _of_whom(question: str, people: People) -> PeopleQuestion | None:
-    """Whose relative somebody is: who is the other one of the two to him. None where something else is asked."""
-    asks = load_phrases().people.owner.search(bare(question))
-    if asks is None:
+def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in place of these spans."""
+    characters = [*text]
+    for start, end in spans:
+        characters[start:end] = " " * len(characters[start:end])
+    return "".join(characters)
+
+
+def _inverse_question(question: str, people: People) -> PeopleQuestion | None:
+    """A question for the person whose relative somebody is: `whose mother is Dana?`; None for other questions."""
+    whose = load_phrases().people.owner.search(bare(question))
+    if whose is None:
         return None
-    types = {word: kinship.types_of_word(word) for word in re.findall(r"[\w'’-]+", question[asks.end() :])}
-    relatives = [word for word, found in types.items() if len(found) == 1]
-    named = " ".join(word for word, found in types.items() if not (found or has_only_fillers(bare(word))))
-    known = list(references(named, people)) if named else []
-    whom = next((one for one in known if one.people), None) or next((one for one in known if one.relative_facts), None)
-    if len(relatives) != 1 or whom is None or not has_only_fillers(f"{named[: whom.start]} {named[whom.end :]}"):
+    types = {word: kinship.types_of_word(word) for word in re.findall(r"[\w'’-]+", question[whose.end() :])}
+    kin_terms = [word for word, kinds in types.items() if len(kinds) == 1]
+    name = " ".join(word for word, kinds in types.items() if not (kinds or has_only_fillers(bare(word))))
+    relative = _named_relative(name, people)
+    if len(kin_terms) != 1 or relative is None:
         return None
-    (type_,) = types[relatives[0]]
-    if not whom.people:
-        return _of_stranger([one for one in whom.relative_facts if one.predicate == type_], type_)
-    wanted = INVERSE.get(type_, type_)
-    found = [one for one in people.relationships(whom.people, {wanted}) if one.type == wanted]
-    ids = list(dict.fromkeys(one.other_id for one in found))
-    if not ids:  # `whose mother is Dana?`: what is said of a child of hers whom no record knows
-        facts = [one for one in people.facts(whom.people) if one.predicate == wanted]
-        return PeopleQuestion(
-            "who", [], ambiguous=len(whom.people) > 1, unknown="" if facts else wanted, relative_facts=facts
-        )
-    return PeopleQuestion("who", ids, found, ambiguous=len({one.person_id for one in found}) > 1)
+    if not has_only_fillers(f"{name[: relative.start]} {name[relative.end :]}"):
+        return None
+    (type_,) = types[kin_terms[0]]
+    if not relative.people:
+        return _inverse_of_stranger(relative.relative_facts, type_)
+    return _inverse_of_people(relative.people, INVERSE.get(type_, type_), people)
 
 
-def _of_stranger(facts: list[PersonFact], type_: str) -> PeopleQuestion | None:
-    """Whose relative somebody is whom no record knows: `whose husband is Sanjay?`; None where no text says it."""
-    ids = list(dict.fromkeys(one.person_id for one in facts))
+def _named_relative(name: str, people: People) -> Reference | None:
+    """The first reference of a name to known people; if there is none, the first to a relative whom texts name."""
+    every = list(references(name, people)) if name else []
+    candidates = [reference for reference in every if reference.people]
+    candidates = candidates or [reference for reference in every if reference.relative_facts]
+    return candidates[0] if candidates else None
+
+
+def _inverse_of_people(relatives: list[int], type_: str, people: People) -> PeopleQuestion:
+    """The question for the people who are the `type_` of these relatives."""
+    relations = [relation for relation in people.relationships(relatives, {type_}) if relation.type == type_]
+    ids = list(dict.fromkeys(relation.other_id for relation in relations))
+    if ids:
+        several = len({relation.person_id for relation in relations}) > 1
+        return PeopleQuestion("who", ids, relations, ambiguous=several)
+    # `whose mother is Dana?`: a text may name a child of hers who has no record
+    facts = [fact for fact in people.facts(relatives) if fact.predicate == type_]
+    unknown = "" if facts else type_
+    return PeopleQuestion("who", [], ambiguous=len(relatives) > 1, unknown=unknown, relative_facts=facts)
+
+
+def _inverse_of_stranger(facts: list[PersonFact], type_: str) -> PeopleQuestion | None:
+    """The question for the people of facts that name the relative: `whose husband is Sanjay?`; None without facts."""
+    facts = [fact for fact in facts if fact.predicate == type_]
+    ids = list(dict.fromkeys(fact.person_id for fact in facts))
     return PeopleQuestion("who", ids, ambiguous=len(ids) > 1, relative_facts=facts) if ids else None
 
 
 def _read(question: str, reference: Reference, people: People) -> PeopleQuestion | None:
-    asked = _question_type(f"{question[: reference.start]} {question[reference.end :]}", reference)
-    if asked is None:
+    reading = _question_type(f"{question[: reference.start]} {question[reference.end :]}", reference)
+    if reading is None:
         return None
-    asks, predicate = asked
-    if not (reference.people or reference.relative_facts or reference.unknown):  # a name that nobody is known by
-        return PeopleQuestion("fact", [], predicate=predicate) if asks == "fact" else None
-    if reference.relative_facts and not reference.people:
-        if asks == "fact":
-            return PeopleQuestion("fact", [], predicate=predicate)
-        if asks != "who":
-            return None
-        return PeopleQuestion("who", [], ambiguous=reference.ambiguous, relative_facts=reference.relative_facts)
-    if asks == "who" and not reference.ambiguous and not (reference.relations or reference.unknown):
-        reference.people = _alike(question[reference.start : reference.end], reference, people)
-    if reference.ambiguous and len(reference.people) > 1 and people.share_name(reference.people):  # nobody could choose
-        reference.ambiguous = False
-    said = PeopleQuestion(
-        asks, reference.people, reference.relations, predicate, reference.ambiguous, reference.unknown
+    asks, predicate = reading
+    if not reference.people and (reference.relative_facts or not reference.unknown):
+        return _stranger_question(asks, predicate, reference)
+    if asks == "who" and not (reference.ambiguous or reference.relations or reference.unknown):
+        reference.people = _with_shorter_names(question[reference.start : reference.end], reference, people)
+    if reference.ambiguous and len(reference.people) > 1 and people.share_name(reference.people):
+        reference.ambiguous = False  # a reader could not choose between people of the same name
+    facts = reference.relative_facts if asks == "who" else []
+    return PeopleQuestion(
+        asks, reference.people, reference.relations, predicate, reference.ambiguous, reference.unknown, facts
     )
-    return replace(said, relative_facts=reference.relative_facts) if asks == "who" else said
+
+
+def _stranger_question(asks: QuestionType, predicate: str, reference: Reference) -> PeopleQuestion | None:
+    """The question about a person without a record; None if nothing that is known could answer it."""
+    if asks == "fact":
+        return PeopleQuestion("fact", [], predicate=predicate)
+    if asks == "who" and reference.relative_facts:
+        return PeopleQuestion("who", [], ambiguous=reference.ambiguous, relative_facts=reference.relative_facts)
+    return None
 
 
 def _question_type(rest: str, reference: Reference) -> tuple[QuestionType, str] | None:
-    """What is asked of whom a question means by its other words; None where one of these asks something else."""
-    said, plain = load_phrases(), bare(rest)
-    if said.intent.family.search(plain):
-        left = said.people.who.sub(" ", said.intent.family.sub(" ", plain))
-        return ("family", "") if has_only_fillers(left) else None
-    for predicate in _PREDICATES:
-        pattern = getattr(said.people, predicate)
+    """The type and predicate of a question by its words apart from the reference; None if they ask something else."""
+    phrases, plain = load_phrases(), bare(rest)
+    who = phrases.people.who
+    topics: list[tuple[QuestionType, str, re.Pattern[str]]] = [("family", "", phrases.intent.family)]
+    topics += [("fact", predicate, getattr(phrases.people, predicate)) for predicate in _PREDICATES]
+    for type_, predicate, pattern in topics:
         if pattern.search(plain):
-            left = said.people.who.sub(" ", pattern.sub(" ", plain))
-            return ("fact", predicate) if has_only_fillers(left) else None
-    asks = said.people.who.search(plain)
-    if asks and kin_words(asks[0]):  # `what's her son called?`: somebody else than who is named
+            return (type_, predicate) if has_only_fillers(who.sub(" ", pattern.sub(" ", plain))) else None
+    match = who.search(plain)
+    if match and kin_words(match[0]):  # `what's her son called?` asks for another person than the reference
         return None
     by_kin = bool(reference.relations or reference.unknown or reference.relative_facts)
-    return ("who", "") if (asks or by_kin) and has_only_fillers(said.people.who.sub(" ", plain)) else None
+    return ("who", "") if (match or by_kin) and has_only_fillers(who.sub(" ", plain)) else None
 
 
 def _introducers(reference: Reference, people: People) -> PeopleQuestion:
-    """Who introduced the person of the reference to the owner."""
+    """The question for those who introduced the people of the reference to the owner."""
     if not reference.people:
         return PeopleQuestion("who", [], unknown=INTRODUCER)
     relations = people.relationships(reference.people, {INTRODUCER})
-    found = [one for one in relations if one.type == INTRODUCER and one.other_id != people.owner]
-    ids = list(dict.fromkeys(one.other_id for one in found))
-    if len({one.person_id for one in found}) > 1:  # one of several who bear the name
-        return PeopleQuestion("who", ids, found, ambiguous=True)
-    return PeopleQuestion("who", ids, found, unknown="" if ids else INTRODUCER)
-
-
-def has_only_fillers(left: str) -> bool:
-    """Whether what is left of a question, bare, asks nothing else."""
-    said = load_phrases()
-    return set(re.findall(r"[^\W_]+", said.intent.latest.sub(" ", left).casefold())) <= said.people.fillers
-
-
-def _alike(typed: str, reference: Reference, people: People) -> list[int]:
-    """Those who bear a name, and those all of whose words are in it: four cards may be of one person."""
-    asked = set(parse(typed).words)
-    if len(asked) < 2:
-        return reference.people
-    bearers = people.name_bearers(typed, sounds=False)
-    near = [
-        one
-        for one, person in bearers.items()
-        if any(
-            name.words and set(name.words) <= asked and name.words[0] == parse(typed).words[0]
-            for name in person.resolved_person.names
-        )
+    relations = [
+        relation for relation in relations if relation.type == INTRODUCER and relation.other_id != people.owner
     ]
-    return list(dict.fromkeys([*reference.people, *near]))
+    ids = list(dict.fromkeys(relation.other_id for relation in relations))
+    if len({relation.person_id for relation in relations}) > 1:  # people of the same name, each with an introducer
+        return PeopleQuestion("who", ids, relations, ambiguous=True)
+    return PeopleQuestion("who", ids, relations, unknown="" if ids else INTRODUCER)
+
+
+def has_only_fillers(rest: str) -> bool:
+    """Whether the rest of a question, given without accents, asks nothing else."""
+    phrases = load_phrases()
+    return set(re.findall(r"[^\W_]+", phrases.intent.latest.sub(" ", rest).casefold())) <= phrases.people.fillers
+
+
+def _with_shorter_names(typed: str, reference: Reference, people: People) -> list[int]:
+    """The bearers of a name, and people with a shorter form of it: several cards may be of one person."""
+    typed_words = parse(typed).words
+    if len(set(typed_words)) < 2:
+        return reference.people
+    shorter = []
+    for person_id, person in people.name_bearers(typed, sounds=False).items():
+        if any(_is_shorter_form(name.words, typed_words) for name in person.resolved_person.names):
+            shorter.append(person_id)
+    return list(dict.fromkeys([*reference.people, *shorter]))
+
+
+def _is_shorter_form(words: Sequence[str], typed: Sequence[str]) -> bool:
+    """Whether a name begins with the typed given name and has no word that was not typed."""
+    return bool(words) and set(words) <= set(typed) and words[0] == typed[0]

@@ -1,4 +1,4 @@
-"""What people are to one another, seen from either end."""
+"""Relationships between people, seen from either person."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from relrag_pipelines.records import PersonRelationship
 
 FAMILY = frozenset({"spouse", "child", "parent", "sibling"})
-"""relationship types that family is expanded to"""
+"""relationship types of a family"""
 KIN_PATHS = {
     "parent": (("sibling", "parent"),),
     "child": (("spouse", "child"),),
@@ -22,21 +22,22 @@ KIN_PATHS = {
     "child_in_law": (("child", "spouse"),),
     "sibling_in_law": (("spouse", "sibling"), ("sibling", "spouse")),
 }
-"""by way of whom somebody is a relative, where nothing says that he is: the parent of a spouse is a parent-in-law"""
+"""the paths of two relationships that lead to a relative: the parent of a spouse is a parent-in-law"""
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A relationship as one of the two sees it."""
+    """A relationship from the side of one person."""
 
     person_id: int
-    """who is looked at"""
     other_id: int
     type: str
-    """what the other is to that person"""
+    """the relationship type of the other to the person"""
     row: PersonRelationship
 
 
-def is_of_type(type_: str, wanted: Collection[str]) -> bool:
-    """Whether a relationship type is one of these, or has one of them behind a word: `former_manager`."""
-    return type_ in wanted or any(type_.endswith(f"_{one}") for one in wanted if type_.startswith(("former_", "ex_")))
+def is_of_type(type_: str, types: Collection[str]) -> bool:
+    """Whether a relationship type is one of these types, or a former one: `former_manager`, `ex_spouse`."""
+    if type_ in types:
+        return True
+    return type_.startswith(("former_", "ex_")) and any(type_.endswith(f"_{base}") for base in types)

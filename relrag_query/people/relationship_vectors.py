@@ -16,14 +16,14 @@ from relrag_query.people.kin_words import type_words
 from relrag_query.people.relations import is_of_type
 from relrag_query.retrieval.term_coverage import Term, term_coverage, tokens
 
-MOST = 20
-"""relationships that a search returns at most"""
+MAX_RESULTS = 20
+"""maximum number of relationships that a search returns"""
 _ENTITY = "person:"
 
 
 @dataclass
 class RelationshipSearchResult:
-    """A relationship that was found."""
+    """A relationship that matches a search."""
 
     from_entity_key: str
     to_entity_key: str
@@ -32,9 +32,9 @@ class RelationshipSearchResult:
     attitude: int | None
     proximity: int | None
     similarity: float
-    """cosine of its meaning to that of the query, 0 to 1 for what is alike"""
+    """cosine similarity to the query"""
     properties: dict[str, Any]
-    """all that is known of it: notes, validity, confidence, who says so"""
+    """all fields of the relationship: notes, validity, confidence, source"""
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -43,12 +43,12 @@ class RelationshipSearchResult:
 
 
 def entity_key(person_id: int) -> str:
-    """The name of a person among nodes."""
+    """The key of a person's node."""
     return f"{_ENTITY}{person_id}"
 
 
 def person_of(key: str) -> int:
-    """The person whom a key names."""
+    """The id of the person with a key."""
     return int(key.removeprefix(_ENTITY))
 
 
@@ -61,7 +61,7 @@ class RelationshipVectors:
             {"model": model},
         ).fetchall()
         self._means = means
-        self._rows = {key: place for place, (key, _) in enumerate(rows)}
+        self._rows = {key: row for row, (key, _) in enumerate(rows)}
         self._matrix = (
             centring.comparable(np.asarray([vector for _, vector in rows], np.float32), means) if rows else None
         )
@@ -69,7 +69,7 @@ class RelationshipVectors:
     def similarities(
         self, meaning: Vectors, hashes: Sequence[str], further: Mapping[str, Vectors]
     ) -> list[float | None]:
-        """Cosine of each text to a question's meaning; None where it has no vector. `further` vectors count too."""
+        """Cosine similarity of each text to a question; None for a text without a vector here or in `further`."""
         cosines = self._matrix @ meaning if self._matrix is not None else ()
         extra = {
             key: float(centring.comparable(vector[None], self._means)[0] @ meaning) for key, vector in further.items()
@@ -80,36 +80,27 @@ class RelationshipVectors:
 def visible(
     rows: Sequence[PersonRelationship], user_id: str, types: Collection[str] | None
 ) -> list[PersonRelationship]:
-    """The relationships that a user may see: the owner (an empty id) all, a client what its own records say."""
-    return [
-        row
-        for row in rows
-        if (not user_id or row.client_id == user_id)
-        and (types is None or is_of_type(row.relationship_type, types) or _describes(row, types))
-    ]
+    """The relationships that a user may see: the owner (an empty id) all, a client those of its own records."""
+    if user_id:
+        rows = [row for row in rows if row.client_id == user_id]
+    if types is None:
+        return list(rows)
+    return [row for row in rows if is_of_type(row.relationship_type, types) or _describes(row, types)]
 
 
 def _describes(row: PersonRelationship, types: Collection[str]) -> bool:
-    return any(one in (row.description or "").casefold().split() for one in types)
+    words = (row.description or "").casefold().split()
+    return any(type_ in words for type_ in types)
 
 
 def share_of_words(rows: Sequence[PersonRelationship], names: Mapping[int, str], terms: Sequence[Term]) -> list[float]:
-    """Share of a question's words that each relationship holds, in whatever language its type has a word; 0 to 1."""
-    return [
-        term_coverage(
-            terms,
-            tokens(
-                "\n".join(
-                    [
-                        embedded_text(row).replace("_", " "),
-                        type_words(row.relationship_type),
-                        *(names.get(one, "") for one in key_of(row)[:2]),
-                    ]
-                )
-            ),
-        )
-        for row in rows
-    ]
+    """For each relationship the share of a question's terms, 0 to 1, that its text, type words and names contain."""
+    shares = []
+    for row in rows:
+        ends = [names.get(person_id, "") for person_id in key_of(row)[:2]]
+        text = "\n".join([embedded_text(row).replace("_", " "), type_words(row.relationship_type), *ends])
+        shares.append(term_coverage(terms, tokens(text)))
+    return shares
 
 
 def result(row: PersonRelationship, similarity: float) -> RelationshipSearchResult:

@@ -1,8 +1,9 @@
-"""Resolves a word for a relative: `my brother`, `the wife of Dana`, `her architect`; one step of a question."""
+"""Resolves a kin term or role in a question to people: `my brother`, `the wife of Dana`, `her architect`."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from relrag_pipelines.identity.inverse_types import INVERSE
@@ -16,219 +17,230 @@ from relrag_query.people.people import People
 from relrag_query.people.relations import KIN_PATHS, Relation
 from relrag_query.understanding.phrases import bare, load_phrases
 
-_ONLY_ONE = "spouse"
-"""type of whom one has one alone, so that a word for a woman or a man says no more than the type"""
-_NOT_CERTAIN = ("child", "parent")
-"""relatives who may be meant, where they are known by way of others alone"""
-_ONE_OF_TWO = "parent"
+_SINGLE_TYPE = "spouse"
+"""type of which a person has only one, so that the gender of the word adds nothing"""
+_UNCERTAIN_BY_PATH = ("child", "parent")
+"""types that a path over others makes possible, but not certain"""
+_PAIR_TYPE = "parent"
+"""type of which a person has two, a woman and a man"""
 
 
 @dataclass
 class Reference:
-    """Whom some words of a question mean."""
+    """The people whom some words of a question mean."""
 
     start: int
     end: int
     people: list[int]
     relations: list[Relation] = field(default_factory=list)
-    """through what they were found, in the order of the question"""
+    """the relations that lead to them, in the order of the question"""
     ambiguous: bool = False
-    """`people` are those who may be meant, not those who are"""
+    """`people` may be meant, but it is not certain"""
     unknown: str = ""
     """a relationship that nobody is known to have; then there are no people"""
     relative_facts: list[PersonFact] = field(default_factory=list)
-    """who a text says it is, by a name that nobody who is known bears"""
+    """facts that name the relative, if no known person bears that name"""
 
 
-def find_relative(question: str, word: KinWord, found: list[Reference], people: People) -> Reference | None:
-    """Whom a word for a relative means, with whose it is said to be."""
-    said, plain = load_phrases().people, bare(question)
-    if before := re.search(rf"(?<!\w)(?:{said.my})$", plain[: word.start], re.IGNORECASE):
+def find_relative(question: str, word: KinWord, references: list[Reference], people: People) -> Reference | None:
+    """The relative whom a kin term means, of the owner or of one of the references; None if it is nobody's there."""
+    phrases, plain = load_phrases().people, bare(question)
+    if before := re.search(rf"(?<!\w)(?:{phrases.my})$", plain[: word.start], re.IGNORECASE):
         return relative_of(people.owner, before.start(), word.end, word, people)
     if word.says_my:
         return relative_of(people.owner, word.start, word.end, word, people)
-    if behind := re.match(rf"(?:{said.my_behind})(?!\w)", plain[word.end :]):
-        return relative_of(people.owner, word.start, word.end + behind.end(), word, people)
-    for one in found:
-        between = plain[one.end : word.start]
-        if one.end <= word.start and re.fullmatch(rf"['’]s? (?:\w+ )?|{said.have}| ", between):
-            return _relative_of_reference(one, one.start, word.end, word, people)
-        between = plain[word.end : one.start]
-        if word.end <= one.start and re.fullmatch(rf"{said.of}| ", between):
-            start = word.start
-            article = re.search(r"\bthe $", plain[:start])
-            return _relative_of_reference(one, article.start() if article else start, one.end, word, people)
+    if after := re.match(rf"(?:{phrases.my_behind})(?!\w)", plain[word.end :]):
+        return relative_of(people.owner, word.start, word.end + after.end(), word, people)
+    for reference in references:
+        between = plain[reference.end : word.start]
+        if reference.end <= word.start and re.fullmatch(rf"['’]s? (?:\w+ )?|{phrases.have}| ", between):
+            return _relative_of_reference(reference, reference.start, word.end, word, people)
+        between = plain[word.end : reference.start]
+        if word.end <= reference.start and re.fullmatch(rf"{phrases.of}| ", between):
+            article = re.search(r"\bthe $", plain[: word.start])
+            start = article.start() if article else word.start
+            return _relative_of_reference(reference, start, reference.end, word, people)
     return None
 
 
-def _relative_of_reference(whose: Reference, start: int, end: int, word: KinWord, people: People) -> Reference:
-    if whose.relative_facts and not whose.people:
-        return _relative_of_stranger(whose.relative_facts, start, end, word, people)
-    one_name = len(whose.people) > 1 and people.share_name(whose.people)
-    if whose.unknown:
-        return Reference(start, end, whose.people, whose.relations, ambiguous=bool(whose.people), unknown=whose.unknown)
-    every = [relative_of(one, start, end, word, people) for one in whose.people] or [
-        relative_of(None, start, end, word, people)
-    ]
-    if len(whose.people) > 1 and not one_name:
-        return _relatives_of_several(whose, start, end, every)
-    # of several who bear one name, whoever somebody is known to be that to
-    made = next((one for one in every if one.people or one.relative_facts), every[0])
+def _relative_of_reference(base: Reference, start: int, end: int, word: KinWord, people: People) -> Reference:
+    """The relative of the people of a reference."""
+    if base.relative_facts and not base.people:
+        return _relative_of_stranger(base.relative_facts, start, end, word, people)
+    if base.unknown:
+        return Reference(start, end, base.people, base.relations, ambiguous=bool(base.people), unknown=base.unknown)
+    person_ids: list[int | None] = [*base.people] or [None]
+    relatives = [relative_of(person_id, start, end, word, people) for person_id in person_ids]
+    same_name = len(base.people) > 1 and people.share_name(base.people)
+    if len(base.people) > 1 and not same_name:
+        return _relatives_of_several(base, start, end, relatives)
+    # of people with the same name, the first with a known relative counts
+    relative = next((relative for relative in relatives if _is_known(relative)), relatives[0])
     return replace(
-        made,
-        relations=[*whose.relations, *made.relations],
-        ambiguous=made.ambiguous or (whose.ambiguous and not one_name),
+        relative,
+        relations=[*base.relations, *relative.relations],
+        ambiguous=relative.ambiguous or (base.ambiguous and not same_name),
     )
 
 
-def _relatives_of_several(whose: Reference, start: int, end: int, every: list[Reference]) -> Reference:
-    """Who may be meant where it is not certain whose relative: of each the one who is known, else those who may be."""
-    ids = list(dict.fromkeys(other for one in every for other in one.people))
-    named = [fact for one in every for fact in one.relative_facts]
-    if not (ids or named):
-        return Reference(start, end, whose.people, whose.relations, ambiguous=True)
-    relations = [*whose.relations, *(relation for one in every for relation in one.relations)]
-    return Reference(start, end, ids, relations, ambiguous=True, relative_facts=named)
+def _is_known(reference: Reference) -> bool:
+    """Whether a person or a text answers the reference."""
+    return bool(reference.people or reference.relative_facts)
+
+
+def _relatives_of_several(base: Reference, start: int, end: int, relatives: list[Reference]) -> Reference:
+    """The relatives of all people who may be meant; if none has one, these people."""
+    ids = list(dict.fromkeys(person_id for relative in relatives for person_id in relative.people))
+    facts = [fact for relative in relatives for fact in relative.relative_facts]
+    if not (ids or facts):
+        return Reference(start, end, base.people, base.relations, ambiguous=True)
+    relations = [*base.relations, *(relation for relative in relatives for relation in relative.relations)]
+    return Reference(start, end, ids, relations, ambiguous=True, relative_facts=facts)
 
 
 def _relative_of_stranger(facts: list[PersonFact], start: int, end: int, word: KinWord, people: People) -> Reference:
-    """Who is that to somebody whom a text names as another's relative: her husband's wife is she."""
-    back = {fact.person_id: INVERSE.get(fact.predicate, fact.predicate) for fact in facts}
-    known = people.by_id(back)
-    ids = [
-        one
-        for one, type_ in back.items()
-        if type_ == word.type and _sex(known[one]) in ("", kinship.gender(word.word) or _sex(known[one]))
-    ]
+    """The relative of a person whom a text names as another's relative: her husband's wife is she."""
+    inverse_types = {fact.person_id: INVERSE.get(fact.predicate, fact.predicate) for fact in facts}
+    persons = people.by_id(inverse_types)
+    gender = kinship.gender(word.word)
+    ids = []
+    for person_id, type_ in inverse_types.items():
+        if type_ == word.type and (not gender or _gender(persons[person_id]) in ("", gender)):
+            ids.append(person_id)
     if ids:
         return Reference(start, end, ids, ambiguous=len(ids) > 1)
-    bearers = {found[0].person_id for fact in facts if len(found := people.find(fact.value)) == 1}
-    if len(bearers) == 1:  # who alone bears that name is likely she
+    matches = [people.find(fact.value) for fact in facts]
+    bearers = {match[0].person_id for match in matches if len(match) == 1}
+    if len(bearers) == 1:  # the only bearer of the name is likely the stranger
         return replace(relative_of(bearers.pop(), start, end, word, people), ambiguous=True)
     return _relative_by_role(start, end, word, people, surely=False)
 
 
 def relative_of(person_id: int | None, start: int, end: int, word: KinWord, people: People) -> Reference:
-    """Who is that to a person, as it is said or by way of others; nobody where it is not known.
-
-    Nor where what is known speaks against it.
-    """
+    """The relative of a person, as stated or over a path of relations; nobody if none is known or fits the word."""
     if person_id is None:
         return _relative_by_role(start, end, word, people, surely=False)
-    said = _stated_relative(person_id, start, end, word, people)
-    if said.people or said.relative_facts:
-        return said
-    return _indirect_relative(person_id, start, end, word, people) or said
+    stated = _stated_relative(person_id, start, end, word, people)
+    if _is_known(stated):
+        return stated
+    return _indirect_relative(person_id, start, end, word, people) or stated
 
 
 def _indirect_relative(person_id: int, start: int, end: int, word: KinWord, people: People) -> Reference | None:
-    """Who it is by way of others: the father of his wife, who is known, is his father-in-law."""
-    found_by = [
-        (via, _stated_relative(other_id, start, end, word._replace(type=second), people))
-        for first, second in KIN_PATHS.get(word.type, ())
-        for other_id, via in ways(person_id, first, people)
-    ]
-    found = [
-        replace(
-            one,
-            people=[other for other in one.people if other != person_id],
-            relations=[*via, *one.relations],
-            ambiguous=one.ambiguous or not via,
-        )
-        for via, one in found_by
-        if one.people or one.relative_facts
-    ]
-    found = [one for one in found if one.people or one.relative_facts]
-    found = [one for one in found if not one.ambiguous] or found
-    if not found:
+    """The relative over a path of two relations: the father of his wife is his father-in-law."""
+    relatives = [*_relatives_by_path(person_id, start, end, word, people)]
+    relatives = [relative for relative in relatives if not relative.ambiguous] or relatives
+    if not relatives:
         return None
-    ids = list(dict.fromkeys(other for one in found for other in one.people))
-    relations = [relation for one in found for relation in one.relations]
-    named = [fact for one in found for fact in one.relative_facts]
-    # a child of a spouse, or a parent of a sibling, may be nobody's of the one who is asked about
-    maybe = word.type in _NOT_CERTAIN or any(one.ambiguous for one in found)
-    return Reference(
-        start, end, ids, relations, ambiguous=maybe, relative_facts=named, unknown="" if ids else word.type
-    )
+    ids = list(dict.fromkeys(other_id for relative in relatives for other_id in relative.people))
+    relations = [relation for relative in relatives for relation in relative.relations]
+    facts = [fact for relative in relatives for fact in relative.relative_facts]
+    # a child of a spouse, or a parent of a sibling, need not be a child or parent of this person
+    uncertain = word.type in _UNCERTAIN_BY_PATH or any(relative.ambiguous for relative in relatives)
+    unknown = "" if ids else word.type
+    return Reference(start, end, ids, relations, ambiguous=uncertain, relative_facts=facts, unknown=unknown)
 
 
-def ways(person_id: int, type_: str, people: People) -> list[tuple[int, list[Relation]]]:
-    """Who is that to a person, each with the relationship that says so.
+def _relatives_by_path(person_id: int, start: int, end: int, word: KinWord, people: People) -> Iterator[Reference]:
+    """The relatives of each path of the word's type, without the person."""
+    for first, second in KIN_PATHS.get(word.type, ()):
+        for other_id, first_relations in relation_ends(person_id, first, people):
+            stated = _stated_relative(other_id, start, end, word._replace(type=second), people)
+            others = [relative_id for relative_id in stated.people if relative_id != person_id]
+            if others or stated.relative_facts:
+                relations = [*first_relations, *stated.relations]
+                ambiguous = stated.ambiguous or not first_relations
+                yield replace(stated, people=others, relations=relations, ambiguous=ambiguous)
 
-    Where there is none, who alone bears the name of such a relative, without one: he may be it.
+
+def relation_ends(person_id: int, type_: str, people: People) -> list[tuple[int, list[Relation]]]:
+    """The people who are the `type_` of a person, each with the relation that states it.
+
+    If there is none: the only bearers of names that facts give such relatives, without a relation; they may be it.
     """
-    stated = [(one.other_id, [one]) for one in people.relationships([person_id], {type_}) if one.type == type_]
-    named = [] if stated else [one for one in people.facts([person_id]) if one.predicate == type_]
-    bearers = [people.find(one.value) for one in named]
-    return stated or [(found[0].person_id, []) for found in bearers if len(found) == 1]
+    relations = [relation for relation in people.relationships([person_id], {type_}) if relation.type == type_]
+    if relations:
+        return [(relation.other_id, [relation]) for relation in relations]
+    matches = [people.find(fact.value) for fact in people.facts([person_id]) if fact.predicate == type_]
+    return [(match[0].person_id, []) for match in matches if len(match) == 1]
 
 
 def _stated_relative(person_id: int, start: int, end: int, word: KinWord, people: People) -> Reference:
-    """Who is said to be that to a person."""
-    relations = [one for one in people.relationships([person_id], {word.type}) if one.type == word.type]
-    known = people.by_id(one.other_id for one in relations)
-    fitting = [(one, _fits(word, one, known[one.other_id])) for one in relations if one.other_id in known]
-    # where somebody is said to be it, those of whom nothing is said are not
-    surely = [one for one, fits in fitting if fits]
-    relations = surely or [one for one, fits in fitting if fits is None]
-    named = [] if surely and word.type == _ONLY_ONE else _relative_facts(word, person_id, people, known)
-    if named and not surely and (not relations or kinship.gender(word.word)):
-        return Reference(start, end, [], unknown=word.type, relative_facts=named)
+    """The relative that relationships or facts state."""
+    stated = [relation for relation in people.relationships([person_id], {word.type}) if relation.type == word.type]
+    persons = people.by_id(relation.other_id for relation in stated)
+    stated = [relation for relation in stated if relation.other_id in persons]
+    certain, possible, excluded = _by_fit(word, stated, persons)
+    relations = certain or possible
+    facts = [] if certain and word.type == _SINGLE_TYPE else _relative_facts(word, person_id, people, persons)
+    if facts and not certain and (not relations or kinship.gender(word.word)):
+        return Reference(start, end, [], unknown=word.type, relative_facts=facts)
     if not relations:
         return _relative_by_role(start, end, word, people, surely=person_id == people.owner)
-    ids = list(dict.fromkeys(one.other_id for one in relations))
-    # of two parents one is the father, so the other is the mother
-    left = word.type == _ONE_OF_TWO and len(ids) == 1 and any(fits is False for _, fits in fitting)
-    maybe = bool(ids) and not (surely or left) and word.word not in kinship.words_for({_ONLY_ONE})
-    return Reference(start, end, ids, relations, ambiguous=maybe, relative_facts=named)
+    ids = list(dict.fromkeys(relation.other_id for relation in relations))
+    # if one of two parents is the father, the other is the mother
+    other_of_pair = word.type == _PAIR_TYPE and len(ids) == 1 and bool(excluded)
+    uncertain = not (certain or other_of_pair) and word.word not in kinship.words_for({_SINGLE_TYPE})
+    return Reference(start, end, ids, relations, ambiguous=uncertain, relative_facts=facts)
+
+
+def _by_fit(
+    word: KinWord, relations: list[Relation], persons: dict[int, IndexedPerson]
+) -> tuple[list[Relation], list[Relation], list[Relation]]:
+    """The relations whose relative has the word's gender, those of unknown gender, and those of the other gender."""
+    by_fit: dict[bool | None, list[Relation]] = {True: [], None: [], False: []}
+    for relation in relations:
+        by_fit[_fits(word, relation, persons[relation.other_id])].append(relation)
+    return by_fit[True], by_fit[None], by_fit[False]
 
 
 def _relative_by_role(start: int, end: int, word: KinWord, people: People, *, surely: bool) -> Reference:
-    """Who has that occupation: the owner's architect; of anybody else he may be."""
+    """The people with that occupation: certain for the owner's architect, possible for another person's."""
     ids = people.holders_of_role(word.type)
-    maybe = bool(ids) and (len(ids) > 1 or not surely)
-    return Reference(start, end, ids, ambiguous=maybe, unknown="" if ids else word.type)
+    uncertain = bool(ids) and (len(ids) > 1 or not surely)
+    return Reference(start, end, ids, ambiguous=uncertain, unknown="" if ids else word.type)
 
 
-def _relative_facts(word: KinWord, person_id: int, people: People, known: dict[int, IndexedPerson]) -> list[PersonFact]:
-    """Who a text says it is, by a name that nobody who is known bears, or several; none of those who are `known`."""
-    asked = kinship.gender(word.word)
-    facts = [one for one in people.facts([person_id]) if one.predicate == word.type]
-    said = [{kinship.gender(one) for one in re.findall(r"[\w-]+", fact.source_quote or "")} - {""} for fact in facts]
-    borne = {
-        name
-        for one in known.values()
-        for written in one.resolved_person.names
-        for name in (written.full, written.words[0])
-    }
-    return [
-        fact
-        for fact, told in zip(facts, said, strict=True)
-        if (not asked or _sex_of_fact(fact, told) in ("", asked)) and parse(fact.value).full not in borne
-    ]
+def _relative_facts(
+    word: KinWord, person_id: int, people: People, persons: dict[int, IndexedPerson]
+) -> list[PersonFact]:
+    """Facts that name a person's relative and fit the word's gender, except names of `persons`."""
+    gender = kinship.gender(word.word)
+    names = [name for person in persons.values() for name in person.resolved_person.names]
+    borne_names = {text for name in names for text in (name.full, name.words[0])}
+    facts = [fact for fact in people.facts([person_id]) if fact.predicate == word.type]
+    if gender:
+        facts = [fact for fact in facts if _relative_gender(fact) in ("", gender)]
+    return [fact for fact in facts if parse(fact.value).full not in borne_names]
 
 
-def _sex_of_fact(fact: PersonFact, told: set[str]) -> str:
-    """m or f by the name of a relative, else by what is said of him; empty where neither tells."""
-    return gender_of(fact.value.split(" ")[0]) or (next(iter(told)) if len(told) == 1 else "")
+def _relative_gender(fact: PersonFact) -> str:
+    """m or f, by the relative's given name, else by the kin terms of the quote; empty if neither tells."""
+    genders = _genders_of_words(fact.source_quote or "")
+    return gender_of(fact.value.split(" ")[0]) or (next(iter(genders)) if len(genders) == 1 else "")
+
+
+def _genders_of_words(text: str) -> set[str]:
+    """The genders, m or f, of the kin terms in a text."""
+    return {kinship.gender(word) for word in re.findall(r"[\w-]+", text)} - {""}
 
 
 def _fits(word: KinWord, relation: Relation, person: IndexedPerson) -> bool | None:
-    """Whether a relative may be called by that word, a sister is no brother; None where nothing tells.
+    """Whether the word's gender is that of a relative (a sister is no brother); None if the gender is not known.
 
-    What is said of a relationship tells of whom it leads to: "my sister Dana" says nothing of who wrote it.
+    The texts of a relationship are about the person at its end: "my sister Dana" says nothing about its writer.
     """
-    asked = kinship.gender(word.word)
-    if not asked:
+    gender = kinship.gender(word.word)
+    if not gender:
         return True
     row = relation.row
-    of_other = relation.other_id == row.to_person_id
-    told = (row.description, row.source_quote, *row.notes) if of_other else ()
-    said = {kinship.gender(one) for one in re.findall(r"[\w-]+", " ".join(filter(None, (*told, person.name))))} - {""}
-    said = said or {_sex(person)} - {""}
-    return None if not said or len(said) == 2 else said == {asked}
+    is_end = relation.other_id == row.to_person_id
+    texts = (row.description, row.source_quote, *row.notes) if is_end else ()
+    genders = _genders_of_words(" ".join(filter(None, (*texts, person.name))))
+    genders = genders or {_gender(person)} - {""}
+    return genders == {gender} if len(genders) == 1 else None
 
 
-def _sex(person: IndexedPerson) -> str:
-    """m or f by a given name; empty where it does not tell."""
+def _gender(person: IndexedPerson) -> str:
+    """m or f by the given name; empty if it does not tell."""
     return gender_of(person.name.split(" ")[0])

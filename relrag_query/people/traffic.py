@@ -1,4 +1,4 @@
-"""Who writes to whom: how often, since when and by which channel, as records show."""
+"""The traffic between people: number of records, first and last, by channel."""
 
 from __future__ import annotations
 
@@ -52,52 +52,54 @@ _CHATS = """
 
 @dataclass
 class Traffic:
-    """What passes between a person and another by one type of records."""
+    """The records of one type between a person and another."""
 
     other_id: int
     asset_type: str
     written: int
     """records that the person wrote to the other: mails, and messages of a chat between the two"""
     received: int
-    """those that the other wrote to the person"""
+    """records that the other wrote to the person"""
     together: int
-    """calls, meetings and others in which both take part"""
+    """calls, meetings and other records in which both take part"""
     groups: int
-    """chats of more than two in which both write"""
+    """chats of more than two people in which both write"""
     first: int | None
     """seconds, UTC"""
     last: int | None
 
     @property
     def records(self) -> int:
-        """All of them."""
+        """Records between the two, group chats left out."""
         return self.written + self.received + self.together
 
 
 def traffic(connection: duckdb.DuckDBPyConnection, people: People, person_id: int) -> list[Traffic]:
-    """Between a person and each other one, those with most records first."""
+    """The traffic between a person and each other person, those with most records first."""
     ids = people.ids_in_index([person_id])
-    chats = [one.name for one in RECORD_TYPES.values() if one.chat]
-    apart = [*chats, *(one.name for one in RECORD_TYPES.values() if one.about_people)]
+    chats = [type_.name for type_ in RECORD_TYPES.values() if type_.chat]
+    apart = [*chats, *(type_.name for type_ in RECORD_TYPES.values() if type_.about_people)]
     rows = connection.execute(_RECORDS, {"ids": ids, "apart": apart}).fetchall()
     merged = people.statements.survivors
-    who = {"person": people.survivor(person_id), "owner": people.owner, "chats": chats}
-    rows += connection.execute(_CHATS, who | {"former": [*merged], "survivors": [*merged.values()]}).fetchall()
-    found: dict[tuple[int, str], Traffic] = {}
+    persons = {"person": people.survivor(person_id), "owner": people.owner, "chats": chats}
+    rows += connection.execute(_CHATS, persons | {"former": [*merged], "survivors": [*merged.values()]}).fetchall()
+    by_channel: dict[tuple[int, str], Traffic] = {}
     for other, asset_type, written, received, together, groups, first, last in rows:
-        now = people.survivor(other)
-        made = Traffic(now, asset_type, written or 0, received or 0, together, groups, first, last)
-        if now != person_id:
-            known = found.get((now, asset_type))
-            found[now, asset_type] = _both(known, made) if known else made
-    return sorted(found.values(), key=lambda one: (-one.records, -one.groups, one.other_id, one.asset_type))
+        survivor = people.survivor(other)
+        if survivor == person_id:
+            continue
+        counts = Traffic(survivor, asset_type, written or 0, received or 0, together, groups, first, last)
+        earlier = by_channel.get((survivor, asset_type))
+        by_channel[survivor, asset_type] = _sum(earlier, counts) if earlier else counts
+    return sorted(by_channel.values(), key=lambda pair: (-pair.records, -pair.groups, pair.other_id, pair.asset_type))
 
 
-def _both(one: Traffic, other: Traffic) -> Traffic:
-    """Of two ids that are one person."""
-    figures: dict[str, Any] = {
-        name: getattr(one, name) + getattr(other, name) for name in ("written", "received", "together", "groups")
+def _sum(first_id: Traffic, second_id: Traffic) -> Traffic:
+    """The traffic with a person who has two ids."""
+    pair = (first_id, second_id)
+    counts: dict[str, Any] = {
+        name: sum(getattr(part, name) for part in pair) for name in ("written", "received", "together", "groups")
     }
-    first = min((at for at in (one.first, other.first) if at is not None), default=None)
-    last = max((at for at in (one.last, other.last) if at is not None), default=None)
-    return Traffic(one.other_id, one.asset_type, **figures, first=first, last=last)
+    first = min((part.first for part in pair if part.first is not None), default=None)
+    last = max((part.last for part in pair if part.last is not None), default=None)
+    return Traffic(first_id.other_id, first_id.asset_type, **counts, first=first, last=last)

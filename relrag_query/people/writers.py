@@ -1,4 +1,4 @@
-"""Resolves who wrote a hit: the person, not just the name in the record."""
+"""Finds the people who wrote the records of hits."""
 
 from __future__ import annotations
 
@@ -18,40 +18,46 @@ _WRITERS = """
 
 
 def asks_who_said(question: str) -> bool:
-    """Whether a question asks who said, wrote or told something."""
+    """Whether a question asks for the person who said or wrote something."""
     return load_phrases().people.said.search(bare(question)) is not None
 
 
 def writers(refs: Iterable[str], people: People, connection: Connection) -> dict[str, tuple[int, ...]]:
-    """Who sent these records, by their asset_id; none where nobody who is known did."""
-    found: dict[str, dict[int, None]] = {}
+    """asset_id of each record -> the people who sent it; records without a known sender are left out."""
+    senders: dict[str, dict[int, None]] = {}
     for ref, person_id in connection.execute(_WRITERS, {"refs": sorted(set(refs))}).fetchall():
-        found.setdefault(ref, {})[people.survivor(person_id)] = None
-    return {ref: tuple(ids) for ref, ids in found.items()}
+        senders.setdefault(ref, {})[people.survivor(person_id)] = None
+    return {ref: tuple(ids) for ref, ids in senders.items()}
 
 
 def names(question: str, refs: Mapping[str, str], people: People, connection: Connection) -> dict[str, list[str]]:
-    """Of each quote, whose record `refs` has, the usual names of who said it; none where nobody asks for that."""
+    """Quote -> names of its writers; empty unless the question asks for them. `refs` has the record of each quote."""
     if not asks_who_said(question):
         return {}
-    known = writers(refs.values(), people, connection)
-    called = {one: person.name for one, person in people.by_id(one for ids in known.values() for one in ids).items()}
-    return {quote: [name for one in known.get(ref, ()) if (name := called.get(one, ""))] for quote, ref in refs.items()}
+    by_ref = writers(refs.values(), people, connection)
+    persons = people.by_id(person_id for ids in by_ref.values() for person_id in ids)
+    quote_names = {}
+    for quote, ref in refs.items():
+        known_writers = [persons[person_id].name for person_id in by_ref.get(ref, ()) if person_id in persons]
+        quote_names[quote] = [name for name in known_writers if name]
+    return quote_names
 
 
 def with_writers(hits: Sequence[Hit], people: People, connection: Connection) -> list[Hit]:
-    """The hits, each with who wrote it; of a chat window all who wrote in it."""
+    """The hits, each with its writers; a chat window with the writers of all its messages."""
     refs = {hit.chunk.chunk_id: hit.members or (hit.chunk.asset_id,) for hit in hits}
-    known = writers((one for some in refs.values() for one in some), people, connection)
+    by_ref = writers((ref for members in refs.values() for ref in members), people, connection)
 
     def writer_ids(hit: Hit) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(one for ref in refs[hit.chunk.chunk_id] for one in known.get(ref, ())))
+        ids = (person_id for ref in refs[hit.chunk.chunk_id] for person_id in by_ref.get(ref, ()))
+        return tuple(dict.fromkeys(ids))
 
     return [replace(hit, writer_ids=writer_ids(hit)) for hit in hits]
 
 
-def people_of(question: str, told: str, quoted: Iterable[str], people: People, connection: Connection) -> set[int]:
-    """Whom a question or its answer names for certain, and who wrote the records that the answer quotes."""
-    asked = named_ids(question, people)
-    wrote = {one for ids in writers(quoted, people, connection).values() for one in ids}
-    return wrote | people.finder(told).people(told, wrote) | (set(asked) if len(asked) == 1 else set())
+def people_of(question: str, answer: str, quoted: Iterable[str], people: People, connection: Connection) -> set[int]:
+    """The people whom a question or its answer certainly names, and the writers of the records that it quotes."""
+    named = named_ids(question, people)
+    quoted_writers = {person_id for ids in writers(quoted, people, connection).values() for person_id in ids}
+    certain = set(named) if len(named) == 1 else set()
+    return quoted_writers | people.finder(answer).people(answer, quoted_writers) | certain

@@ -34,8 +34,8 @@ def add_fact(
     predicate = type_name(predicate)
     _require_dates(predicate, value, valid_from, valid_to)
     with writable_archive(config, wait) as archive, archive.people() as people:
-        whose = people.one(person)
-        return record(archive, (whose,), [StatedFact(whose.person_id, predicate, value, valid_from, valid_to)])
+        target = people.find_one(person)
+        return record(archive, (target,), [StatedFact(target.person_id, predicate, value, valid_from, valid_to)])
 
 
 def _require_dates(predicate: str, value: str, valid_from: str | None, valid_to: str | None) -> None:

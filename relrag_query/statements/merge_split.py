@@ -31,7 +31,7 @@ def merge(into: str, others: Sequence[str], *, config: Path | None = None, wait:
             receipt = _add_identifier(archive, people, unknown[0], (into, *others))
             if receipt:
                 return receipt
-        persons = [people.one(name) for name in (into, *others)]
+        persons = [people.find_one(name) for name in (into, *others)]
         ids = list(dict.fromkeys(person.person_id for person in persons))
         if len(ids) < 2:
             raise PeopleError("that is one person already")
@@ -50,7 +50,7 @@ def _add_identifier(archive: Archive, people: People, text: str, ends: Sequence[
     if len(identifiers) != 1:
         return None
     kind, normalised = identifiers[0].kind, identifiers[0].normalised
-    person = people.one(*(name for name in ends if name != text))
+    person = people.find_one(*(name for name in ends if name != text))
     anchor = f"{kind}:{workspace.keys.pseudonym(kind, normalised)}"
     resolution, _ = read_people(workspace)
     statement = StatedIdentifier(person.person_id, anchor, tuple(_same_as_synced(person, resolution.people).anchors))
@@ -63,17 +63,17 @@ def _add_identifier(archive: Archive, people: People, text: str, ends: Sequence[
 def split(person: str, aliases: Sequence[str], *, config: Path | None = None, wait: float = 0) -> StatementReceipt:
     """States that these aliases of a person belong to somebody else; takes effect with the next sync."""
     with writable_archive(config, wait) as archive, archive.people() as people:
-        whose = people.one(person)
+        target = people.find_one(person)
         workspace = Workspace(archive.settings)
         resolution, keyed = read_people(workspace)
-        resolved = _same_as_synced(whose, resolution.people)
+        resolved = _same_as_synced(target, resolution.people)
         try:
             statement = lookup.split(resolved, set(aliases), keyed)
         except ValueError as error:
             raise PeopleError(str(error)) from None
         after, _ = read_people(workspace, statement)
-        _require_apart(whose, after.people.get(whose.person_id), aliases)
-        return record(archive, (whose,), [statement], FROM_NEXT_SYNC)
+        _require_apart(target, after.people.get(target.person_id), aliases)
+        return record(archive, (target,), [statement], FROM_NEXT_SYNC)
 
 
 def _same_as_synced(person: IndexedPerson, people: dict[int, ResolvedPerson]) -> ResolvedPerson:

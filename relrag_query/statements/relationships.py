@@ -40,7 +40,7 @@ def create_relationship(
     Attitude and proximity are whole numbers from 1 to 5. Raises PeopleError if the relationship exists already.
     """
     with writable_archive(config, wait) as archive, archive.people() as people:
-        ends = people.one(from_person), people.one(to_person)
+        ends = people.find_one(from_person), people.find_one(to_person)
         if is_known(people, *ends, relationship_type):
             raise PeopleError(f"{_in_words(ends, type_name(relationship_type))} is known already; update it")
         require_no_misspelling(relationship_type)
@@ -118,7 +118,7 @@ def _embed(workspace: Workspace, row: PersonRelationship) -> str:
 def _known_relationship(
     people: People, from_person: str, to_person: str, type_: str
 ) -> tuple[_Ends, PersonRelationship]:
-    ends = people.one(from_person), people.one(to_person)
+    ends = people.find_one(from_person), people.find_one(to_person)
     row = _row(people, _ids(ends), type_name(type_))
     if row is None:
         types = sorted({relation.row.relationship_type for relation in _between(people, _ids(ends))})

@@ -15,7 +15,7 @@ from relrag_pipelines.identity.journal_statements import (
     StatedRelationship,
     Statement,
     Undo,
-    holding,
+    valid_entries,
 )
 from relrag_pipelines.journal import journal
 from relrag_pipelines.people import own_words
@@ -47,7 +47,7 @@ def list_statements(settings: Settings) -> list[tuple[int, Statement]]:
     """The valid statements about people, with their numbers and redacted texts; without allocations of ids."""
     workspace = Workspace(settings)
     entries = [
-        entry for entry in holding(journal.entries(workspace.home)) if not isinstance(entry.statement, Allocation)
+        entry for entry in valid_entries(journal.entries(workspace.home)) if not isinstance(entry.statement, Allocation)
     ]
 
     def clean(entry: Entry) -> Statement:

@@ -1,1 +1,1 @@
-"""What a question asks for: intent, channels, time."""
+"""Reads a question: intent, channels, time."""

@@ -1,4 +1,4 @@
-"""How time phrases are read: the rules of `phrases`, and the patterns for dates, each with what turns it into days."""
+"""The rules for time phrases: the phrases of each language and patterns for dates, each with a function to days."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from relrag_query.understanding.phrases import PhraseError, either, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
 
 DateRange = tuple[date | None, date | None]
-"""first day, and the day behind the last"""
+"""first day, and the day after the last"""
 DateRule = Callable[[re.Match[str], date, int], DateRange]
-"""from what a pattern found, today, and the weekday with which a week begins, to days"""
+"""the match of a pattern, today, and the first weekday of a week -> days"""
 
 
 def year_days(year: int) -> tuple[date, date]:
@@ -37,7 +37,7 @@ def _week_back(today: date, weeks: int, first_weekday: int = 0) -> tuple[date, d
 
 def _back(unit: str, count: int) -> DateRule:
     """The day, week, month or year that many before today's."""
-    return lambda found, today, first_weekday: _before(today, unit, count, first_weekday)
+    return lambda match, today, first_weekday: _before(today, unit, count, first_weekday)
 
 
 def _before(today: date, unit: str, count: int, first_weekday: int) -> DateRange:
@@ -48,91 +48,91 @@ def _before(today: date, unit: str, count: int, first_weekday: int) -> DateRange
     return year_days(today.year - count) if unit == "year" else _month_back(today, count)
 
 
-def _ago(found: re.Match[str], today: date, first_weekday: int) -> DateRange:
-    pair = _said(found, "pair")
-    unit, count = (load_phrases().names.pairs[pair], 2) if pair else (_unit(found), _count(found))
+def _ago(match: re.Match[str], today: date, first_weekday: int) -> DateRange:
+    pair = _group(match, "pair")
+    unit, count = (load_phrases().names.pairs[pair], 2) if pair else (_unit(match), _count(match))
     return _before(today, unit, count, first_weekday)
 
 
-def _lately(found: re.Match[str], today: date, _: int) -> DateRange:
-    """`the last three weeks`: so many days, up to today."""
-    days = {"day": 1, "week": 7, "month": 30, "year": 365}[_unit(found)]
-    return today - timedelta(days * _count(found)), today + timedelta(1)
+def _lately(match: re.Match[str], today: date, _: int) -> DateRange:
+    """`the last three weeks`: their days, up to today."""
+    days = {"day": 1, "week": 7, "month": 30, "year": 365}[_unit(match)]
+    return today - timedelta(days * _count(match)), today + timedelta(1)
 
 
-def _weekend(found: re.Match[str], today: date, _: int) -> DateRange:
+def _weekend(match: re.Match[str], today: date, _: int) -> DateRange:
     """The last one that has begun."""
     back = (today.weekday() - 5) % 7
     return today - timedelta(back), today - timedelta(back - 2)
 
 
-def _last_weekend(found: re.Match[str], today: date, _: int) -> DateRange:
+def _last_weekend(match: re.Match[str], today: date, _: int) -> DateRange:
     """The last one that has begun; on a Sunday the one before."""
-    return _weekend(found, today - timedelta(7 if today.weekday() == 6 else 0), _)
+    return _weekend(match, today - timedelta(7 if today.weekday() == 6 else 0), _)
 
 
-def _weekday(found: re.Match[str], today: date, _: int) -> DateRange:
-    back = (today.weekday() - load_phrases().names.weekdays[_said(found, "weekday")]) % 7 or 7
+def _weekday(match: re.Match[str], today: date, _: int) -> DateRange:
+    back = (today.weekday() - load_phrases().names.weekdays[_group(match, "weekday")]) % 7 or 7
     return today - timedelta(back), today - timedelta(back - 1)
 
 
-def _named_month(found: re.Match[str], today: date, _: int) -> DateRange:
-    """Of the year that is said, else the last one in which it has begun."""
-    month, year = _number(found, "month"), _said(found, "year")
+def _named_month(match: re.Match[str], today: date, _: int) -> DateRange:
+    """The month of the given year, else of the last year in which it has begun."""
+    month, year = _number(match, "month"), _group(match, "year")
     return month_days(int(year) if year else today.year - (month > today.month), month)
 
 
-def _month_alone(found: re.Match[str], today: date, _: int) -> DateRange:
-    """A month without a year, unless what stands before it makes it rather somebody's name: mails from Jan."""
-    if re.fullmatch(load_phrases().date.rather_name, found.group(), re.IGNORECASE):
-        raise ValueError(found.group())
-    return _named_month(found, today, _)
+def _month_alone(match: re.Match[str], today: date, _: int) -> DateRange:
+    """A month without a year, unless the words before it make it a person's name: mails from Jan."""
+    if re.fullmatch(load_phrases().date.rather_name, match.group(), re.IGNORECASE):
+        raise ValueError(match.group())
+    return _named_month(match, today, _)
 
 
-def _named_months(found: re.Match[str], today: date, _: int) -> DateRange:
-    first, last, said = _number(found, "first"), _number(found, "month"), _said(found, "year")
-    year = int(said) if said else today.year - (last > today.month)
+def _named_months(match: re.Match[str], today: date, _: int) -> DateRange:
+    first, last, written_year = _number(match, "first"), _number(match, "month"), _group(match, "year")
+    year = int(written_year) if written_year else today.year - (last > today.month)
     return month_days(year - (first > last), first)[0], month_days(year, last)[1]
 
 
-def _named_day(found: re.Match[str], today: date, _: int) -> tuple[date, date]:
-    """Of the year that is said, else the last one that has come."""
-    said = _said(found, "year")
-    day = date(int(said or today.year), _number(found, "month"), _number(found, "day"))
-    if not said and day > today:
+def _named_day(match: re.Match[str], today: date, _: int) -> tuple[date, date]:
+    """The day of the given year, else the last one up to today."""
+    written_year = _group(match, "year")
+    day = date(int(written_year or today.year), _number(match, "month"), _number(match, "day"))
+    if not written_year and day > today:
         day = day.replace(year=day.year - 1)
     return day, day + timedelta(1)
 
 
-def _named_days(found: re.Match[str], today: date, _: int) -> DateRange:
+def _named_days(match: re.Match[str], today: date, _: int) -> DateRange:
     """Days of one month: `from 1 to 10 January`."""
-    last, behind = _named_day(found, today, _)
-    first = last.replace(day=_number(found, "begin"))
+    last, behind = _named_day(match, today, _)
+    first = last.replace(day=_number(match, "begin"))
     if first > last:
-        raise ValueError(found.group())
+        raise ValueError(match.group())
     return first, behind
 
 
-def _named_year(found: re.Match[str], today: date, _: int) -> DateRange:
-    return year_days(int(_said(found, "year")))
+def _named_year(match: re.Match[str], today: date, _: int) -> DateRange:
+    return year_days(int(_group(match, "year")))
 
 
-def _said(found: re.Match[str], name: str) -> str:
-    return (found.groupdict().get(name) or "").lower()
+def _group(match: re.Match[str], name: str) -> str:
+    return (match.groupdict().get(name) or "").lower()
 
 
-def _number(found: re.Match[str], name: str) -> int:
-    said = _said(found, name)
-    return load_phrases().names.months.get(said) or int(said)
+def _number(match: re.Match[str], name: str) -> int:
+    written = _group(match, name)
+    return load_phrases().names.months.get(written) or int(written)
 
 
-def _unit(found: re.Match[str]) -> str:
-    return load_phrases().names.units[_said(found, "unit")]
+def _unit(match: re.Match[str]) -> str:
+    return load_phrases().names.units[_group(match, "unit")]
 
 
-def _count(found: re.Match[str]) -> int:
-    said = _said(found, "count") or "1"
-    return load_phrases().names.counts.get(said) or int(said)
+def _count(match: re.Match[str]) -> int:
+    written = _group(match, "count") or "1"
+    return load_phrases().names.counts.get(written) or int(written)
 
 
 _RELATIVE: Mapping[str, DateRule] = {
@@ -151,9 +151,9 @@ _RELATIVE: Mapping[str, DateRule] = {
     "this_year": _back("year", 0),
     "last_weekday": _weekday,
 }
-"""rules of `phrases` that say a time from today -> how they are read"""
-_SAID = {"weekend": _weekend}
-"""others of its rules"""
+"""rule of `phrases` for a time relative to today -> function to days"""
+_OTHER_RULES = {"weekend": _weekend}
+"""the other rules of `phrases`"""
 _YEAR_NUMBER = r"(?P<year>(?:19|20)\d\d)"
 _DAY_NUMBER = r"(?:0?[1-9]|[12]\d|3[01])"
 _WORD = r"[^\W\d_]+"
@@ -161,59 +161,63 @@ _MONTH_NUMBER = r"(?P<month>0?[1-9]|1[0-2])"
 _NO_NUMBER = rf"(?:(?<![\w/.,-])|(?<=[{PREFIXED_SCRIPT}])|(?<=[{PREFIXED_SCRIPT}]-))"
 """before a number that is not the rest of a longer one; some languages write prepositions together with it"""
 AHEAD = timedelta(300)
-"""a day without a year is taken as the last one that has come by so long after a text was written"""
+"""a day without a year is the last such day up to this time after the text was written"""
 
 
 def _bound(phrases: Phrases) -> str:
-    said = phrases.date
-    open_ends = f"(?P<since>{said.since})|(?P<after>{said.after})|(?P<before>{said.before})|(?P<until>{said.until})"
-    return rf"(?:(?<!\w)(?P<bound>{open_ends})\s+(?:{said.article})?)?"
+    words = phrases.date
+    open_ends = f"(?P<since>{words.since})|(?P<after>{words.after})|(?P<before>{words.before})|(?P<until>{words.until})"
+    return rf"(?:(?<!\w)(?P<bound>{open_ends})\s+(?:{words.article})?)?"
 
 
 def _absolute(phrases: Phrases) -> Iterator[tuple[str, DateRule]]:
     """Patterns for dates, the most specific first."""
-    said, months = phrases.date, either(phrases.names.months)
+    words, months = phrases.date, either(phrases.names.months)
     # beside a number any word may be a month: `_number` looks it up, as patterns of all names take long to compile
     month = rf"(?P<month>{_WORD})(?!\w)"
     year = _YEAR_NUMBER + r"(?!\w|[/.,-]\d|\s*(?:kc\b|usd|eur|czk|nis|[₪€$%]))"
-    of_year = rf"(?:,?\s+(?:{said.of_year})?{year})"
+    of_year = rf"(?:,?\s+(?:{words.of_year})?{year})"
     day, begin = rf"(?P<day>{_DAY_NUMBER})", rf"(?P<begin>{_DAY_NUMBER})"
-    ordinal = rf"(?:{said.ordinal}|\.)?"
-    day_of_month = rf"{day}{ordinal}\s+(?:{said.of_month})?{month}{of_year}?"
-    until_day = rf"(?:{said.article})?{day_of_month}"
+    ordinal = rf"(?:{words.ordinal}|\.)?"
+    day_of_month = rf"{day}{ordinal}\s+(?:{words.of_month})?{month}{of_year}?"
+    until_day = rf"(?:{words.article})?{day_of_month}"
     yield rf"{_NO_NUMBER}{_YEAR_NUMBER}-(?P<month>0[1-9]|1[0-2])-(?P<day>\d\d)(?![\w-])", _named_day
     yield rf"{_NO_NUMBER}{day}(?:\.\s?|/){_MONTH_NUMBER}(?:\.\s?|/){_YEAR_NUMBER}(?!\w)", _named_day
     yield (
-        rf"\b(?:{said.from_})\s+(?:{said.article})?{_NO_NUMBER}{begin}{ordinal}\s+(?:{said.to})\s*{until_day}",
+        rf"\b(?:{words.from_})\s+(?:{words.article})?{_NO_NUMBER}{begin}{ordinal}\s+(?:{words.to})\s*{until_day}",
         _named_days,
     )
     yield rf"{_NO_NUMBER}{begin}{ordinal}\s?[-–]\s?{until_day}", _named_days
     yield _NO_NUMBER + day_of_month, _named_day
-    yield rf"\b{month}\s+{day}(?:{said.ordinal})?(?!\w){of_year}?", _named_day
-    yield rf"\b(?:{said.from_})\s+(?P<first>{_WORD})\s+(?:{said.to})\s*{month}{of_year}?", _named_months
+    yield rf"\b{month}\s+{day}(?:{words.ordinal})?(?!\w){of_year}?", _named_day
+    yield rf"\b(?:{words.from_})\s+(?P<first>{_WORD})\s+(?:{words.to})\s*{month}{of_year}?", _named_months
     yield rf"(?<!\w){month}{of_year}", _named_month
-    yield rf"(?<!\w)(?:{said.month_prefix}){month}{of_year}", _named_month
+    yield rf"(?<!\w)(?:{words.month_prefix}){month}{of_year}", _named_month
     yield rf"{_NO_NUMBER}{_YEAR_NUMBER}-(?P<month>0[1-9]|1[0-2])(?![\w-])", _named_month
     # nothing is asked for behind `since` and the like
-    yield rf"(?(bound)|(?:{said.before_month}))(?P<month>{months})(?!\w)", _month_alone
-    yield rf"(?:(?<!\w)(?:{said.month_prefix})-?|(?<![\w/.,$€₪-])){year}", _named_year
-    yield from ((rf"(?<!\w)(?:{one.expression})(?!\w)", _SAID[one.rule]) for one in phrases.times if one.rule in _SAID)
+    yield rf"(?(bound)|(?:{words.before_month}))(?P<month>{months})(?!\w)", _month_alone
+    yield rf"(?:(?<!\w)(?:{words.month_prefix})-?|(?<![\w/.,$€₪-])){year}", _named_year
+    yield from (
+        (rf"(?<!\w)(?:{time.expression})(?!\w)", _OTHER_RULES[time.rule])
+        for time in phrases.times
+        if time.rule in _OTHER_RULES
+    )
     # a day without more may also be one to come, of which the text speaks
     weekdays = either(phrases.names.weekdays)
-    yield rf"(?<!\w)(?:{said.weekday_prefix})?(?P<weekday>{weekdays})(?!\w)", _weekday
+    yield rf"(?<!\w)(?:{words.weekday_prefix})?(?P<weekday>{weekdays})(?!\w)", _weekday
 
 
 @functools.cache
 def rules(phrases: Phrases) -> list[tuple[re.Pattern[str], DateRule, int, bool]]:
-    """Compiled when first asked for: the most specific first."""
-    if unknown := sorted({one.rule for one in phrases.times} - _RELATIVE.keys() - _SAID.keys()):
-        raise PhraseError(f"time.{unknown[0]} is unknown; known are {', '.join((*_RELATIVE, *_SAID))}")
+    """Pattern, function to days, first weekday, and whether it is relative, the most specific first."""
+    if unknown := sorted({time.rule for time in phrases.times} - _RELATIVE.keys() - _OTHER_RULES.keys()):
+        raise PhraseError(f"time.{unknown[0]} is unknown; known are {', '.join((*_RELATIVE, *_OTHER_RULES))}")
     bound = _bound(phrases)
     relative = [
-        (re.compile(rf"{bound}(?<!\w)(?:{one.expression})(?!\w)", re.IGNORECASE), read, one.first_weekday, True)
+        (re.compile(rf"{bound}(?<!\w)(?:{time.expression})(?!\w)", re.IGNORECASE), read, time.first_weekday, True)
         for rule, read in _RELATIVE.items()
-        for one in phrases.times
-        if one.rule == rule
+        for time in phrases.times
+        if time.rule == rule
     ]
     return relative + [
         (re.compile(f"{bound}(?:{pattern})", re.IGNORECASE), read, 0, False) for pattern, read in _absolute(phrases)
@@ -222,8 +226,8 @@ def rules(phrases: Phrases) -> list[tuple[re.Pattern[str], DateRule, int, bool]]
 
 @functools.cache
 def days_named(phrases: Phrases) -> list[tuple[re.Pattern[str], DateRule]]:
-    """What names a day in a text: a date as in questions, or one by numbers without a year."""
-    found = [pattern for pattern, read in _absolute(phrases) if read is _named_day]
+    """Patterns for a day in a text: those for dates in questions, and dates in numbers without a year."""
+    patterns = [pattern for pattern, read in _absolute(phrases) if read is _named_day]
     day = rf"{_NO_NUMBER}(?P<day>{_DAY_NUMBER})"
     by_number = (rf"{day}\.\s?{_MONTH_NUMBER}\.(?!\s?\d)", rf"{day}/{_MONTH_NUMBER}(?![\w/])")
-    return [(re.compile(pattern, re.IGNORECASE), _named_day) for pattern in (*found, *by_number)]
+    return [(re.compile(pattern, re.IGNORECASE), _named_day) for pattern in (*patterns, *by_number)]

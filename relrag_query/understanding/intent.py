@@ -1,4 +1,4 @@
-"""What a question asks for, by rules: the words of `phrases`, and what was resolved. No model is called.
+"""Classifies the intents of a question by rules: the words of `phrases` and the resolved people. It calls no model.
 
 The intents decide how far the archive is followed from what was found: not at all for most questions, since every
 step away from the hits brings in noise.
@@ -15,7 +15,7 @@ from relrag_query.understanding.phrases import bare, load_phrases
 
 
 class QueryIntent(Enum):
-    """What a question may ask for; one question may ask for several."""
+    """The intents; a question may have several."""
 
     PERSON_FACTS = "person_facts"
     PERSON_HISTORY = "person_history"
@@ -80,22 +80,28 @@ def classify_query_intent(
     `resolved_entities` are the people that the question names, `resolved_assets` the refs of records, as far as known;
     a rule about people also accepts a word that looks like a name.
     """
-    plain, said = bare(query), load_phrases().intent
+    plain, phrases = bare(query), load_phrases().intent
+    names_person = bool(resolved_entities) or _looks_named(query)
+    by_kin = phrases.kin.search(plain) and (names_person or phrases.possessive.search(plain))
+    matches = {
+        QueryIntent.PERSON_FACTS: names_person and phrases.person_facts.search(plain),
+        QueryIntent.PERSON_HISTORY: names_person and phrases.person_history.search(plain),
+        QueryIntent.FAMILY_CONTEXT: by_kin or phrases.family.search(plain),
+        QueryIntent.ASSET_THREAD: phrases.thread.search(plain),
+        QueryIntent.ASSET_ATTACHMENT: phrases.attachment.search(plain),
+        QueryIntent.CROSS_CHANNEL: _crosses_channels(plain, resolved_assets),
+    }
+    return [intent for intent, match in matches.items() if match] or [QueryIntent.GENERAL]
+
+
+def _crosses_channels(plain: str, resolved_assets: Sequence[object]) -> bool:
+    """Whether a question, given without accents, names records or channels of several sorts."""
     kinds = {str(ref).partition(":")[0] for ref in resolved_assets}
     channels = sum(pattern.search(plain) is not None for pattern in vars(load_phrases().channel).values())
-    someone = bool(resolved_entities) or _looks_named(query)
-    found = {
-        QueryIntent.PERSON_FACTS: someone and said.person_facts.search(plain),
-        QueryIntent.PERSON_HISTORY: someone and said.person_history.search(plain),
-        QueryIntent.FAMILY_CONTEXT: said.family.search(plain)
-        or (said.kin.search(plain) and (someone or said.possessive.search(plain))),
-        QueryIntent.ASSET_THREAD: said.thread.search(plain),
-        QueryIntent.ASSET_ATTACHMENT: said.attachment.search(plain),
-        QueryIntent.CROSS_CHANNEL: len(kinds) > 1
-        or channels > 1
-        or (channels == 1 and (said.also.search(plain) or _in_second_question(plain))),
-    }
-    return [intent for intent, says in found.items() if says] or [QueryIntent.GENERAL]
+    if len(kinds) > 1 or channels > 1:
+        return True
+    also = load_phrases().intent.also
+    return channels == 1 and (also.search(plain) is not None or _in_second_question(plain))
 
 
 def named_channel(query: str, intents: Sequence[QueryIntent]) -> frozenset[str]:
@@ -103,26 +109,26 @@ def named_channel(query: str, intents: Sequence[QueryIntent]) -> frozenset[str]:
 
     Nothing where it names several, or goes across channels: `and did we discuss it on the call too`.
     """
-    found = [types for types, match in _said_in(bare(query)).items() if match]
-    return found[0] if len(found) == 1 and QueryIntent.CROSS_CHANNEL not in intents else frozenset()
+    channels = [types for types, match in _channel_matches(bare(query)).items() if match]
+    return channels[0] if len(channels) == 1 and QueryIntent.CROSS_CHANNEL not in intents else frozenset()
 
 
 def listed_types(query: str) -> frozenset[str]:
     """The types of records that a question for a list asks for: mails, messages, calls; nothing where it names none."""
-    plain, said = bare(query), vars(load_phrases().listed)
-    return frozenset[str]().union(*(types for name, types in _LISTED.items() if said[name].search(plain)))
+    plain, patterns = bare(query), vars(load_phrases().listed)
+    return frozenset[str]().union(*(types for name, types in _LISTED.items() if patterns[name].search(plain)))
 
 
-def _said_in(plain: str) -> dict[frozenset[str], re.Match[str] | None]:
-    """Types of records -> where a question says that the answer stands in one of them."""
-    said = vars(load_phrases().said_in)
-    return {types: said[name].search(plain) for types, name in CHANNEL_NAMES.items()}
+def _channel_matches(plain: str) -> dict[frozenset[str], re.Match[str] | None]:
+    """Types of records -> the words of a question that name their channel as the place of the answer."""
+    patterns = vars(load_phrases().said_in)
+    return {types: patterns[name].search(plain) for types, name in CHANNEL_NAMES.items()}
 
 
 def _in_second_question(plain: str) -> bool:
     """Whether a channel is named only in a second question: `and did we discuss it on the call?`."""
     second = load_phrases().intent.second_question.search(plain)
-    starts = [match.start() for match in _said_in(plain).values() if match]
+    starts = [match.start() for match in _channel_matches(plain).values() if match]
     return second is not None and bool(starts) and min(starts) > second.start()
 
 

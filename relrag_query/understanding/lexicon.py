@@ -19,10 +19,10 @@ from relrag_pipelines.text.analyzer import fold, whole_tokens
 
 _BEGINNING, _PREFIXED_BEGINNING = 5, 4
 """letters that forms of a word share"""
-_LONGEST_ENDING = 4
-"""letters behind these in which they differ"""
-_SHORTEST, _PREFIXES = 3, 2
-"""letters of a word, and of those before it that are no part of it"""
+_MAX_ENDING_LETTERS = 4
+"""letters after these in which forms differ"""
+_MIN_LETTERS, _MAX_PREFIXES = 3, 2
+"""letters of a word, and prefixed letters before it"""
 _QUOTES = str.maketrans("״׳", "\"'")
 """marks of Hebrew abbreviations, as they are typed"""
 
@@ -36,21 +36,22 @@ def translations(word: str, *, default: bool) -> Mapping[str, Sequence[str]]:
     if not word[:1].isalpha():
         return {}
     for language in _languages_of(word, default=default):
-        if found := _concepts_of(word, language):
-            return {
-                other: list(dict.fromkeys(one for line in found for one in _concepts()[line][place].split()))
-                for place, other in enumerate(_languages())
-                if other != language
-            }
+        if lines := _concepts_of(word, language):
+            return {other: _words_of(lines, column) for column, other in enumerate(_languages()) if other != language}
     return {}
+
+
+def _words_of(lines: Sequence[int], column: int) -> list[str]:
+    """The words of some concepts in the language of a column, each once."""
+    return list(dict.fromkeys(word for line in lines for word in _concepts()[line][column].split()))
 
 
 def _languages_of(word: str, *, default: bool) -> list[str]:
     """The languages of the lexicon among whose words a word may be, in the order in which they are asked."""
-    described = [languages.language(one) for one in _languages()]
-    if apart := [one.code for one in described if languages.is_in_script(word[0], one)]:
-        return apart
-    others = [one.code for one in described if not one.script and one.code != DEFAULT]
+    known_languages = [languages.language(code) for code in _languages()]
+    if by_script := [language.code for language in known_languages if languages.is_in_script(word[0], language)]:
+        return by_script
+    others = [language.code for language in known_languages if not language.script and language.code != DEFAULT]
     return [DEFAULT, *others] if default else [*others, DEFAULT]
 
 
@@ -67,7 +68,7 @@ def _concepts_of(word: str, language: str) -> Sequence[int]:
         (Prefix.similarity(form, other), line)
         for form in forms
         for other, line in index.alike.get(form[: _letters(language)], ())
-        if max(len(form), len(other)) - Prefix.similarity(form, other) <= _LONGEST_ENDING
+        if max(len(form), len(other)) - Prefix.similarity(form, other) <= _MAX_ENDING_LETTERS
     ]
     longest = max((shared for shared, _ in near), default=0)
     return sorted({line for shared, line in near if shared == longest})
@@ -81,13 +82,13 @@ def _forms(word: str, folded: str, language: str) -> list[str]:
     if not prefixes:
         return [word, folded]
     forms = [folded.translate(languages.final_letters())]
-    while forms[-1][0] in prefixes and len(forms[-1]) > _SHORTEST and len(forms) <= _PREFIXES:
+    while forms[-1][0] in prefixes and len(forms[-1]) > _MIN_LETTERS and len(forms) <= _MAX_PREFIXES:
         forms.append(forms[-1][1:])
     return forms
 
 
 class _Index:
-    """Where the words of a language stand."""
+    """The lines of a language's words."""
 
     def __init__(self, language: str) -> None:
         self.whole: defaultdict[str, list[int]] = defaultdict(list)
@@ -112,8 +113,8 @@ def _letters(language: str) -> int:
 
 def _words(language: str) -> Iterator[tuple[str, str, int]]:
     """The words of a language, also folded, each with its line."""
-    place = _languages().index(language)
-    cells = "\n".join(cells[place] for cells in _concepts())
+    column = _languages().index(language)
+    cells = "\n".join(cells[column] for cells in _concepts())
     # in one go, since a call for each word would take ten times as long
     lines = zip(cells.split("\n"), fold(cells.translate(_QUOTES)).split("\n"), strict=True)
     for line, (written, folded) in enumerate(lines):

@@ -18,7 +18,7 @@ from relrag_query.understanding.phrases import bare, load_phrases
 
 
 class WhenError(RelragError, ValueError):
-    """A date that is none; the message says how to write one."""
+    """An invalid date; the message says how to write one."""
 
     stored = "a time that was given cannot be read"
 
@@ -75,13 +75,13 @@ def time_range(question: str, now: datetime, zone: ZoneInfo) -> TimeRange | None
     question = unicodedata.normalize("NFC", question)
     today, plain = now.astimezone(zone).date(), bare(question)
     for pattern, read, first_weekday, relative in rules(load_phrases()):
-        for found in pattern.finditer(plain):
+        for match in pattern.finditer(plain):
             try:
-                first, behind = _bounded(found, read(found, today, first_weekday))
-                since, until = seconds(first, zone), seconds(behind, zone)
+                first, end = _bounded(match, read(match, today, first_weekday))
+                since, until = seconds(first, zone), seconds(end, zone)
             except (ValueError, OverflowError):  # 31 February, or a year that no calendar has
                 continue
-            return TimeRange(since, until, question[found.start() : found.end()].strip(), relative)
+            return TimeRange(since, until, question[match.start() : match.end()].strip(), relative)
     return None
 
 
@@ -95,24 +95,24 @@ def mentions(text: str, when: TimeRange, written: datetime | None, zone: ZoneInf
     reference = ((written or datetime.fromtimestamp(when.since, zone)).astimezone(zone) + AHEAD).date()
     plain = bare(unicodedata.normalize("NFC", text))
     for pattern, read in days_named(load_phrases()):
-        for found in pattern.finditer(plain):
+        for match in pattern.finditer(plain):
             try:
-                first, behind = (seconds(day, zone) for day in read(found, reference, 0))
+                first, end = (seconds(day, zone) for day in read(match, reference, 0))
             except (ValueError, OverflowError):
                 continue
-            if first is not None and behind is not None and when.holds(first, behind - 1):
+            if first is not None and end is not None and when.holds(first, end - 1):
                 return True
     return False
 
 
-def _bounded(found: re.Match[str], days: DateRange) -> DateRange:
+def _bounded(match: re.Match[str], days: DateRange) -> DateRange:
     """`since`, `after`, `before` and `until` leave one end open."""
-    if found["since"]:
+    if match["since"]:
         return days[0], None
-    if found["after"]:
+    if match["after"]:
         return days[1], None
-    if found["before"]:
+    if match["before"]:
         return None, days[0]
-    if found["until"]:
+    if match["until"]:
         return None, days[1]
     return days

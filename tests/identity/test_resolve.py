@@ -16,8 +16,8 @@ from relrag_pipelines.identity.journal_statements import (
     Split,
     Statement,
     Undo,
-    holding,
     number_statements,
+    valid_entries,
 )
 from relrag_pipelines.identity.participants import extract_identifiers
 from relrag_pipelines.identity.resolve import Resolution, resolve
@@ -306,7 +306,7 @@ def test_merge_undo_sync_and_rebuild_in_any_order_give_the_same_people(
     assert entries_of(resolution(settled)) == entries_of(last)
     assert resolution(settled).allocations == []
     assert entries_of(resolution([from_lines(entry) for entry in reversed(settled)])) == entries_of(last)
-    active = [entry for entry in holding(settled) if not isinstance(entry.statement, Allocation)]
+    active = [entry for entry in valid_entries(settled) if not isinstance(entry.statement, Allocation)]
     undone = number_statements(settled, [Undo(entry.number) for entry in active])
     assert entries_of(resolution(undone)) == entries_of(first)
 

@@ -199,7 +199,7 @@ def test_what_the_owner_says_counts_for_more(tmp_path: Path, service: Service) -
     archive.sync(config)
     statements.add_fact("Petr Kolar", "lives_in", "Ostrava", config=config)
     with Archive.open(config) as opened, opened.people() as people:
-        known = [(one.value, one.confidence) for one in people.facts([people.one("Petr Kolar").person_id])]
+        known = [(one.value, one.confidence) for one in people.facts([people.find_one("Petr Kolar").person_id])]
     assert known == [("Ostrava", 1.0), ("Brno", 0.7)]
 
 

@@ -19,7 +19,7 @@ class Known:
 
     petr = IndexedPerson(7, "Petr Malý")
 
-    def one(self, typed: str) -> IndexedPerson:
+    def find_one(self, typed: str) -> IndexedPerson:
         if typed == "Petr Malý":
             return self.petr
         raise PeopleError(f'nobody is named "{typed}"')

@@ -442,5 +442,5 @@ def test_after_a_merge_the_survivor_keeps_the_name(tmp_path: Path) -> None:
     statements.merge("Ota", ["Petr Kolar"], config=config)
     for _ in range(2):  # at once, and after a sync
         with Archive.open(config) as opened, opened.people() as people:
-            assert people.one("Petr Kolar").name == "Ota"
+            assert people.find_one("Petr Kolar").name == "Ota"
         archive.sync(config)

@@ -75,7 +75,7 @@ def test_every_letter_and_digit_that_presidio_finds_is_found(keys: Keys) -> None
         for one in engine.analyze(text, "en", entities=STOCK):
             if (
                 one.entity_type == "PHONE_NUMBER"
-                and sum(map(str.isdecimal, text[one.start : one.end])) < library.FEWEST
+                and sum(map(str.isdecimal, text[one.start : one.end])) < library.MIN_DIGITS
             ):
                 continue
             glued = _HEBREW if one.entity_type == "EMAIL_ADDRESS" else re.compile("(?!)")

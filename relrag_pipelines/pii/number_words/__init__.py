@@ -1,4 +1,4 @@
-"""What words say of the number beside them: it is a phone, an order, an invoice; `numbers.toml` of each language.
+"""Words that announce the kind of a number: a phone, an order, an invoice; `numbers.toml` of each language.
 
 Its keys, all lists and all optional:
 

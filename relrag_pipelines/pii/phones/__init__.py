@@ -4,6 +4,13 @@
 that a record declares, and `value_search` finds these in any format.
 """
 
-from relrag_pipelines.pii.phones.chains import LONGEST, clear_cache, drop_non_phones, every_form, find, normalise
+from relrag_pipelines.pii.phones.chains import (
+    MAX_CHAIN_CHARS,
+    clear_cache,
+    drop_non_phones,
+    every_form,
+    find,
+    normalise,
+)
 
-__all__ = ["LONGEST", "clear_cache", "drop_non_phones", "every_form", "find", "normalise"]
+__all__ = ["MAX_CHAIN_CHARS", "clear_cache", "drop_non_phones", "every_form", "find", "normalise"]

@@ -23,7 +23,7 @@ LIBRARY, INTERNATIONAL, SHORT, ISRAELI = 0.4, 0.5, 0.5, 0.75
 """scores, by how a number was recognised"""
 
 
-LONGEST = 128
+MAX_CHAIN_CHARS = 128
 """characters of the longest number, with its separators and its extension"""
 _WINDOW_STEP = 384
 """characters after which a long chain of digits is looked at through the next window"""
@@ -121,7 +121,7 @@ def _with_alternative(span: Span, text: str) -> Span:
     """The number extended by an alternative ending, `731 000 121 / 122`."""
     alternative = _ALTERNATIVE.match(text, span.end)
     last = _LAST_GROUP.search(text, span.start, span.end)
-    if alternative is None or last is None or library.count(text[span.start : span.end]) < library.FEWEST:
+    if alternative is None or last is None or library.count(text[span.start : span.end]) < library.MIN_DIGITS:
         return span
     short = not alternative["blank"] and len(alternative["digits"]) <= _MAX_SHORT_END
     alike = len(alternative["digits"]) == last.end() - last.start()
@@ -138,7 +138,7 @@ def drop_non_phones(text: str) -> str:
 
 
 def _chains(text: str) -> Iterator[tuple[int, int]]:
-    """Where digits stand close enough to be one number, extension included; what follows may begin in an extension."""
+    """Spans of digits close enough to be one number with its extension; the next may begin in an extension."""
     places, seen = [0], set()
     while places:
         chain = _CHAIN.search(text, places.pop())
@@ -147,7 +147,7 @@ def _chains(text: str) -> Iterator[tuple[int, int]]:
         seen.add(chain.start())
         extension = _EXTENSION.match(text, chain.end())
         end = extension.end() if extension else chain.end()
-        if end - chain.start() >= library.FEWEST:
+        if end - chain.start() >= library.MIN_DIGITS:
             yield chain.start(), end
         places += {chain.end(), end}
 
@@ -175,8 +175,8 @@ def _anywhere(text: str, start: int, end: int, regions: tuple[str, ...]) -> Iter
     Each begins where a group of digits ends, and answers for the numbers that begin before the next one does.
     """
     while start < end:
-        cut = _group_end(text, start + _WINDOW_STEP, end) if end - start > _WINDOW_STEP + LONGEST else end
-        close = _group_end(text, cut + LONGEST, end) if cut + LONGEST < end else end
+        cut = _group_end(text, start + _WINDOW_STEP, end) if end - start > _WINDOW_STEP + MAX_CHAIN_CHARS else end
+        close = _group_end(text, cut + MAX_CHAIN_CHARS, end) if cut + MAX_CHAIN_CHARS < end else end
         before = _neighbour(text[start - 1]) if start else ""
         after = text[close : close + 3] if text.startswith(":", close) else _neighbour(text[close : close + 1])
         window = (before + text[start:close] + after).replace(
@@ -221,7 +221,7 @@ def _neighbour(char: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 16)
 def _in_window(window: str, end: int, regions: tuple[str, ...]) -> tuple[Span, ...]:
-    """The numbers of one chain, which ends in the window at `end`; what stands behind that is only looked at."""
+    """The numbers of one chain, which ends in the window at `end`; the text after it is only context."""
     at_home = not library.is_away(national.ISRAEL, regions)
     spans = [
         Span(*match.span(), ISRAELI)
@@ -322,8 +322,8 @@ def first_of(number: str) -> str:
     first, _, end = number.rpartition("/")
     is_end = (
         0 < number.count("/") < _MIN_SLASHES
-        and library.count(first) >= library.FEWEST
-        and library.count(end) <= library.FEWEST
+        and library.count(first) >= library.MIN_DIGITS
+        and library.count(end) <= library.MIN_DIGITS
     )
     return first.rstrip() if is_end and end.strip().isdecimal() else number
 

@@ -28,11 +28,11 @@ REGIONS: dict[str, tuple[str, ...]] = {
     "BR": ("",),
 }
 """how the digits of each region's numbers begin: the national prefix where it is never left out, a code, a service"""
-FEWEST_WITH_PLUS = 6
+MIN_DIGITS_WITH_PLUS = 6
 """the fewest digits behind a + that are a valid number anywhere"""
-FEWEST = 7
+MIN_DIGITS = 7
 """Shorter numbers are left out all the same: to the library 1648 is a German pager, but in texts it is a year."""
-MOST = 28
+MAX_DIGITS = 28
 """No number has more digits without an extension: a code of the carrier, one of a country, seventeen of the number."""
 
 _NANP = 1
@@ -109,30 +109,34 @@ def _candidates(window: str) -> set[str]:
     return {candidate for candidate, _ in attempt.tried}
 
 
+def _single_number(window: str, end: int, digits: int, regions: tuple[str, ...]) -> tuple[int, int] | None:
+    """The span of a number with all digits of the window; most chains are one number of their first region."""
+    for region in regions_of(window[:end], regions)[:1]:
+        for match in _Matcher(window, region, regions):
+            if count(match.raw_string) == digits and (is_grouped(match.raw_string) or not is_away(region, regions)):
+                return match.start, match.end
+    return None
+
+
 def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple[int, int]]:
-    """Where numbers stand in the window; what stands behind `end` is only looked at.
+    """Spans of the numbers in the window; the text after `end` is only context.
 
     `regions` and then the usual ones are tried in their order, until one of them leaves no digit to the others. Where
     regions are given, a number of another one counts only in the groups in which that country writes it, and alone.
     """
     digits = count(window[:end])
-    if digits < FEWEST:
+    if digits < MIN_DIGITS:
         return
-    # most chains are one number, which the region that it is of finds at once, and then no digit is left
-    first = regions_of(window[:end], regions)[:1]
-    for match_region, match in (
-        (region, candidate) for region in first for candidate in _Matcher(window, region, regions)
-    ):
-        if count(match.raw_string) == digits and (is_grouped(match.raw_string) or not is_away(match_region, regions)):
-            yield match.start, match.end
-            return
+    if whole := _single_number(window, end, digits, regions):
+        yield whole
+        return
     possible = {region for candidate in _candidates(window) for region in regions_of(candidate, regions)}
     for region in filter(possible.__contains__, in_order(regions)):
         for match in _Matcher(window, region, regions):
             alone = is_alone(window, match.start, match.start + len(match.raw_string), end)
             if is_away(region, regions) and not (alone and is_grouped(match.raw_string)):
                 continue
-            if (digit_count := count(match.raw_string)) >= FEWEST:
+            if (digit_count := count(match.raw_string)) >= MIN_DIGITS:
                 yield match.start, match.end
                 if digit_count == digits:
                     return
@@ -175,10 +179,10 @@ def regions_of(candidate: str, regions: tuple[str, ...] = ()) -> tuple[str, ...]
     if not digits.isascii():
         digits = digits.translate(DIGITS)
     extended = _EXTENDED.search(candidate) is not None
-    if len(digits) > MOST and not extended:
+    if len(digits) > MAX_DIGITS and not extended:
         return ()
     if _PLUS.search(candidate):  # means the same everywhere, so one region does
-        return tuple(in_order(regions))[:1] if len(digits) >= FEWEST_WITH_PLUS else ()
+        return tuple(in_order(regions))[:1] if len(digits) >= MIN_DIGITS_WITH_PLUS else ()
     if not digits.isascii():
         return tuple(in_order(regions))
     fitting = re.Pattern.match if extended else re.Pattern.fullmatch
@@ -202,7 +206,9 @@ def numbers(region: str) -> re.Pattern[str]:
     abroad = home.international_prefix or "00"
     if home.national_prefix_transform_rule and home.country_code != _NANP:
         own += r"|\d{5,}"  # what is dialled is rewritten before it is compared with the plan
-    return re.compile(rf"(?:{abroad})\d{{{FEWEST_WITH_PLUS},}}|(?:{home.country_code})?(?:{prefix}){{0,2}}(?:{own})?")
+    return re.compile(
+        rf"(?:{abroad})\d{{{MIN_DIGITS_WITH_PLUS},}}|(?:{home.country_code})?(?:{prefix}){{0,2}}(?:{own})?"
+    )
 
 
 def clear_cache() -> None:

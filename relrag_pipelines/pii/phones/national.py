@@ -21,7 +21,7 @@ ISRAEL = "IL"
 _REGIONS = ("CZ", "SK")
 _NEAR = 16
 """characters on either side of a number that are searched for other digits of its chain"""
-_FEWEST_CALLED = 7
+_MIN_CALLED_DIGITS = 7
 """digits of the shortest number that the word after it makes a phone; shorter ones often count things"""
 
 _GAP = "[ \u00a0\u2007\u2009\u202f\u205f\\-\u2010-\u2015.]"
@@ -74,15 +74,16 @@ def number_patterns(text: str, start: int, end: int, regions: tuple[str, ...] = 
             continue
         if "/" in match[0] and "/" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]):
             continue  # a path
-        if not context_words.is_amount(text, match.end()) and (
-            context_words.has_phone_context(text, match.start())
-            or not (
-                context_words.has_other_context(text, match.start())
-                or context_words.has_reference_context(text, match.start())
-                or context_words.in_address(text, match.start())
-            )
-        ):
+        if not context_words.is_amount(text, match.end()) and _context_allows_phone(text, match.start()):
             yield Span(*match.span(), FORM)
+
+
+def _context_allows_phone(text: str, start: int) -> bool:
+    """Whether the words before a number announce a phone, or at least nothing else."""
+    if context_words.has_phone_context(text, start):
+        return True
+    other_contexts = (context_words.has_other_context, context_words.has_reference_context, context_words.in_address)
+    return not any(has_context(text, start) for has_context in other_contexts)
 
 
 def _is_alone(text: str, match: re.Match[str], start: int, end: int) -> bool:
@@ -102,11 +103,19 @@ def with_odd_separators(text: str) -> Iterator[Span]:
         if number is None or ((start and text[start - 1].isdigit()) or _CLOSE.match(text, max(0, start - 2))):
             continue
         start -= text[start - 1 : start] == "+"
-        whole = number["own"] or not ((start and _LETTER.match(text, start - 1)) or _GOES_ON.match(text, end))
-        if context_words.has_phone_context(text, start) or (
-            whole and (number["own"] or "_" not in match[0]) and not context_words.has_other_context(text, start)
-        ):
+        if _may_be_number(text, start, end, number):
             yield Span(start, end, FORM)
+
+
+def _may_be_number(text: str, start: int, end: int, number: re.Match[str]) -> bool:
+    """Whether a number with odd separators is a phone by its form and by the text around it."""
+    if context_words.has_phone_context(text, start):
+        return True
+    if not number["own"]:
+        continues = (start and _LETTER.match(text, start - 1)) or _GOES_ON.match(text, end)
+        if continues or "_" in number[0]:
+            return False
+    return not context_words.has_other_context(text, start)
 
 
 def announced_numbers(text: str, start: int, end: int) -> Iterator[Span]:
@@ -121,7 +130,7 @@ def announced_numbers(text: str, start: int, end: int) -> Iterator[Span]:
 def _is_called_phone(text: str, start: int, end: int) -> bool:
     """Whether a word after the number marks it as a phone, and none before it announces another number."""
     return (
-        sum(map(str.isdecimal, text[start:end])) >= _FEWEST_CALLED
+        sum(map(str.isdecimal, text[start:end])) >= _MIN_CALLED_DIGITS
         and context_words.is_called_phone(text, end)
         and not context_words.has_other_context(text, start)
     )

@@ -17,15 +17,15 @@ import regex
 
 from relrag_pipelines.pii import PIIRedactor, RedactionError, false_positives, flexible_pattern, present_candidates
 from relrag_pipelines.pii.json_values import as_integer, iter_strings, parse, visible_strings
-from relrag_pipelines.pii.phones.chains import LONGEST
-from relrag_pipelines.pii.phones.value_search import FEWEST_KNOWN
+from relrag_pipelines.pii.phones.chains import MAX_CHAIN_CHARS
+from relrag_pipelines.pii.phones.value_search import MIN_SEARCHED_DIGITS
 
 _PHONE_KEYS = frozenset(
     {"phone", "phones", "phone_number", "phone_numbers", "tel", "telephone", "mobile", "cell", "fax", "msisdn"}
 )
 _PHONE_KEY = f'(?i)"(?:{"|".join(sorted(_PHONE_KEYS))})":'
 _NAMING = ("from", "to", "participants", "people")
-"""columns that name people: what is but a number there is a phone, and so is one of nine digits beside a name"""
+"""columns that name people: a number alone there is a phone, and so is one of nine digits next to a name"""
 _DIGITS = "\\+?[(\\p{Nd}](?:[\\s().\\-_/\u2010-\u2015]{0,3}\\p{Nd})"
 _NUMBER = f"^\\s*{_DIGITS}{{6,14}}\\s*$|(?:^|[^\\w@.+]){_DIGITS}{{8,14}}(?:$|[^\\w@.])"
 _NUMBERS = regex.compile(_NUMBER)
@@ -111,14 +111,14 @@ def _undetected(
 
 
 def _still_undetected(phones: Collection[str], text: str, redactor: PIIRedactor, channel: str) -> list[str]:
-    """Those of the phones that stand in the text and still stand in it when it is redacted."""
+    """The phones that are in the text both before and after redaction."""
     present = [phone for phone in present_candidates(text, phones) if flexible_pattern(phone).search(text)]
     redacted = redactor.redact(text, channel) if present else ""
     return [phone for phone in present if flexible_pattern(phone).search(redacted)]
 
 
 def _phones_in(value: Any, is_phone: bool = False) -> Iterator[str]:
-    """The numbers that stand in JSON under the key of a phone; `unknown` and `yes` are none."""
+    """The numbers under a phone's key in JSON; `unknown` and `yes` are no numbers."""
     if isinstance(value, dict):
         for key, element in value.items():
             yield from _phones_in(element, key.lower() in _PHONE_KEYS)
@@ -128,5 +128,5 @@ def _phones_in(value: Any, is_phone: bool = False) -> Iterator[str]:
     elif is_phone:
         number = as_integer(value)
         text = value if isinstance(value, str) else "" if number is None else str(number)
-        if len(text) <= LONGEST and sum(map(str.isdecimal, text)) >= FEWEST_KNOWN:
+        if len(text) <= MAX_CHAIN_CHARS and sum(map(str.isdecimal, text)) >= MIN_SEARCHED_DIGITS:
             yield text

@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
-FEWEST_KNOWN = 3
+MIN_SEARCHED_DIGITS = 3
 """shortest value, in digits and letters; a shorter one would match half of all numbers"""
 _BETWEEN = re.compile(r"[\W_]+")
 
@@ -38,7 +38,7 @@ _signs_of_value = functools.lru_cache(maxsize=4096)(_signs)
 def flexible_pattern(number: str) -> re.Pattern[str]:
     """A pattern of a value's letters and digits in any grouping, not within another number or word."""
     characters = [re.escape(char) for char in number if char.isalnum()]
-    if len(characters) < FEWEST_KNOWN:
+    if len(characters) < MIN_SEARCHED_DIGITS:
         return re.compile("(?!)")
     gap = r"[\W_]{0,3}"
     before, behind = (r"\d" if char.isdecimal() else r"[^\W_]" for char in (characters[0], characters[-1]))

@@ -1,4 +1,4 @@
-"""How texts state facts of people: `facts.toml` of each language, compiled."""
+"""The patterns by which texts state facts about people: `facts.toml` of each language, compiled."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from relrag_pipelines.text.names.tables import before_family_names
 
 LANGUAGES = languages.codes("facts")
 INTRODUCER = "introducer"
-"""the predicate whose value is somebody: who brought two together"""
+"""predicate whose value is the person who introduced two others"""
 MANAGER = "manager"
-"""as INTRODUCER: to whom somebody reports"""
+"""predicate whose value is the person that somebody reports to"""
 STATED_ROLES = (INTRODUCER, MANAGER)
 _AROUND = 100
-"""characters before and behind a piece of a pattern, within which all of it stands, but for long runs of blanks"""
+"""characters before and behind a cue that contain the whole match, except for long runs of blanks"""
 _NAMES = re.compile(r"\{(name|other)\}")
 _NUMBER = r"(?P<number><PHONE_NUMBER[^<>]*>|(?!\d{1,2}[/-]\d{1,2}[/-]\d{4})\+?\d[\d ()/-]{5,}\d)"
 _NAMED_NUMBER = re.compile(r"[^\W\d_][^\d<\n]{1,40} (?:<PHONE_NUMBER|\+?\d[\d ()/-]{5,}\d)")
@@ -31,60 +31,63 @@ _ENDED = r"(?=\s*(?:[.;!)\n]|$)| (?:%s) )"
 
 
 class Template(NamedTuple):
-    """One pattern, in the order in which its parts stand in a text."""
+    """A pattern, in parts between the names."""
 
     predicate: str
     names: tuple[str, ...]
-    """`name`: whom it is of; `other`: who introduced them"""
+    """`name`: the person of the fact; `other`: the person who introduced them"""
     parts: tuple[re.Pattern[str], ...]
-    """what stands before, between and behind the names; one part of whom nobody is named in"""
+    """the text before, between and behind the names; a pattern without names has one part"""
     doubt: re.Pattern[str]
     of_reader: bool = False
-    """where no `name` is: whether it is of who reads, not of who writes"""
+    """whether a pattern without `name` is about the reader instead of the writer"""
 
 
 @functools.cache
 def templates() -> tuple[Template, ...]:
     """All patterns of all languages."""
-    return tuple(one for language in LANGUAGES for one in _templates_of(language))
+    return tuple(template for language in LANGUAGES for template in _templates_of(language))
 
 
 @functools.cache
 def fact_templates() -> tuple[Template, ...]:
     """The patterns that state a fact of one person."""
-    return tuple(one for one in templates() if one.predicate not in STATED_ROLES)
+    return tuple(template for template in templates() if template.predicate not in STATED_ROLES)
 
 
 @functools.cache
 def role_templates() -> tuple[Template, ...]:
-    """The patterns that state who introduced whom and who reports to whom."""
-    return tuple(one for one in templates() if one.predicate in STATED_ROLES)
+    """The patterns for introductions and reporting lines."""
+    return tuple(template for template in templates() if template.predicate in STATED_ROLES)
 
 
 def may_state(text: str) -> bool:
-    """Whether a text holds a piece of some pattern: most hold none, and need no closer look."""
+    """Whether a text contains a cue of some pattern; most texts do not, and are skipped."""
     return bool(stretches(text)) or _NAMED_NUMBER.match(text) is not None
 
 
-@functools.lru_cache(1)  # asked of a text for facts, then for roles, and by each pattern
+@functools.lru_cache(1)  # called with the same text for facts, for roles, and by each pattern
 def stretches(text: str) -> tuple[tuple[int, int], ...]:
-    """Begin and end of the parts of a text in which a pattern may fit: around a piece of one; none in most texts."""
-    found: list[tuple[int, int]] = []
+    """Spans around the cues of a text, in which a pattern may match; most texts have none."""
+    spans: list[tuple[int, int]] = []
     for _, start, end in _cues().find_matches_as_indexes(lower(text)):
         begin = max(0, start - _AROUND)
-        if found and begin <= found[-1][1]:
-            begin = found.pop()[0]
-        found.append((begin, min(len(text), end + _AROUND)))
-    return tuple(found)
+        if spans and begin <= spans[-1][1]:
+            begin = spans.pop()[0]
+        spans.append((begin, min(len(text), end + _AROUND)))
+    return tuple(spans)
 
 
 @functools.cache
 def _cues() -> AhoCorasick:
-    pieces = {piece for language in LANGUAGES for piece in _table(language)["cues"]}
-    before_ages = {piece for language in LANGUAGES for piece in _table(language)["cues_of_ages"]}
-    pieces |= {f"{piece}{number}" for piece in before_ages for number in (*map(str, range(1, 10)), *_ages())}
-    without_verb = [language for language in LANGUAGES if _table(language).get("no_copula")]
-    pieces |= {word for one in without_verb for word, kind in kinship.types_of(one).items() if kind in kinship.ROLES}
+    numbers = [*map(str, range(1, 10)), *_ages()]
+    pieces: set[str] = set()
+    for language in LANGUAGES:
+        table = _table(language)
+        pieces.update(table["cues"])
+        pieces.update(f"{cue}{number}" for cue in table["cues_of_ages"] for number in numbers)
+        if table.get("no_copula"):
+            pieces.update(_role_words(language))
     return AhoCorasick(sorted(pieces), implementation=Implementation.DFA)
 
 
@@ -94,14 +97,14 @@ def months() -> dict[str, int]:
 
 
 def is_from(before: str) -> bool:
-    """Whether what stands before a name says that something came from whoever bears it: `I got him from `."""
+    """Whether the text before a name says that something came from that person: `I got him from `."""
     return _from().search(before) is not None
 
 
 @functools.cache
 def _from() -> re.Pattern[str]:
-    said = "|".join(_table(language)[INTRODUCER]["from"] for language in LANGUAGES)
-    return re.compile(rf"(?<!\w)(?:{said})$", re.IGNORECASE)
+    phrases = "|".join(_table(language)[INTRODUCER]["from"] for language in LANGUAGES)
+    return re.compile(rf"(?<!\w)(?:{phrases})$", re.IGNORECASE)
 
 
 def years(age: str) -> int:
@@ -116,12 +119,12 @@ def _ages() -> dict[str, int]:
 
 def _templates_of(language: str) -> list[Template]:
     table = _table(language)
-    said = [(predicate, one) for predicate, patterns in table["facts"].items() for one in patterns]
-    said += [(kind, one) for kind in STATED_ROLES for one in table[kind]["patterns"]]
+    patterns = [(predicate, pattern) for predicate, listed in table["facts"].items() for pattern in listed]
+    patterns += [(role, pattern) for role in STATED_ROLES for pattern in table[role]["patterns"]]
     doubt = re.compile(rf"(?<!\w)(?:{table['doubt']})(?!\w)", re.IGNORECASE)
-    of_reader = [_compile(MANAGER, one, table, language, doubt) for one in table[MANAGER]["of_reader"]]
-    found = [_compile(predicate, pattern, table, language, doubt) for predicate, pattern in said]
-    return [*found, *(one._replace(of_reader=True) for one in of_reader)]
+    of_reader = [_compile(MANAGER, pattern, table, language, doubt) for pattern in table[MANAGER]["of_reader"]]
+    compiled = [_compile(predicate, pattern, table, language, doubt) for predicate, pattern in patterns]
+    return [*compiled, *(template._replace(of_reader=True) for template in of_reader)]
 
 
 def _compile(predicate: str, pattern: str, table: dict[str, Any], language: str, doubt: re.Pattern[str]) -> Template:
@@ -138,21 +141,21 @@ def _compile(predicate: str, pattern: str, table: dict[str, Any], language: str,
     }
     pieces = _NAMES.split(pattern)
     parts = []
-    for place, piece in enumerate(pieces[::2]):
+    for position, piece in enumerate(pieces[::2]):
         for name, value in values.items():
             piece = piece.replace(name, value)
-        before = place == 0 and len(pieces) > 1
-        bound = r"(?<!\w)" if place == 0 and piece[:1].isalpha() else ""
+        before = position == 0 and len(pieces) > 1
+        bound = r"(?<!\w)" if position == 0 and piece[:1].isalpha() else ""
         end = "$" if before and piece else ""
         flags = re.NOFLAG if "P<place>" in piece or "P<company>" in piece else re.IGNORECASE  # by their capitals
-        title = _title() if piece and place < len(pieces) // 2 else ""
+        title = _title() if piece and position < len(pieces) // 2 else ""
         parts.append(re.compile(f"{bound}(?:{piece}){title}{end}", flags))
     return Template(predicate, tuple(pieces[1::2]), tuple(parts), doubt)
 
 
 @functools.cache
 def _title() -> str:
-    """What may stand before a name: `Dr. `, `paní `."""
+    """A pattern for a title before a name: `Dr. `, `paní `."""
     return rf"(?:(?:{'|'.join(map(re.escape, sorted(before_family_names())))})\.? )?"
 
 
@@ -173,8 +176,11 @@ def _date(language: str) -> str:
 
 
 def _roles(language: str) -> str:
-    words = [word for word, kind in kinship.types_of(language).items() if kind in kinship.ROLES]
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    return "|".join(re.escape(word) for word in sorted(_role_words(language), key=len, reverse=True))
+
+
+def _role_words(language: str) -> list[str]:
+    return [word for word, kind in kinship.types_of(language).items() if kind in kinship.ROLES]
 
 
 def _table(language: str) -> dict[str, Any]:

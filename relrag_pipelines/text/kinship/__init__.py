@@ -1,4 +1,4 @@
-"""Words for what one person is to another, `kinship.toml` of each language, each under its relationship type."""
+"""Kin terms and roles with their relationship types, from `kinship.toml` of each language."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from relrag_pipelines.text.analyzer import PREFIXED
 from relrag_pipelines.text.names.tables import given_names, kin, plain
 
 LANGUAGES = languages.codes("kinship")
-_SHORTEST = 3
-"""letters of a word in a name that tells what somebody is: בן and בת are as often part of a family name"""
+_MIN_LETTERS = 3
+"""letters of a kin term in a name: the shorter בן and בת are as often part of a family name"""
 ROLES = frozenset(
     {
         "doctor",
@@ -43,151 +43,150 @@ ROLES = frozenset(
         "contractor",
     }
 )
-"""relationship types that are occupations: whoever has one is that to others too"""
+"""relationship types that are occupations"""
 
 
 @functools.cache
 def types_of(language: str, part: str = "") -> Mapping[str, str]:
     """Word -> relationship type; of a part of the file, `latin`, `mine`, `yours`, `of` or `said_of`."""
     table = _table(language)
-    of_part = table.get(part, {}) if part else {name: said for name, said in table.items() if isinstance(said, str)}
-    return MappingProxyType({word.replace("_", " "): kind for kind, said in of_part.items() for word in said.split()})
+    of_part = table.get(part, {}) if part else {name: words for name, words in table.items() if isinstance(words, str)}
+    return MappingProxyType({word.replace("_", " "): kind for kind, words in of_part.items() for word in words.split()})
 
 
 @functools.cache
 def question_forms(language: str, part: str = "asked") -> Mapping[str, str]:
-    """Form that questions are read for -> the word of the file that it is of; `asked_mine` has those that say `my`."""
+    """Form in questions -> the word of the file that it is a form of; `asked_mine` has forms with `my`."""
     return MappingProxyType(dict(_table(language).get(part, {})))
 
 
 def singulars(language: str) -> frozenset[str]:
-    """Those of `question_forms` that mean one person: `hubby`."""
+    """The forms of `question_forms` that mean one person: `hubby`."""
     return frozenset(_part(language, "singular").get("words", "").split())
 
 
 @functools.cache
 def lookalikes(language: str) -> tuple[str, ...]:
-    """Words of another meaning that look like a form of such a word: `máme` (we have) like a form of `máma`."""
+    """Words of another meaning that look like a form of a kin term: `máme` (we have) like a form of `máma`."""
     return tuple(_part(language, "unlike").get("words", "").split())
 
 
 @functools.cache
 def relationship_types() -> frozenset[str]:
-    """Every relationship type that there is a word for."""
+    """Every relationship type with a word in some language."""
     return frozenset(kind for language in LANGUAGES for kind in types_of(language).values())
 
 
 @functools.cache
 def genders() -> Mapping[str, str]:
-    """The words that tell whether a relative is a woman or a man, plain -> f or m."""
+    """Plain kin term -> f or m; terms for both are left out."""
     words = [
         (language, word, sex)
         for language in LANGUAGES
         for sex, listed in _part(language, "gender").items()
         for word in listed.split()
     ]
-    found = {plain(word): sex for _, word, sex in words}
+    nominatives = {plain(word): sex for _, word, sex in words}
     oblique = {plain(form): sex for language, word, sex in words for form in _inflected(language, word)}
-    return MappingProxyType({**oblique, **found})
+    return MappingProxyType({**oblique, **nominatives})
 
 
 def gender(word: str) -> str:
-    """f or m where a word says so, with letters that are written before it too; else empty."""
-    known = plain(word)
-    for place in range(3):
-        if known[:place].strip(PREFIXED) == "" and (sex := genders().get(known[place:])):
+    """f or m, if a word, with or without prefixed letters, is a kin term for a woman or a man; else empty."""
+    folded = plain(word)
+    for length in range(3):
+        if folded[:length].strip(PREFIXED) == "" and (sex := genders().get(folded[length:])):
             return sex
     return ""
 
 
 @functools.cache
 def owners(language: str, part: str = "owners") -> Mapping[str, str]:
-    """Word that says whose somebody is -> writer, reader, his, her or own; `oblique_owners` in the other cases."""
-    said = ((word, owner) for owner, words in _part(language, part).items() for word in words.split())
-    return MappingProxyType({word.replace("_", " "): owner for word, owner in said})
+    """Possessive word -> writer, reader, his, her or own; `oblique_owners` has the other cases."""
+    pairs = ((word, owner) for owner, words in _part(language, part).items() for word in words.split())
+    return MappingProxyType({word.replace("_", " "): owner for word, owner in pairs})
 
 
 @functools.cache
 def shared_words() -> frozenset[str]:
-    """The words that say that somebody is a relative of several: `our`."""
+    """Possessive words of several people: `our`."""
     return frozenset(word for language in LANGUAGES for word in _part(language, "shared").get("words", "").split())
 
 
 @functools.cache
 def adjectives(language: str) -> tuple[str, ...]:
-    """What may stand between `my` and such a word and says no less of who it is: `older`, `nejlepší`."""
+    """Adjectives between `my` and a kin term that do not change its meaning: `older`, `nejlepší`."""
     return tuple(_part(language, "adjectives").get("words", "").split())
 
 
 @functools.cache
 def types_of_names() -> Mapping[str, str]:
-    """What an address book calls somebody instead of a name, as names are compared -> relationship type."""
+    """Plain kin term or role that address books use instead of names -> relationship type."""
     parts = [types_of(language, part) for language in LANGUAGES for part in ("", "latin", "mine", "yours")]
     return MappingProxyType({plain(word): kind for part in parts for word, kind in part.items()})
 
 
 @functools.cache
 def _plain_forms() -> Mapping[str, str]:
-    """Every word for what somebody is to another in any form, as names are compared -> relationship type."""
+    """Plain kin term or role in any form -> relationship type."""
     cases = {plain(word): kind for word, kind in inflected_forms().items()}
     return MappingProxyType({**cases, **types_of_names()})
 
 
 def roles_in(text: str) -> frozenset[str]:
-    """The occupations of ROLES that a text names in whatever form: `praktický lékař` is a doctor."""
+    """The occupations of ROLES that a text names in any form: `praktický lékař` is a doctor."""
     words = [plain(word) for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text)]
-    pairs = [f"{one} {two}" for one, two in itertools.pairwise(words)]
-    found = {_plain_forms().get(word, "") for word in (*words, *pairs)}
-    return frozenset(found) & ROLES
+    pairs = [f"{word} {two}" for word, two in itertools.pairwise(words)]
+    types = {_plain_forms().get(word, "") for word in (*words, *pairs)}
+    return frozenset(types) & ROLES
 
 
 def type_in_name(words: Sequence[str]) -> str | None:
-    """What somebody is whom an address book calls `Máma Zdena` or `Vadim Plumber`, by words as names are compared.
+    """The relationship type in the plain words of an address book's name: `Máma Zdena`, `Vadim Plumber`.
 
-    None where no word at either end says so, or where it may be a name: דוד is an uncle and a David.
+    None if no word at either end is a kin term or a role, or if it may be a name: דוד is an uncle and a David.
     """
     ends = [(" ".join(words[:1]), words[1:]), (" ".join(words[-1:]), words[:-1]), (" ".join(words[-2:]), words[:-2])]
     for word, rest in ends:
         kind = types_of_names().get(word)
-        if kind and (rest or word in kin()) and word not in given_names() and len(word) >= _SHORTEST:
+        if kind and (rest or word in kin()) and word not in given_names() and len(word) >= _MIN_LETTERS:
             return kind
     return None
 
 
 def types_of_word(word: str) -> frozenset[str]:
-    """The relationship types that a word of any language and case may mean; letters may be written before it."""
-    known = plain(word)
-    stripped = [known[place:] for place in (1, 2) if known[:place].strip(PREFIXED) == "" and len(known) > place + 1]
-    forms = (known, known.removesuffix("s"), *stripped)
-    found = [table.get(form) for table in (types_of_names(), inflected_forms()) for form in forms]
-    return frozenset(filter(None, found))
+    """The relationship types that a word of any language and case may mean, with or without prefixed letters."""
+    folded = plain(word)
+    stripped = [
+        folded[length:] for length in (1, 2) if folded[:length].strip(PREFIXED) == "" and len(folded) > length + 1
+    ]
+    forms = (folded, folded.removesuffix("s"), *stripped)
+    types = [table.get(form) for table in (types_of_names(), inflected_forms()) for form in forms]
+    return frozenset(filter(None, types))
 
 
 def words_for(types: Collection[str]) -> frozenset[str]:
-    """Every word, as names are compared, that means one of these relationship types in any language."""
+    """Every plain word for one of these relationship types in any language."""
     return frozenset(
         word for table in (types_of_names(), inflected_forms()) for word, type_ in table.items() if type_ in types
     )
 
 
 def type_of(written: str) -> tuple[str, str | None]:
-    """The relationship type that a word names, and the word itself where that tells more: a brother is a sibling.
+    """The relationship type of a word, and the word itself if it is more specific: a brother is a sibling.
 
-    What is no such word stays what it is.
+    A word that is no kin term or role is its own type.
     """
     word = plain(written.strip().lower().replace("_", " "))
-    found = types_of_names().get(word) or types_of_names().get(word.replace(" ", "-"))
-    if found is None or found == word.replace(" ", "_").replace("-", "_"):
+    kind = types_of_names().get(word) or types_of_names().get(word.replace(" ", "-"))
+    if kind is None or kind == word.replace(" ", "_").replace("-", "_"):
         return written, None
-    return found, written
+    return kind, written
 
 
 @functools.cache
 def inflected_forms(*codes: str) -> Mapping[str, str]:
-    """The forms of words in the languages that inflect them, without their nominatives -> relationship type.
-
-    Of all languages where no code is given.
-    """
+    """Inflected form, nominatives left out -> relationship type; of all languages if no code is given."""
     return MappingProxyType(
         {
             form: kind
@@ -203,22 +202,22 @@ def _inflected(language: str, word: str) -> list[str]:
     return [form for of_case in languages.morphology(language).cases(word) for form in of_case]
 
 
-@functools.lru_cache(1)  # asked of a text several times in a row
+@functools.lru_cache(1)  # called several times in a row with the same text
 def may_name(text: str) -> bool:
-    """Whether such a word stands in a text, in any of its forms; with what is written before it too."""
-    said = text.lower()
-    for _, start, end in _forms().find_matches_as_indexes(said, overlapping=True):
-        if not said[end : end + 1].isalnum() and _begins(said, start):
+    """Whether a text contains a kin term or role in any form, with or without prefixed letters."""
+    lower_text = text.lower()
+    for _, start, end in _forms().find_matches_as_indexes(lower_text, overlapping=True):
+        if not lower_text[end : end + 1].isalnum() and _begins(lower_text, start):
             return True
     return False
 
 
 def _begins(text: str, start: int) -> bool:
-    """Whether a word begins there, or at most two letters before it that are written before words."""
-    for place in range(start, max(-1, start - 3), -1):
-        if not place or not text[place - 1].isalnum():
+    """Whether a word begins at `start`, or up to two prefixed letters before it."""
+    for position in range(start, max(-1, start - 3), -1):
+        if not position or not text[position - 1].isalnum():
             return True
-        if text[place - 1] not in PREFIXED:
+        if text[position - 1] not in PREFIXED:
             return False
     return False
 
@@ -244,8 +243,8 @@ def plurals(language: str, word: str) -> tuple[str, ...]:
 
 
 def _part(language: str, part: str) -> dict[str, str]:
-    found: dict[str, str] = _table(language).get(part, {})
-    return found
+    entries: dict[str, str] = _table(language).get(part, {})
+    return entries
 
 
 def _table(language: str) -> dict[str, Any]:

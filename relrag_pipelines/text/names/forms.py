@@ -1,4 +1,4 @@
-"""The forms in which a name stands in a running text: inflected, possessive, without accents."""
+"""The forms of names in running texts: inflected, possessive, without accents."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _ASIDE = re.compile(r"[(\[<|•].*")
 
 @functools.lru_cache(1 << 15)
 def words(alias: str) -> tuple[str, ...]:
-    """The words of a name in the order given name, family name, with capitals and accents; none where it is no name."""
+    """The words of a name, given names first, with capitals and accents; none if it is no name."""
     parsed = parse(alias).words
-    said = WORD.findall(_ASIDE.sub("", unicodedata.normalize("NFC", alias)))
-    said = [word for word in said if tables.plain(word) not in tables.titles()]
-    if not parsed or not said:
+    written = WORD.findall(_ASIDE.sub("", unicodedata.normalize("NFC", alias)))
+    written = [word for word in written if tables.plain(word) not in tables.titles()]
+    if not parsed or not written:
         return ()
     if "," in alias:
-        first = next((place for place, word in enumerate(said) if tables.plain(word) == parsed[0]), 0)
-        said = said[first:] + said[:first]
-    return tuple(said)
+        first = next((position for position, word in enumerate(written) if tables.plain(word) == parsed[0]), 0)
+        written = written[first:] + written[:first]
+    return tuple(written)
 
 
 def as_given(word: str) -> frozenset[str]:
-    """A word as it is written when it is the subject: with and without accents."""
+    """A word in the nominative: with and without accents."""
     return frozenset({word, without_accents(word)})
 
 
@@ -45,16 +45,16 @@ def inflections(word: str) -> frozenset[str]:
     """The other forms of a given name: its cases and possessives, with and without accents."""
     if script(word) != "latin":
         return frozenset()
-    found = {form for of_case in cases(word, gender_of(word)) for form in of_case} | set(
+    forms = {form for of_case in cases(word, gender_of(word)) for form in of_case} | set(
         possessives(word, gender_of(word))
     )
-    return frozenset(found | set(map(without_accents, found))) - as_given(word)
+    return frozenset(forms | set(map(without_accents, forms))) - as_given(word)
 
 
 @functools.cache
 def nominatives() -> Mapping[str, str]:
-    """The forms of given names that are no given names themselves -> the name: Barboru is Barbora."""
-    inflected = [one.code for one in languages.languages() if one.has_cases]
+    """Inflected form that is no given name itself -> given name: Barboru is Barbora."""
+    inflected = [language.code for language in languages.languages() if language.has_cases]
     names = sorted(name for code in inflected for name in tables.spellings(code))
     every = {form: name for name in names for of_case in cases(name, gender_of(name)) for form in of_case}
     return MappingProxyType(
@@ -63,28 +63,28 @@ def nominatives() -> Mapping[str, str]:
 
 
 @functools.lru_cache(1 << 15)
-def of_name(said: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+def of_name(name_words: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """The forms of a name of several words, all in one case; the last alone as a possessive, as in `Petra Novákova`."""
-    found = {said}
-    if script(said[0]) == "latin":
-        tabled = [cases(word) or ((word,),) * 5 for word in said]
+    forms = {name_words}
+    if script(name_words[0]) == "latin":
+        tabled = [cases(word) or ((word,),) * 5 for word in name_words]
         for of_case in zip(*tabled, strict=True):
-            found |= set(itertools.product(*of_case))
-        found |= {(*said[:-1], form) for form in possessives(said[-1], "m")}
-        found |= {tuple(map(without_accents, form)) for form in found}
-    return frozenset(found)
+            forms |= set(itertools.product(*of_case))
+        forms |= {(*name_words[:-1], form) for form in possessives(name_words[-1], "m")}
+        forms |= {tuple(map(without_accents, form)) for form in forms}
+    return frozenset(forms)
 
 
 def gender_of(given: str) -> str:
-    """m or f where only men or only women bear a given name, or those that it is short for; else empty."""
-    plain, known = tables.plain(given), tables.genders()
+    """m or f, if only men or only women bear a given name or the names that it is short for; else empty."""
+    plain, genders = tables.plain(given), tables.genders()
     full = stands_for(plain) if plain in tables.short_forms() else ()
-    found = known.get(plain) or frozenset[str]().union(*(known.get(name, "?") for name in full))
-    return next(iter(found)) if len(found) == 1 and found != {"?"} else ""
+    sexes = genders.get(plain) or frozenset[str]().union(*(genders.get(name, "?") for name in full))
+    return next(iter(sexes)) if len(sexes) == 1 and sexes != {"?"} else ""
 
 
 def without_accents(word: str) -> str:
-    """The word as it is typed without accents, its capitals kept."""
+    """The word without accents, with its capitals."""
     if word.isascii():
         return word
     folded = fold(word)
@@ -93,7 +93,7 @@ def without_accents(word: str) -> str:
     return "".join(b.upper() if a.isupper() else b for a, b in zip(word, folded, strict=True))
 
 
-def may_call(said: str, name: str) -> bool:
-    """Whether a name is meant by what is said, by its given name alone too, and in any case: Kubíkova is of Kubík."""
+def may_call(written: str, name: str) -> bool:
+    """Whether a written form means a name: the whole name or its given name, in any case; Kubíkova is of Kubík."""
     first = name.split(" ")[0]
-    return said.lower() in {name.lower(), *map(str.lower, (first, *inflections(first)))}
+    return written.lower() in {name.lower(), *map(str.lower, (first, *inflections(first)))}

@@ -1,6 +1,6 @@
-"""How likely two names as written are those of one person, and why.
+"""Rates how likely two written names belong to one person, with a reason.
 
-Names alone prove nothing: what this finds is suggested, or tells whether two who share a phone may be one.
+Names alone prove nothing: the result is a suggestion, or tells whether two users of a phone may be one person.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from relrag_pipelines.text.names.spelling import same, script, to_latin
 SAME, OTHER_SCRIPT, SPELLED, SHORT, INITIAL = 1.0, 0.95, 0.93, 0.9, 0.6
 FORMER, OF_SEVERAL, FEMININE = 0.9, 0.9, 0.85
 _WHOLE, _GIVEN, _FAMILY = 0.92, 0.5, 0.4
-"""of two names with given and family name, of which one has but the given name, or the family name"""
+"""factors for two whole names, for a given name and a whole name, and for a family name and a whole name"""
 
 
 class Likeness(NamedTuple):
@@ -31,47 +31,49 @@ NONE = Likeness(0.0)
 
 
 @functools.lru_cache(1 << 17)
-def name_likeness(one: WrittenName, other: WrittenName) -> Likeness:
-    """How likely both are names of one person, without knowing how common they are."""
-    if not one.words or not other.words or one.is_kin or other.is_kin:
+def name_likeness(name: WrittenName, other: WrittenName) -> Likeness:
+    """How likely both names belong to one person; how common they are is not considered."""
+    if not name.words or not other.words or name.is_kin or other.is_kin:
         return NONE
-    if len(one.words) > len(other.words):
-        one, other = other, one
-    if len(one.words) == 1:
-        return _of_one_word(one, other)
-    return max(_whole_name_likeness(a, b) for a in _orders(one) for b in _orders(other))
+    shorter, longer = _by_length(name, other)
+    if len(shorter.words) == 1:
+        return _single_word_likeness(shorter, longer)
+    return max(_whole_name_likeness(a, b) for a in _orders(shorter) for b in _orders(longer))
+
+
+def _by_length(name: WrittenName, other: WrittenName) -> tuple[WrittenName, WrittenName]:
+    """The name with fewer words, then the other."""
+    return (other, name) if len(name.words) > len(other.words) else (name, other)
 
 
 @functools.lru_cache(1 << 17)
-def compatible(one: WrittenName, other: WrittenName) -> bool:
-    """Whether both may be names of one person who is known to be reached in the same way: nothing speaks against it.
+def compatible(name: WrittenName, other: WrittenName) -> bool:
+    """Whether both may be names of one person, given that they share a number or address.
 
-    The name of a firm, or `Mom`, speaks for nobody.
-
-    Two family names may be one person's, two given names that have nothing to do with each other are two people's.
+    The name of a firm, or `Mom`, is compatible with every name. Two family names may be one person's; two unrelated
+    given names are two people's.
     """
-    if any(not name.words or name.is_kin or name.is_organisation for name in (one, other)):
+    if any(not side.words or side.is_kin or side.is_organisation for side in (name, other)):
         return True
-    if len(one.words) > len(other.words):
-        one, other = other, one
-    if len(one.words) == 1:
-        word = one.words[0]
-        return any(_given_name_likeness(word, part).score for part in other.words) or _is_handle(word, other)
-    firsts = itertools.product((one.words[0], one.words[-1]), (other.words[0], other.words[-1]))
-    return _given_name_likeness(one.words[0], other.words[0]).score > 0 or (
-        name_likeness(one, other).score > 0 and any(_given_name_likeness(a, b).score for a, b in firsts)
-    )
+    shorter, longer = _by_length(name, other)
+    first = shorter.words[0]
+    if len(shorter.words) == 1:
+        return any(_given_name_likeness(first, part).score for part in longer.words) or _is_handle(first, longer)
+    if _given_name_likeness(first, longer.words[0]).score > 0:
+        return True
+    firsts = itertools.product((first, shorter.words[-1]), (longer.words[0], longer.words[-1]))
+    return name_likeness(shorter, longer).score > 0 and any(_given_name_likeness(a, b).score for a, b in firsts)
 
 
 @functools.lru_cache(1 << 16)
 def stands_for(word: str) -> frozenset[str]:
-    """The full given names that a word may be short for, in all scripts; itself where none is known."""
+    """The full given names that a word may be short for, in all scripts; the word itself if none is known."""
     forms = tables.short_forms()
     return forms.get(word) or frozenset({word})
 
 
 def accounts(name: WrittenName) -> frozenset[str]:
-    """Words that people call accounts by who bear a name: `jkim`, `joekim`, `kimj` of Joe Kim."""
+    """Account names that bearers of a name may have: `jkim`, `joekim`, `kimj` of Joe Kim."""
     given, *families = name.words or ("",)
     return frozenset(
         account
@@ -82,90 +84,96 @@ def accounts(name: WrittenName) -> frozenset[str]:
 
 
 def _orders(name: WrittenName) -> tuple[WrittenName, ...]:
-    """The name, and as if the family name stood first."""
+    """The name, and the name with its first word last."""
     return name, name._replace(words=(*name.words[1:], name.words[0]))
 
 
-def _of_one_word(one: WrittenName, other: WrittenName) -> Likeness:
-    word = one.words[0]
-    if len(other.words) == 1:
-        found = _given_name_likeness(word, other.words[0])
-        return Likeness(_GIVEN * found.score, found.why)
+def _single_word_likeness(name: WrittenName, other: WrittenName) -> Likeness:
+    word = name.words[0]
     given = _given_name_likeness(word, other.words[0])
+    if len(other.words) == 1:
+        return Likeness(_GIVEN * given.score, given.why)
     if given.score:
         return Likeness(_GIVEN * given.score, f"{given.why}, one has no family name")
     if word in accounts(other):
         return Likeness(_GIVEN * SHORT, "an account named for initial and family name")
-    family = max(_word(word, part) for part in other.words[1:])
+    family = max(_word_likeness(word, part) for part in other.words[1:])
     return Likeness(_FAMILY * family, "the same family name, one has no given name") if family else NONE
 
 
-def _whole_name_likeness(one: WrittenName, other: WrittenName) -> Likeness:
-    given = _given_name_likeness(one.words[0], other.words[0])
+def _whole_name_likeness(name: WrittenName, other: WrittenName) -> Likeness:
+    given = _given_name_likeness(name.words[0], other.words[0])
     if not given.score:
         return NONE
-    family, why = _families(one, other)
+    family, why = _family_likeness(name, other)
     return Likeness(_WHOLE * given.score * family, f"{given.why}, {why}") if family else NONE
 
 
 @functools.lru_cache(1 << 17)
-def _given_name_likeness(one: str, other: str) -> Likeness:
-    if one == other:
+def _given_name_likeness(given: str, other: str) -> Likeness:
+    if given == other:
         return Likeness(SAME, "the same given name")
-    if same(one, other):
-        apart = script(one) != script(other)
-        return (
-            Likeness(OTHER_SCRIPT, "the given name in two scripts")
-            if apart
-            else Likeness(SPELLED, "the given name spelled in two ways")
-        )
-    if len(one) == 1 or len(other) == 1:
-        return Likeness(INITIAL, "an initial") if one[0] == other[0] else NONE
-    full, others = stands_for(one), stands_for(other)
-    if full & others or any(same(a, b) for a in full | {one} for b in others | {other}):
+    if same(given, other):
+        if script(given) != script(other):
+            return Likeness(OTHER_SCRIPT, "the given name in two scripts")
+        return Likeness(SPELLED, "the given name spelled in two ways")
+    if len(given) == 1 or len(other) == 1:
+        return Likeness(INITIAL, "an initial") if given[0] == other[0] else NONE
+    full_names, other_full_names = stands_for(given), stands_for(other)
+    forms = itertools.product(full_names | {given}, other_full_names | {other})
+    if full_names & other_full_names or any(same(a, b) for a, b in forms):
         return Likeness(SHORT, "a short form of the given name")
     return NONE
 
 
-def _families(one: WrittenName, other: WrittenName) -> tuple[float, str]:
-    """How alike the family names are; a middle name may be left out."""
-    mine, theirs = one.words[1:], other.words[1:]
-    whole = _word("".join(mine), "".join(theirs))
+def _family_likeness(name: WrittenName, other: WrittenName) -> tuple[float, str]:
+    """How alike the family names are, and why; a middle name may be left out."""
+    families, others = name.words[1:], other.words[1:]
+    whole = _word_likeness("".join(families), "".join(others))
     if whole:
         return whole, "the same family name" if whole >= SPELLED else "a family name in two forms"
-    if max(_word(mine[-1], theirs[-1]), _word(mine[0], theirs[0])) and min(len(mine), len(theirs)) < max(
-        len(mine), len(theirs)
-    ):
+    if _share_family_name(families, others):
         return OF_SEVERAL, "one of two family names"
-    if any(_word(mine[-1], part) for part in theirs) or any(_word(theirs[-1], part) for part in mine):
-        return OF_SEVERAL, "one of two family names"
-    if any(_word(part, last) for part in one.former for last in theirs) or any(
-        _word(part, last) for part in other.former for last in mine
-    ):
+    if _any_alike(name.former, others) or _any_alike(other.former, families):
         return FORMER, "a family name borne before"
-    if (len(mine[-1]) == 1 and mine[-1] == theirs[-1][0]) or (len(theirs[-1]) == 1 and theirs[-1] == mine[-1][0]):
+    if _is_initial(families[-1], others[-1]) or _is_initial(others[-1], families[-1]):
         return INITIAL, "an initial of the family name"
     return 0.0, ""
 
 
+def _share_family_name(families: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether the last family name of one is among those of the other, or one of them has more after the same first."""
+    if len(families) != len(others) and _word_likeness(families[0], others[0]):
+        return True
+    return _any_alike(families[-1:], others) or _any_alike(others[-1:], families)
+
+
+def _any_alike(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    return any(_word_likeness(word, other) for word in words for other in others)
+
+
+def _is_initial(letter: str, word: str) -> bool:
+    return len(letter) == 1 and letter == word[0]
+
+
 @functools.lru_cache(1 << 17)
-def _word(one: str, other: str) -> float:
-    if one == other:
+def _word_likeness(word: str, other: str) -> float:
+    if word == other:
         return SAME
-    if same(one, other):
-        return OTHER_SCRIPT if script(one) != script(other) else SPELLED
-    return FEMININE if len(one) > 3 < len(other) and masculine(one) & masculine(other) else 0.0
+    if same(word, other):
+        return OTHER_SCRIPT if script(word) != script(other) else SPELLED
+    return FEMININE if len(word) > 3 < len(other) and masculine(word) & masculine(other) else 0.0
 
 
 def masculine(family: str) -> frozenset[str]:
-    """A Slavic family name as a man may bear it: novakova is novak, svobodova svobod or svoboda, ruzicka ruzicky."""
+    """Masculine forms of a Slavic family name: novakova is novak, svobodova svobod or svoboda, ruzicka ruzicky."""
     family = to_latin(family) or family
-    found = {family}
+    forms = {family}
     if family.endswith(("ova", "eva")):
-        found |= {family[:-3], family[:-1], f"{family[:-3]}a"}
+        forms |= {family[:-3], family[:-1], f"{family[:-3]}a"}
     elif family.endswith(("ina", "ska", "cka")):
-        found |= {family[:-1], f"{family[:-1]}y"}
-    return frozenset(found)
+        forms |= {family[:-1], f"{family[:-1]}y"}
+    return frozenset(forms)
 
 
 def _is_handle(word: str, name: WrittenName) -> bool:

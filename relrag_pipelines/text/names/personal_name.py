@@ -16,12 +16,12 @@ from relrag_pipelines.text.names import tables
 _BRACKETS = re.compile(r"\(([^()]*)(?:\)|$)|\[([^\][]*)(?:\]|$)|<[^<>]*>")
 _REMARK = re.compile(r"\s+(?:via|@)\s.*|\s*[|•·].*|\s+[-–—]\s.*", re.IGNORECASE)
 _HYPHENS = re.compile("[-\u2010-\u2015\u05be/]+")
-_MOST_WORDS = 6
+_MAX_WORDS = 6
 """longer ones are no names of people"""
 
 
 class WrittenName(NamedTuple):
-    """What is left of a name as written."""
+    """A written name in its normal form."""
 
     words: tuple[str, ...]
     """given names first, each as `tables.plain`; none where it was no name"""
@@ -35,33 +35,33 @@ class WrittenName(NamedTuple):
 
     @property
     def is_kin(self) -> bool:
-        """It says what somebody is to the owner, and no name: `Mom`, `סבתא`."""
+        """Whether it consists of kin terms: `Mom`, `סבתא`."""
         return bool(self.words) and all(word in tables.kin() for word in self.words)
 
     @property
     def is_organisation(self) -> bool:
-        """It is the name of a company, a club or an office."""
+        """Whether it is the name of a company, a club or an office."""
         return not tables.organisations().isdisjoint(self.words)
 
 
 @functools.lru_cache(1 << 16)
 def parse(text: str) -> WrittenName:
-    """The name in a text that is nothing else; no words where it is too long for one, or holds no letters."""
-    said = "".join(" " if unicodedata.category(char) in _NO_LETTERS else char for char in text.translate(_INVISIBLE))
+    """The name that a text consists of; no words if the text is too long for a name, or has no letters."""
+    name = "".join(" " if unicodedata.category(char) in _NO_LETTERS else char for char in text.translate(_INVISIBLE))
     former: list[str] = []
 
-    def take_former(match: re.Match[str]) -> str:
-        if found := _former().match((match[1] or match[2] or "").strip()):
-            former.extend(_words(found[1]))
+    def take_former(brackets: re.Match[str]) -> str:
+        if match := _former().match((brackets[1] or brackets[2] or "").strip()):
+            former.extend(_words(match[1]))
         return " "
 
-    said = _BRACKETS.sub(take_former, said)
-    said = _REMARK.sub("", said)
-    if found := _former_within().search(said):
-        former.extend(_words(found[1]))
-        said = said[: found.start()]
-    words = _words_in_order(said)
-    if len(words) > _MOST_WORDS or not any(map(str.isalpha, "".join(words))):
+    name = _BRACKETS.sub(take_former, name)
+    name = _REMARK.sub("", name)
+    if match := _former_within().search(name):
+        former.extend(_words(match[1]))
+        name = name[: match.start()]
+    words = _words_in_order(name)
+    if len(words) > _MAX_WORDS or not any(map(str.isalpha, "".join(words))):
         return WrittenName(())
     return WrittenName(tuple(words), tuple(former))
 
@@ -72,9 +72,9 @@ _INVISIBLE = dict.fromkeys(
 )
 
 
-def _words_in_order(said: str) -> list[str]:
-    """The words, given names first: what stands behind a comma is a title, a given name, or says more."""
-    parts = [(len(part.split()), words) for part in said.split(",") if (words := _words(part))]
+def _words_in_order(name: str) -> list[str]:
+    """The words, given names first: a part behind a comma is a title, a given name, or a remark."""
+    parts = [(len(part.split()), words) for part in name.split(",") if (words := _words(part))]
     if not parts:
         return []
     (length, first), given = parts[0], tables.short_forms()
@@ -83,10 +83,10 @@ def _words_in_order(said: str) -> list[str]:
     return first
 
 
-def _words(said: str) -> list[str]:
-    words = [tables.plain(word) for word in _HYPHENS.sub(" ", said).split()]
-    kept = [word for word in words if any(map(str.isalpha, word))]
-    return [word for word in kept if word not in tables.titles()]
+def _words(name: str) -> list[str]:
+    """The plain words of a name that contain letters, without titles."""
+    words = [tables.plain(word) for word in _HYPHENS.sub(" ", name).split()]
+    return [word for word in words if any(map(str.isalpha, word)) and word not in tables.titles()]
 
 
 @functools.cache

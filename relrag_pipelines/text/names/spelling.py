@@ -46,17 +46,17 @@ def script(text: str) -> str:
 
 
 @functools.lru_cache(1 << 17)
-def same(one: str, other: str) -> bool:
+def same(word: str, other: str) -> bool:
     """Whether two words may spell one name."""
-    if one == other:
+    if word == other:
         return True
-    hebrew = [word for word in (one, other) if _HEBREW.search(word)]
+    hebrew = [side for side in (word, other) if _HEBREW.search(side)]
     if len(hebrew) == 2:
-        return _without_mothers(one) == _without_mothers(other)
+        return _without_mothers(word) == _without_mothers(other)
     if hebrew:
-        latin = to_latin(other if hebrew[0] == one else one)
+        latin = to_latin(other if hebrew[0] == word else word)
         return bool(latin) and _pattern(hebrew[0]).fullmatch(latin) is not None
-    return spelling_key(one) == spelling_key(other) != ""
+    return spelling_key(word) == spelling_key(other) != ""
 
 
 @functools.lru_cache(1 << 16)
@@ -67,16 +67,14 @@ def to_latin(word: str) -> str:
 
 @functools.lru_cache(1 << 16)
 def spelling_key(word: str) -> str:
-    """What the common spellings of a name in Latin or Cyrillic letters have in common: `itai` for Itay and Ittai."""
-    found = to_latin(word)
-    for written, sound in _SPELLINGS[:9]:
-        found = found.replace(written, sound)
-    for written, sound in _SPELLINGS[9:]:
-        found = found.replace(written, sound)
-    found = _DOUBLE.sub(r"\1", _SOFT_C.sub("k", found) if "c" in to_latin(word) else found)
-    if len(found) > 3:
-        found = re.sub("(?<=[^aeiou])e$|(?<=[aeiou])h$|(?<=i)[aei](?=[^aeiou]?$)", "", found)
-    return found
+    """A key that common spellings of a name in Latin or Cyrillic letters share: `itai` for Itay and Ittai."""
+    key = to_latin(word)
+    for written, sound in _SPELLINGS:
+        key = key.replace(written, sound)
+    key = _DOUBLE.sub(r"\1", _SOFT_C.sub("k", key) if "c" in to_latin(word) else key)
+    if len(key) > 3:
+        key = re.sub("(?<=[^aeiou])e$|(?<=[aeiou])h$|(?<=i)[aei](?=[^aeiou]?$)", "", key)
+    return key
 
 
 def _without_mothers(word: str) -> str:
@@ -104,7 +102,7 @@ _FINAL = {"ב": "(?:bb?|v|w|ff?)", "ו": "(?:vv?|w|ff?|o|u|ou|ov)", "ה": "[aeo]
 
 @functools.lru_cache(1 << 16)
 def skeletons(word: str) -> frozenset[str]:
-    """Keys of which two words share at least one if they may spell one name: consonants, however they are written."""
+    """Keys of a word's consonants; two words that may spell one name share at least one key."""
     if _HEBREW.search(word):
         options = [_HEBREW_KEYS.get(char, ("",)) for char in word]
     else:
@@ -112,13 +110,13 @@ def skeletons(word: str) -> frozenset[str]:
         options = [_LATIN_KEYS.get(part, ("",)) for part in _LATIN_PARTS.findall(latin)]
     keys = {""}
     for option in options:
-        keys = {key + one for key in keys for one in option}
-        if len(keys) > _MOST_KEYS:
+        keys = {key + consonant for key in keys for consonant in option}
+        if len(keys) > _MAX_KEYS:
             break
     return frozenset({_DOUBLE.sub(r"\1", key) for key in keys})
 
 
-_MOST_KEYS = 64
+_MAX_KEYS = 64
 _LATIN_PARTS = re.compile("tsch|sch|tch|ch|kh|sh|ph|th|ts|tz|cz|zh|dj|ck|[a-z]")
 _LATIN_KEYS = {
     **dict.fromkeys(("f", "ph", "p"), ("P",)), **dict.fromkeys(("v", "w"), ("", "B", "P")), "b": ("B",),

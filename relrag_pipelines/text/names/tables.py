@@ -18,12 +18,12 @@ def short_forms() -> Mapping[str, frozenset[str]]:
 
     A name of several languages is one word with the forms of all of them; each full name stands for itself.
     """
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    full_names: defaultdict[str, set[str]] = defaultdict(set)
     for table in _tables():
         for name, forms in table.get("given", {}).items():
             for form in (name, *forms.split()):
-                found[plain(form)].add(plain(name))
-    return MappingProxyType({form: frozenset(names) for form, names in found.items()})
+                full_names[plain(form)].add(plain(name))
+    return MappingProxyType({form: frozenset(names) for form, names in full_names.items()})
 
 
 @functools.cache
@@ -34,20 +34,20 @@ def given_names() -> frozenset[str]:
 
 @functools.cache
 def genders() -> Mapping[str, frozenset[str]]:
-    """A given name, folded -> f and m, whoever bears it; without those of which nothing tells."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    """Folded given name -> the genders, f and m, of its bearers; names of unknown gender are left out."""
+    by_name: defaultdict[str, set[str]] = defaultdict(set)
     for code in languages.codes("names"):
         table = languages.table(code, "names")
         for sex, name in (("f", "women"), ("m", "men")):
             for word in _words(table, name):
-                found[plain(word)].add(sex)
+                by_name[plain(word)].add(sex)
         for name, sex in _genders_by_form(code, table):
-            found[name].add(sex)
-    return MappingProxyType({name: frozenset(some) for name, some in found.items()})
+            by_name[name].add(sex)
+    return MappingProxyType({name: frozenset(sexes) for name, sexes in by_name.items()})
 
 
 def _genders_by_form(code: str, table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The given names of a language that are not listed as those of women or men, and what their form says."""
+    """Yields (name, gender by its form) for the given names that are not listed as names of women or men."""
     listed = {plain(word) for name in ("women", "men") for word in _words(table, name)}
     names = {plain(word) for word in (*table.get("given", {}), *_words(table, "further"))} - listed
     for name in sorted(names):
@@ -59,31 +59,31 @@ def _genders_by_form(code: str, table: Mapping[str, Any]) -> Iterator[tuple[str,
 def spellings(language: str) -> frozenset[str]:
     """The given names and short forms of a language as they are written."""
     return frozenset(
-        one for name, forms in languages.table(language, "names")["given"].items() for one in (name, *forms.split())
+        form for name, forms in languages.table(language, "names")["given"].items() for form in (name, *forms.split())
     )
 
 
 @functools.cache
 def titles() -> frozenset[str]:
-    """What stands before or behind a name and is no part of it, folded."""
+    """Titles before or behind names, folded."""
     return _plain_words("titles")
 
 
 @functools.cache
 def before_family_names() -> frozenset[str]:
-    """What stands before a family name alone, in any case, folded."""
+    """Words before a family name alone, in any case, folded."""
     return _plain_words("before") | titles()
 
 
 @functools.cache
 def kin() -> frozenset[str]:
-    """What stands in an address book for a person and is no name: `mom`, `אמא`, `home`; folded."""
+    """Words that address books have instead of names: `mom`, `אמא`, `home`; folded."""
     return _plain_words("kin")
 
 
 @functools.cache
 def organisations() -> frozenset[str]:
-    """Words that make a name that of a company, a club or an office; folded."""
+    """Words of names of companies, clubs and offices; folded."""
     return _plain_words("organisations")
 
 
@@ -95,12 +95,12 @@ def common() -> frozenset[str]:
 
 @functools.cache
 def former() -> tuple[str, ...]:
-    """What stands before a name that somebody had: `née`, `roz.`, `לבית`."""
+    """Words before a former name: `née`, `roz.`, `לבית`."""
     return tuple(word for table in _tables() for word in table.get("former", ()))
 
 
 def plain(word: str) -> str:
-    """A word of a name without what does not tell it from another: case, accents, points, marks within."""
+    """A word of a name as names are compared: without case, accents, points and marks."""
     return fold(word).translate(_MARKS)
 
 

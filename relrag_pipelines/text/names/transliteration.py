@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.spelling import same, script, skeletons, to_latin
 
-_MOST = 128
-"""spellings of one name; of a longer one none are made"""
-_FEW = 2
-"""names of a list that sound like one and of which all may be it"""
+_MAX_SPELLINGS = 128
+"""spellings of one name; a longer name gets none"""
+_MAX_LISTED = 2
+"""names of the lists that sound alike; of more, most are other names"""
 _SOUNDS = {
     "sch": "ש", "tch": "צ", "sh": "ש", "ch": "חכצ", "kh": "חכ", "ck": "ק", "ph": "פ", "th": "ת", "tz": "צ", "ts": "צ",
     "ou": "ו", "oo": "ו", "ee": "י", "ie": "י", "ei": "י", "ey": "י", "b": "ב", "c": "קצ", "d": "ד", "f": "פ",
@@ -33,48 +33,54 @@ _FINAL = str.maketrans("כמנפצ", "ךםןףץ")
 def to_hebrew(word: str) -> frozenset[str]:
     """The likely Hebrew spellings of a name in Latin letters; none of a long one, which has too many."""
     latin = to_latin(word.lower()).replace("x", "ks")
-    parts = [one[1] or one[0] for one in _PARTS.finditer(latin)]
+    parts = [match[1] or match[0] for match in _PARTS.finditer(latin)]
     ends = {0: _AT_BEGIN, len(parts) - 1: _AT_END}
     options = [
-        _letters(part, ends.get(place, _WITHIN), behind_vowel=parts[max(0, place - 1)][-1] in _VOWELS)
-        for place, part in enumerate(parts)
+        _letters(part, ends.get(position, _WITHIN), behind_vowel=parts[max(0, position - 1)][-1] in _VOWELS)
+        for position, part in enumerate(parts)
     ]
-    made = list(itertools.islice(itertools.product(*options), _MOST + 1))
-    if not parts or len(made) > _MOST:
+    combinations = list(itertools.islice(itertools.product(*options), _MAX_SPELLINGS + 1))
+    if not parts or len(combinations) > _MAX_SPELLINGS:
         return frozenset()
-    written = ("".join(one) for one in made)
-    ended = (one[:-1] + one[-1].translate(_FINAL) for one in written if len(one) > 1)
-    return frozenset(one for one in ended if same(one, latin))
+    spellings = map("".join, combinations)
+    with_finals = (spelling[:-1] + spelling[-1].translate(_FINAL) for spelling in spellings if len(spelling) > 1)
+    return frozenset(spelling for spelling in with_finals if same(spelling, latin))
 
 
 def _letters(part: str, vowels: Mapping[str, tuple[str, ...]], *, behind_vowel: bool) -> tuple[str, ...]:
-    """What stands for a sound at its place in a word."""
-    written = vowels.get(part) or _WITHIN.get(part) or tuple(_SOUNDS.get(part, ""))
+    """The letters for a sound at a position in a word."""
+    letters = vowels.get(part) or _WITHIN.get(part) or tuple(_SOUNDS.get(part, ""))
     if behind_vowel and vowels is _AT_END and part in _BEHIND_VOWEL:
-        return (*written, *(f"ע{one}" for one in written))
-    return _BEHIND_VOWEL.get(part, written) if behind_vowel and vowels is _WITHIN else written
+        return (*letters, *(f"ע{letter}" for letter in letters))
+    return _BEHIND_VOWEL.get(part, letters) if behind_vowel and vowels is _WITHIN else letters
 
 
 def other_scripts(word: str) -> frozenset[str]:
-    """How a given name is written in other scripts, as `tables.plain` makes it: as lists have it, else as it sounds."""
+    """The spellings of a given name in other scripts, made plain by `tables.plain`: from the lists, else by sound."""
     name = tables.plain(word)
-    made = to_hebrew(name) if script(name) == "latin" else frozenset[str]()
-    alike = {one for key in skeletons(name) for one in _by_skeleton().get(key, ()) if same(one, name)}
-    listed = {one for one in alike if script(one) != script(name)}
+    by_sound = to_hebrew(name) if script(name) == "latin" else frozenset[str]()
+    listed = _listed_in_other_scripts(name)
     if script(name) == "hebrew":
-        return frozenset({one for one in listed if script(one) != "latin" or name in to_hebrew(one)} or _few(listed))
-    return frozenset(listed & made or _few(listed) | (made - tables.common()))
+        confirmed = {other for other in listed if script(other) != "latin" or name in to_hebrew(other)}
+        return frozenset(confirmed or _few(listed))
+    return frozenset(listed & by_sound or _few(listed) | (by_sound - tables.common()))
+
+
+def _listed_in_other_scripts(name: str) -> set[str]:
+    """Names of the lists that may be the same name in another script."""
+    similar = (other for key in skeletons(name) for other in _by_skeleton().get(key, ()))
+    return {other for other in similar if same(other, name) and script(other) != script(name)}
 
 
 def _few(names: set[str]) -> set[str]:
-    """Names that sound alike, unless they are many: then most of them are other names."""
-    return names if len(names) <= _FEW else set()
+    """The names, or none if there are many: then most of them are other names."""
+    return names if len(names) <= _MAX_LISTED else set()
 
 
 @functools.cache
 def _by_skeleton() -> Mapping[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    by_skeleton: dict[str, set[str]] = {}
     for name in tables.given_names():
         for key in skeletons(name):
-            found.setdefault(key, set()).add(name)
-    return {key: frozenset(some) for key, some in found.items()}
+            by_skeleton.setdefault(key, set()).add(name)
+    return {key: frozenset(names) for key, names in by_skeleton.items()}

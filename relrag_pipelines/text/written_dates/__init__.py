@@ -1,7 +1,7 @@
-"""The date that a text states of itself: in its head or at its foot, or in a title; a file of words a language.
+"""Finds the date that a text states as its own: in its head or at its foot, or in a title; a file of words a language.
 
 Months come from the CLDR (month_names.py). Words before a date that is of something else count in the language of the
-month only: `a` is `and` in Czech, and stands before a date in Spanish.
+month only: `a` is `and` in Czech, and introduces a date in Spanish.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _HEAD_LINES = 15
 _FOOT_LINES = 12
 """and those at its end, where a contract says when it was signed"""
 _CELLS = re.compile(r"\t|[ \xa0]{2,}|\|")
-"""what separates things that stand beside one another"""
-_LONGEST = 200
-"""characters of a line that is looked at"""
+"""separators of the cells of a line"""
+_MAX_LINE_CHARS = 200
+"""longer lines are skipped"""
 _YEAR_ANYWHERE = re.compile("[12١٢۱۲１２][09٠٩۰۹０９]\\d\\d|[一二][九〇零○][〇零○一二三四五六七八九]{2}年")
 _AROUND = 24
 """characters on either side of a line end in which a date is looked for"""
@@ -54,26 +54,31 @@ def stated_date(text: str) -> date | None:
     """
     lines = [line for line in text.splitlines() if line.strip(" \t*_#|-")]
     ends, alone = {*range(_HEAD_LINES), *range(len(lines) - _FOOT_LINES, len(lines))}, set[date]()
-    for place, line in enumerate(lines):
-        if len(line) > _LONGEST or not _YEAR_ANYWHERE.search(line):
-            continue
-        for cell in _CELLS.split(_bare(line)):
-            found = next(_dates(cell), None)
-            if found is None or _of_another(found.languages).search(cell[: found.start]):
-                continue
-            if place in ends and _label().fullmatch(cell[: found.start]):
-                return found.day
-            if _stands_alone(cell, found):
-                alone.add(found.day if place in ends else date.max)
+    for number, line in enumerate(lines):
+        for cell, written in _own_dates(line):
+            if number in ends and _label().fullmatch(cell[: written.start]):
+                return written.day
+            if _is_alone(cell, written):
+                alone.add(written.day if number in ends else date.max)
     return alone.pop() if len(alone) == 1 and date.max not in alone else None
 
 
+def _own_dates(line: str) -> Iterator[tuple[str, _Date]]:
+    """The first date of each cell of a line, unless it is the date of something else, each with its cell."""
+    if len(line) > _MAX_LINE_CHARS or not _YEAR_ANYWHERE.search(line):
+        return
+    for cell in _CELLS.split(_bare(line)):
+        written = next(_dates(cell), None)
+        if written is not None and not _other_date_pattern(written.languages).search(cell[: written.start]):
+            yield cell, written
+
+
 def join_dates(text: str) -> str:
-    """The text with a space in place of a line end that stands within a date: `12.` and `ledna 2025` on the next line.
+    """The text with a space for each line end within a date: `12.` and `ledna 2025` on the next line.
 
     Where a text was wrapped at a width, a reader would take the two for two things.
     """
-    return _LINE_END.sub(lambda found: " " if _is_within_date(text, found) else found[0], text)
+    return _LINE_END.sub(lambda line_end: " " if _is_within_date(text, line_end) else line_end[0], text)
 
 
 def _is_within_date(text: str, line_end: re.Match[str]) -> bool:
@@ -82,7 +87,7 @@ def _is_within_date(text: str, line_end: re.Match[str]) -> bool:
         return False
     begun = _bare(before)
     joined = f"{begun} {_bare(behind)}"
-    return any(one.start() < len(begun) < one.end() - 1 for one in _broken_date().finditer(joined))
+    return any(match.start() < len(begun) < match.end() - 1 for match in _broken_date().finditer(joined))
 
 
 @functools.cache
@@ -108,23 +113,23 @@ def title_date(title: str) -> date | None:
     dates = list(_dates(plain))
     if len(dates) != 1:
         return None
-    (found,) = dates
-    before, behind = plain[: found.start], plain[found.end :]
+    (written,) = dates
+    before, behind = plain[: written.start], plain[written.end :]
     if re.search(r"\w", before) and re.search(r"\w", behind):
         return None
-    return None if _of_another(found.languages).search(before) else found.day
+    return None if _other_date_pattern(written.languages).search(before) else written.day
 
 
 def whole_date(text: str) -> date | None:
     """The day of a text that is nothing but a date; None where it is anything else."""
     plain = _bare(text).strip(" .,")
-    found = next(_dates(plain), None)
-    return found.day if found and not re.search(r"\w", plain[: found.start] + plain[found.end :]) else None
+    written = next(_dates(plain), None)
+    return written.day if written and not re.search(r"\w", plain[: written.start] + plain[written.end :]) else None
 
 
 def title_year(*titles: str) -> int | None:
     """The only year that these name, by itself: `price list 2025`."""
-    years = {found for title in titles for found in _YEAR.findall(_bare(title.replace("_", " ")))}
+    years = {year for title in titles for year in _YEAR.findall(_bare(title.replace("_", " ")))}
     return int(years.pop()) if len(years) == 1 else None
 
 
@@ -141,12 +146,12 @@ class _Date:
 
 def _dates(text: str) -> Iterator[_Date]:
     """The dates of a bare text, in order."""
-    place = 0
-    while match := _date().search(text, place):
-        found = _read(match)
-        place = found.end if found else match.start() + 1
-        if found:
-            yield found
+    position = 0
+    while match := _date().search(text, position):
+        written = _read(match)
+        position = written.end if written else match.start() + 1
+        if written:
+            yield written
 
 
 def _read(match: re.Match[str]) -> _Date | None:
@@ -168,11 +173,11 @@ def _month(written: str) -> tuple[int, frozenset[str]]:
     return months.get(written) or months.get(bare) or (0, frozenset())
 
 
-def _stands_alone(cell: str, found: _Date) -> bool:
-    """Whether nothing but a place stands beside a date."""
-    return (
-        not re.search(r"\w", cell[found.end :]) and _place(found.languages).fullmatch(cell[: found.start]) is not None
-    )
+def _is_alone(cell: str, written: _Date) -> bool:
+    """Whether a cell contains nothing but a date and a place."""
+    if re.search(r"\w", cell[written.end :]):
+        return False
+    return _place(written.languages).fullmatch(cell[: written.start]) is not None
 
 
 def _bare(text: str) -> str:
@@ -201,7 +206,11 @@ def _months() -> dict[str, tuple[int, frozenset[str]]]:
             bare = without_accents(name)
             numbers.setdefault(bare, set()).add(number)
             languages.setdefault(bare, set()).add(language)
-    return {name: (min(found), frozenset(languages[name])) for name, found in numbers.items() if len(found) == 1}
+    return {
+        name: (min(month_numbers), frozenset(languages[name]))
+        for name, month_numbers in numbers.items()
+        if len(month_numbers) == 1
+    }
 
 
 @functools.cache
@@ -236,31 +245,31 @@ def _date() -> re.Pattern[str]:
 
 @functools.cache
 def _label() -> re.Pattern[str]:
-    """What says of a date behind it that it is that of the text: `Date: `."""
+    """A label before the date of a text: `Date: `."""
     return re.compile(rf"{_MARKS}(?:{_words('labels', LANGUAGES)}){_MARKS}:{_MARKS}(?:[^\W\d_]+[,.]? )?", re.IGNORECASE)
 
 
 @functools.cache
 def _place(languages: frozenset[str]) -> re.Pattern[str]:
-    """What stands between the beginning of a line and the date of a text: nothing, or a place and a weekday."""
+    """The text before the date of a text in its line: nothing, or a place and a weekday."""
     at, on = _words("at", languages), _words("on", languages)
     either = "|".join((on, _words("after_comma", languages)))
     weekdays = {without_accents(name) for language in languages for name in weekday_names(language)}
     weekday = rf"(?:(?:{'|'.join(sorted(map(re.escape, weekdays)))})[,.]? )?"
-    place = rf"(?:(?:(?:{at}) {_PLACE},?|{_PLACE},|{_PLACE}(?= (?:{on}) )) )?"
-    return re.compile(rf"{_MARKS}{place}{weekday}(?:(?:{either}) )?{weekday}[«\"„“']?", re.IGNORECASE)
+    prefix = rf"(?:(?:(?:{at}) {_PLACE},?|{_PLACE},|{_PLACE}(?= (?:{on}) )) )?"
+    return re.compile(rf"{_MARKS}{prefix}{weekday}(?:(?:{either}) )?{weekday}[«\"„“']?", re.IGNORECASE)
 
 
 @functools.cache
-def _of_another(languages: frozenset[str]) -> re.Pattern[str]:
-    """What makes a date behind it that of something else, or the end of a range."""
+def _other_date_pattern(languages: frozenset[str]) -> re.Pattern[str]:
+    """Words before a date of something else, or before the end of a range."""
     return re.compile(rf"(?:(?<!\w)(?:{_words('other', languages)})[\s.,:]*|\d\.?\s*[-–]\s*)$", re.IGNORECASE)
 
 
 def _words(key: str, languages: Iterable[str]) -> str:
-    """The alternatives of some languages; where there are none, what matches nothing."""
-    found = [word for language in sorted(languages) for word in _table(language).get(key, ())]
-    return "|".join(dict.fromkeys(found)) or "(?!)"
+    """The alternatives of some languages as a pattern; without any, a pattern that matches nothing."""
+    words = [word for language in sorted(languages) for word in _table(language).get(key, ())]
+    return "|".join(dict.fromkeys(words)) or "(?!)"
 
 
 @functools.cache

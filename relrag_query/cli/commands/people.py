@@ -151,7 +151,7 @@ def relate(
     """States, changes or removes a relationship; returns the exit code."""
     fields: dict[str, Any] = {"description": description, "attitude": attitude, "proximity": proximity}
     with Archive.open(config) as archive, archive.people() as people:
-        pair = [people.one(name), people.one(other)]
+        pair = [people.find_one(name), people.find_one(other)]
         exists = statements.is_known(people, pair[0], pair[1], type_)
     if exists or remove:
         receipt = statements.update_relationship(name, other, type_, **fields, deleted=remove, config=config, wait=wait)

@@ -1,4 +1,4 @@
-"""What people say in each language, read from `questions.toml` of its folder.
+"""The phrases of questions in each language, read from `questions.toml` of its folder.
 
 A phrase is a regular expression for whole words, whatever their case. It may be written with accents or without: it is
 searched in text that `bare` has been applied to. A space stands for any white space, `{name}` for what the file calls
@@ -124,9 +124,9 @@ def _read(code: str) -> dict[str, Any]:
         table = languages.table(code, "questions")
     except LanguageError as error:
         raise PhraseError(str(error)) from None
-    known = _TABLES.keys() | _OTHER_TABLES
-    if unknown := sorted(table.keys() - known):
-        raise PhraseError(f"{_file(code)}: {unknown[0]} is unknown; known are {', '.join(sorted(known))}")
+    names = _TABLES.keys() | _OTHER_TABLES
+    if unknown := sorted(table.keys() - names):
+        raise PhraseError(f"{_file(code)}: {unknown[0]} is unknown; known are {', '.join(sorted(names))}")
     return table
 
 
@@ -137,30 +137,30 @@ def _file(code: str) -> str:
 def _fill(table: Mapping[str, Any], parts: Mapping[str, str], code: str) -> dict[str, list[str]]:
     """The phrases of a table with the parts that they name."""
 
-    def part(found: re.Match[str]) -> str:
-        if found[1] not in parts:
+    def part(match: re.Match[str]) -> str:
+        if match[1] not in parts:
             raise PhraseError(
-                f"{_file(code)}: {{{found[1]}}} is not among its parts; these are {', '.join(sorted(parts))}"
+                f"{_file(code)}: {{{match[1]}}} is not among its parts; these are {', '.join(sorted(parts))}"
             )
-        return parts[found[1]]
+        return parts[match[1]]
 
-    if wrong := [name for name, said in table.items() if not isinstance(said, list)]:
+    if wrong := [name for name, phrases in table.items() if not isinstance(phrases, list)]:
         raise PhraseError(f"{_file(code)}: {wrong[0]} is not a list; write [ and ] around its phrases")
-    return {name: [re.sub(r"\{([a-z_]+)\}", part, phrase) for phrase in said] for name, said in table.items()}
+    return {name: [re.sub(r"\{([a-z_]+)\}", part, phrase) for phrase in phrases] for name, phrases in table.items()}
 
 
 def _table(kind: Callable[..., _Table], name: str, tables: Mapping[str, dict[str, Any]]) -> _Table:
-    """What all languages say for each entry of a table; an entry may be missing in any of them."""
+    """A table of phrases with those of all languages; an entry may be missing in any of them."""
     fields = get_type_hints(kind)
     for code, table in tables.items():
         if unknown := sorted(table[name].keys() - {field.rstrip("_") for field in fields}):
             raise PhraseError(f"{_file(code)}: {name}.{unknown[0]} is unknown; known are {', '.join(fields)}")
-    said = {
+    phrases_by_field = {
         field: [phrase for table in tables.values() for phrase in table[name].get(field.rstrip("_"), ())]
         for field in fields
     }
     try:
-        return kind(**{field: _READERS[fields[field]](phrases) for field, phrases in said.items()})
+        return kind(**{field: _READERS[fields[field]](phrases) for field, phrases in phrases_by_field.items()})
     except re.error as error:
         raise PhraseError(f"a phrase of {name} in {', '.join(tables)}: {error}: {error.pattern!s}") from None
 
@@ -170,7 +170,7 @@ def _expression(phrases: Iterable[str]) -> str:
 
 
 def whole_words(phrases: Iterable[str]) -> Pattern:
-    """A pattern for any of these phrases in bare text; nothing matches where there is none."""
+    """A pattern for any of these phrases in bare text; without phrases it matches nothing."""
     return re.compile(rf"(?<!\w)(?:{_expression(phrases) or '(?!)'})(?!\w)", re.IGNORECASE)
 
 
@@ -184,19 +184,19 @@ _READERS: Mapping[Any, Callable[[list[str]], Any]] = {
 
 
 def _names(tables: Mapping[str, dict[str, Any]]) -> TimeNames:
-    found = TimeNames({}, {}, {}, {}, {})
+    merged = TimeNames({}, {}, {}, {}, {})
     for code, table in reversed(list(tables.items())):  # of two languages that differ, the first counts
         names = _checked_names(code, table.get("names", {}))
         months = names.get("months") or full_month_names(code)
         weekdays = names.get("weekdays") or full_weekday_names(code)
-        found = TimeNames(
-            {**found.months, **_by_name(enumerate(months, 1))},
-            {**found.weekdays, **_by_name(enumerate(weekdays))},
-            {**found.units, **_by_name(names.get("units", {}).items())},
-            {**found.pairs, **_bare_keys(names.get("pairs", {}))},
-            {**found.counts, **_bare_keys(names.get("counts", {}))},
+        merged = TimeNames(
+            {**merged.months, **_by_name(enumerate(months, 1))},
+            {**merged.weekdays, **_by_name(enumerate(weekdays))},
+            {**merged.units, **_by_name(names.get("units", {}).items())},
+            {**merged.pairs, **_bare_keys(names.get("pairs", {}))},
+            {**merged.counts, **_bare_keys(names.get("counts", {}))},
         )
-    return found
+    return merged
 
 
 def _checked_names(code: str, names: dict[str, Any]) -> dict[str, Any]:
@@ -209,7 +209,7 @@ def _checked_names(code: str, names: dict[str, Any]) -> dict[str, Any]:
 
 
 def _by_name(names: Iterable[tuple[_Meaning, Iterable[str]]]) -> dict[str, _Meaning]:
-    return {bare(name).lower(): meaning for meaning, some in names for name in some}
+    return {bare(name).lower(): meaning for meaning, synonyms in names for name in synonyms}
 
 
 def _bare_keys(meanings: Mapping[str, _Meaning]) -> dict[str, _Meaning]:
@@ -230,9 +230,11 @@ def _times(tables: Mapping[str, dict[str, Any]]) -> Iterator[TimePhrase]:
     plain: dict[tuple[str, int], list[str]] = {}
     for table in tables.values():
         first_weekday = table.get("first_weekday", 0)
-        for rule, phrase in ((rule, phrase) for rule, said in table["time"].items() for phrase in said):
+        for rule, phrase in ((rule, phrase) for rule, phrases in table["time"].items() for phrase in phrases):
             if "(?P<" in phrase:
                 yield TimePhrase(rule, _expression([phrase]), first_weekday)
             else:
                 plain.setdefault((rule, first_weekday), []).append(phrase)
-    yield from (TimePhrase(rule, _expression(said), first_weekday) for (rule, first_weekday), said in plain.items())
+    yield from (
+        TimePhrase(rule, _expression(phrases), first_weekday) for (rule, first_weekday), phrases in plain.items()
+    )

@@ -1,4 +1,4 @@
-"""What phrases there are: the entries of each table of a language's file, and what they are for."""
+"""The tables of phrases in a language's file: their entries and uses."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ BareWords = NewType("BareWords", frozenset[str])
 
 @dataclass(frozen=True)
 class IntentPhrases:
-    """What a question asks for."""
+    """Phrases for the intents of questions."""
 
     person_facts: Pattern
     person_history: Pattern
     family: Pattern
     kin: Pattern
-    """a relative, which asks for a family only beside somebody's name or a word of `possessive`"""
+    """a kin term; it asks for a family only together with a name or a word of `possessive`"""
     possessive: Pattern
     thread: Pattern
     attachment: Pattern
     also: Pattern
-    """with a channel beside it: across channels"""
+    """together with a channel: across channels"""
     second_question: Pattern
     """where a second question begins"""
     value: Pattern
@@ -47,18 +47,18 @@ class IntentPhrases:
 
 @dataclass(frozen=True)
 class PeoplePhrases:
-    """What a question asks of people."""
+    """Phrases of questions about people."""
 
     who: Pattern
     """asks who somebody is, or who does"""
     my: Alternatives
-    """before a word for a relative: of the owner"""
+    """before a kin term: a relative of the archive's owner"""
     my_behind: Alternatives
     """the same behind it"""
     of: Alternatives
-    """between a word for a relative and whose it is"""
+    """between a kin term and its owner"""
     have: Alternatives
-    """between whose it is and a word for a relative"""
+    """between the owner and a kin term"""
     age: Pattern
     birthday: Pattern
     lives_in: Pattern
@@ -67,19 +67,19 @@ class PeoplePhrases:
     phone: Pattern
     email: Pattern
     introduction: Pattern
-    """asks who brought somebody and the owner together"""
+    """asks for the person who introduced somebody to the owner"""
     others_introduction: Pattern
-    """asks who brought two others together"""
+    """asks for the person who introduced two others"""
     somebody: Pattern
-    """is said of a person without a name, behind what he does: `the spice guy`"""
+    """a word for a person without a name, behind a trade: `the spice guy`"""
     said: Pattern
     """asks who said, wrote or told something"""
     reached: Pattern
     """asks whose a number or an address is"""
     owner: Pattern
-    """asks of whom somebody is the relative"""
+    """asks for the person whose relative somebody is"""
     fillers: BareWords
-    """say of whom is asked about nothing"""
+    """words without a meaning for the people in question"""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class TermPhrases:
 
 @dataclass(frozen=True)
 class TextPhrases:
-    """What stands in passages."""
+    """Phrases in passages."""
 
     interrogative: Pattern
     """asks for something, not for a yes"""
@@ -160,18 +160,18 @@ class TextPhrases:
     moves: Pattern
     """says, of what replaces something, that this is a day or an hour"""
     anew: Pattern
-    """says beside a value that it holds from now on"""
+    """next to a value: it is valid from now on"""
     takes_back: Pattern
-    """stands before a value that holds no more"""
+    """before a value that is no longer valid"""
     agrees: Pattern
     """says that what was negotiated is agreed"""
     promotes: Pattern
-    """stands in advertisements and other mail to many"""
+    """in advertisements and other bulk mail"""
 
 
 @dataclass(frozen=True)
 class AskedPhrases:
-    """What sort of answer a question asks for, as far as it says so."""
+    """Phrases for the sort of answer that a question asks for."""
 
     when: Pattern
     price: Pattern
@@ -190,7 +190,7 @@ class AskedPhrases:
 
 @dataclass(frozen=True)
 class AnsweredPhrases:
-    """What stands in an answer of that sort."""
+    """Phrases in answers of that sort."""
 
     reason: Pattern
     verdict: Pattern
@@ -226,7 +226,7 @@ class DatePhrases:
     before_month: Alternatives
     """makes a word such as `may` a month"""
     rather_name: Alternatives
-    """a month, with what stands before it, that is rather somebody's name"""
+    """a month with words before it that make it a person's name"""
     prefix: Alternatives
     """letters written together with a month or a day"""
     month_prefix: Alternatives
@@ -262,14 +262,14 @@ class TimePhrase:
 
 @dataclass(frozen=True, eq=False)
 class Phrases:
-    """What is said in all languages."""
+    """The phrases of all languages."""
 
     intent: IntentPhrases
     people: PeoplePhrases
     channel: ChannelPhrases
     """names a channel anywhere"""
     said_in: ChannelPhrases
-    """says that the answer stands in that channel"""
+    """names the channel that contains the answer"""
     listed: ListedPhrases
     listing: ListingPhrases
     term: TermPhrases

@@ -160,7 +160,7 @@ def test_no_country_has_shorter_numbers() -> None:
         )
 
     every = (PhoneMetadata.metadata_for_region(name) for name in phonenumbers.SUPPORTED_REGIONS)
-    assert min(len(str(one.country_code)) + shortest(one) for one in every) == library.FEWEST_WITH_PLUS
+    assert min(len(str(one.country_code)) + shortest(one) for one in every) == library.MIN_DIGITS_WITH_PLUS
 
 
 @pytest.mark.parametrize("region", list(library.REGIONS))
