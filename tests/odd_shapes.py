@@ -44,6 +44,13 @@ def _files(**files: str | bytes) -> Callable[[Path], object]:
     return make
 
 
+def _scan(number: int, content: str) -> str:
+    """The manifest of an export of Paperless with one document, whose file is missing."""
+    fields = {"title": "", "content": content, "created": "2024-02-05", "tags": [7], "correspondent": 9}
+    scan = {"model": "documents.document", "pk": number, "fields": fields, "__exported_file_name__": "../scan.pdf"}
+    return json.dumps([scan])
+
+
 def _notes(*notes: dict[str, object]) -> Callable[[Path], object]:
     lines = "".join(json.dumps(note) + "\n" for note in notes)
     return lambda folder: (folder / "notes.jsonl").write_text(lines)
@@ -126,6 +133,9 @@ SHAPES: dict[str, Shape] = {
     "document_of_a_csv_head": Shape("document", _files(list_dot_csv="name,price\n")),
     "document_that_is_no_pdf": Shape("document", _files(scan_dot_pdf=b"%PDF-1.4\nnothing")),
     "document_empty_beside_another": Shape("document", _files(a_dot_md="", b_dot_md="# Lease\n\nNo heating.\n")),
+    "paperless_without_a_document": Shape("paperless", _files(manifest_dot_json="[]")),
+    "paperless_without_text": Shape("paperless", _files(manifest_dot_json=_scan(1, ""))),
+    "paperless_without_its_file": Shape("paperless", _files(manifest_dot_json=_scan(2, "The key is at the cabin."))),
     "folder_without_a_file": Shape("document", _files()),
     "contact_of_a_name": Shape("contacts", _files(a_dot_vcf="BEGIN:VCARD\nVERSION:3.0\nFN:Dana Levi\nEND:VCARD\n")),
     "contact_of_a_number": Shape(

@@ -15,6 +15,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from bench.pii_sentences import VALUES
@@ -44,6 +45,7 @@ SOURCES = {
     "papers": ("document", "papers"),
     "notes": ("jsonl", "notes"),
     "letters": ("gmail", "letters"),
+    "scans": ("paperless", "scans"),
     "cards": ("contacts", "cards"),
     "meetings": ("meeting", "meetings"),
     "history": ("git", "repository"),
@@ -203,6 +205,31 @@ def _papers(place: Path, share: Sequence[tuple[str, str]]) -> None:
         )
 
 
+def _scans(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    """An export of Paperless with the values in texts, titles, names, fields and notes, by turns."""
+    rows: list[dict[str, Any]] = [
+        {"model": "documents.customfield", "pk": 1, "fields": {"name": "Remark", "data_type": "string"}}
+    ]
+    for number, (value, said) in enumerate(share, start=1):
+        where = number % 6
+        rows.append(
+            {"model": "documents.correspondent", "pk": number, "fields": {"name": said if where == 1 else "Ota"}}
+        )
+        rows.append({"model": "documents.tag", "pk": number, "fields": {"name": said if where == 2 else "home"}})
+        fields = {
+            "title": said if where == 3 else f"scan {number}", "content": said if where == 0 else f"scan {number}",
+            "created": f"2024-0{number % 3 + 1}-10", "original_filename": f"{value}.txt", "checksum": f"{number:032x}",
+            "correspondent": number, "tags": [number], "mime_type": "text/plain",
+        }  # fmt: skip
+        rows.append({"model": "documents.document", "pk": number, "fields": fields})
+        if where == 4:
+            rows.append({"model": "documents.note", "pk": number, "fields": {"note": said, "document": number}})
+        if where == 5:
+            held = {"field": 1, "document": number, "value_text": said}
+            rows.append({"model": "documents.customfieldinstance", "pk": number, "fields": held})
+    (place / "manifest.json").write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+
+
 def _letters(place: Path, share: Sequence[tuple[str, str]]) -> None:
     for number, (value, said) in enumerate(share):
         where = number % 5
@@ -319,6 +346,7 @@ WRITERS: dict[str, Callable[[Path, Sequence[tuple[str, str]]], None]] = {
     "papers": _papers,
     "notes": _notes,
     "letters": _letters,
+    "scans": _scans,
     "cards": _cards,
     "meetings": _meetings,
     "history": _commits,

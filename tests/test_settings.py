@@ -147,7 +147,7 @@ WRONG = [
         '[sources]\nname = "chat"\n',
         "sources is one table; write [[sources]] with two brackets on either side",
     ),
-    ('[[sources]]\nname = "a"\nkind = "whatsapp"\n', "sources[0].path is missing"),
+    ('[[sources]]\nname = "a"\nkind = "whatsapp"\n', "sources[0] has no path; name the file or folder that it reads"),
     (
         CHAT.replace("whatsapp", "whatsap"),
         'sources[0].kind is "whatsap"; known kinds: ' + ", ".join(sorted(KINDS)),

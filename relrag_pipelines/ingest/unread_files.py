@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from relrag_pipelines.files.regular_files import leads_out, walk
 from relrag_pipelines.ingest.ownership import CandidateSource, recognises
 from relrag_pipelines.settings import CONFIG_NAME, Settings
-from relrag_pipelines.sources import KINDS, path_of
+from relrag_pipelines.sources import KINDS, Kind, path_of
 from relrag_pipelines.sources.formats.git_repository import is_bare
 from relrag_pipelines.stores import lake
 
@@ -160,7 +160,8 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
 
     A file is opened only where it may be of a kind that has no source there.
     """
-    sources = [CandidateSource(source, settings.source_path(source)) for source in settings.sources]
+    in_folders = [source for source in settings.sources if not source.is_fetched]
+    sources = [CandidateSource(source, settings.source_path(source)) for source in in_folders]
     folders = (
         sorted({candidate.root for candidate in sources if candidate.root.is_dir()}) if folder is None else [folder]
     )
@@ -175,13 +176,18 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
             if is_link:
                 unread.links.append(path)
                 continue
-            kinds = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.matches(path)]
-            kind = next((kind.name for kind in kinds if recognises(kind, file)), None)
+            kind = next((kind.name for kind in _kinds_of(path, file) if recognises(kind, file)), None)
             if kind:
                 unread.of_no_source.append((path, kind))
             else:
                 unread.of_no_kind.append(path)
     return unread
+
+
+def _kinds_of(path: str, file: Path) -> list[Kind]:
+    """The kinds that read files of that name, leaving out those whose suffixes unrelated files share."""
+    kinds = (kind for kind in KINDS.values() if not kind.shared_suffixes)
+    return [kind for kind in kinds if kind.matches(path, lambda name: (file.parent / name).exists())]
 
 
 def _unread(

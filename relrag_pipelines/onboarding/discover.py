@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from relrag_pipelines.files.regular_files import may_open
 from relrag_pipelines.ingest.ownership import recognises
 from relrag_pipelines.onboarding.estimate import record_count
-from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources import KINDS, Kind
 from relrag_pipelines.sources.formats.git_repository import is_bare
 
 _HISTORY = tuple(kind.name for kind in KINDS.values() if kind.repositories == "history")
@@ -124,14 +124,19 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
         if len(relative.parts) >= depth and folders:
             folders.clear()
             yield None, False
+        beside = frozenset(names)
         for name in sorted(names):
-            kinds = [kind for kind in KINDS.values() if kind.matches((relative / name).as_posix())]
+            kinds = [kind for kind in KINDS.values() if _reads(kind, (relative / name).as_posix(), beside)]
             if kinds and not name.startswith((".", "~$")):
                 file = Path(directory, name)
                 size = file.stat().st_size if file.exists() else 0
                 yield _File((relative / name).as_posix(), size, tuple(kind.name for kind in kinds)), True
     if refused:
         yield None, False
+
+
+def _reads(kind: Kind, path: str, beside: frozenset[str]) -> bool:
+    return kind.matches(path, beside.__contains__) and not kind.always_remote
 
 
 def _repository(directory: Path, relative: Path) -> _File | None:

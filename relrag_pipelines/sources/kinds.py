@@ -162,7 +162,14 @@ _PHOTO = RecordType(
     channel="photos",
     about="A photo, by what is stated of it: type=photo; subj=its caption; when=when it was taken; file=its file.",
 )
-_SCAN = RecordType("paperless", "scanned document", channel="paperless")
+_SCAN = RecordType(
+    "paperless",
+    "scanned document",
+    en="scan scanned paperless",
+    he="סרוק סריקה",
+    cs="sken skenovaný",
+    channel="paperless",
+)
 """types that several kinds read"""
 
 KINDS = {
@@ -377,6 +384,19 @@ KINDS = {
             allows_duplicates=True,
         ),
         Kind(
+            "paperless",
+            "documents of Paperless-ngx: its server, or a folder of its document_exporter",
+            1,
+            ("manifest.json",),
+            (_SCAN,),
+            "paperless",
+            _PARSER,
+            discovers_units=True,
+            fetcher="paperless.server",
+            url_schemes=("https", "http"),
+            mirror_suffix=".json",
+        ),
+        Kind(
             "document",
             "PDF, documents, tables and slides of office programs, books (EPUB), Markdown, HTML, text and CSV files",
             4,
@@ -424,7 +444,7 @@ KINDS = {
         ),
         Kind(
             "gmail",
-            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml, .emlx and .msg",
+            "mail: mailboxes (Takeout, Thunderbird, any mbox), Maildir, .eml, .emlx and .msg; or Gmail by its API",
             5,
             (".mbox", ".eml", ".emlx", ".msg"),
             (
@@ -442,9 +462,36 @@ KINDS = {
                 for prefix in ("", "*/")
                 for name in ("cur/*", "new/*", "mbox", "Inbox", "Sent", "Drafts", "Archives")
             ),
+            fetcher="mail.gmail_server",
+            consents=True,
+            url_schemes=("https", "http"),
+            mirror_suffix=".eml",
+            index_suffix=".msf",  # Thunderbird: of `Invoices`, with its subfolders in `Invoices.sbd`
+            subfolder_suffix=".sbd",
             threads=True,
             allows_duplicates=True,
             appends=True,
+        ),
+        Kind(
+            "imap",
+            "mail on an IMAP server: Gmail, Fastmail, Dovecot, Exchange and others",
+            1,
+            (".eml",),
+            (
+                _MAIL,
+                _ATTACHMENT,
+            ),
+            "gmail",
+            ("timezone", *_PARSER),
+            module="mail",
+            threads=True,
+            allows_duplicates=True,
+            fetcher="mail.imap_server",
+            url_schemes=("imaps", "imap"),
+            mirror_suffix=".eml",
+            always_remote=True,
+            id_prefix="gmail",
+            record_bytes=2_000,
         ),
         Kind(
             "legacy",

@@ -175,6 +175,26 @@ RECORDS: list[Any] = [
         {"subject": "Waiting for the ferry, Theo with the blue tent", "timestamp": 1691829660, "thread_id": ANY,
          "content_type": ".jpg", "source_uri": "Google Photos/Holyhead 2023/IMG_2041.jpg", "people": ANY},
     ),
+    pytest.param(
+        "paperless", "paperless", {"file_name": "scan0017.pdf"},
+        {"from": "Stadtwerke Brno", "subject": "Invoice of January", "timestamp": 1736985600,
+         "content_type": "application/pdf", "source_uri": ANY, "pages": ANY, "numbers": ANY},
+        marks=pytest.mark.requirement("S0-44", "S0-46"),
+    ),
+    pytest.param(
+        "imap", "email", {"subject": "Key of the cabin"},
+        {"from": "Alex Rubin <alex@rubin.example>", "to": ["Jonah Pickel <jonah@pickel.example>"],
+         "timestamp": 1737047100, "parent_ref": "cabin-key@mail.example", "total_siblings": 0,
+         "content_type": "text/plain"},
+    ),
+    pytest.param(
+        "imap", "email_attachment", {"file_name": "things to bring.md"},
+        {"from": "Jonah Pickel <jonah@pickel.example>", "to": ["Alex Rubin <alex@rubin.example>"],
+         "subject": "Re: Key of the cabin", "timestamp": 1737052800,
+         "parent_asset_id": "gmail:cabin-key-2@mail.example",
+         "parent_ref": "cabin-key-2@mail.example", "index_in_parent": 0, "total_siblings": 1,
+         "content_type": "text/markdown"},
+    ),
 ]  # fmt: skip
 
 
