@@ -106,7 +106,8 @@ proofs-ui: $(STAMP) ## Show in Chromium that the UI works behind its login and f
 fuzz: $(STAMP) ## Read 100,000 mutated mails (FUZZ=folder of mails; minutes)
 	@$(BIN)/python -m tests.proofs.mail_fuzz $(or $(FUZZ),examples/archive/mail)
 
-mailbox: $(STAMP) ## Show that memory does not grow with a mailbox (SIZES="400 10000": megabytes; minutes)
+mailbox: $(STAMP) ## Mirror a Dovecot (where installed); show that memory does not grow with a mailbox (SIZES="400 10000")
+	@$(BIN)/python -m tests.proofs.dovecot
 	@$(BIN)/python -m tests.proofs.mailbox $(SIZES)
 
 canaries: $(STAMP) ## Plant 500 values, delete and forget them, and look for them in every byte (a minute)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bench import (
+    chat_exports,
     code,
     documents,
     embedding,
@@ -110,6 +111,7 @@ MEASURES: dict[str, Callable[[], Measured]] = {
     "hostile": lambda: (hostile_texts.figures(), {}),
     "findings": lambda: ([*pii_scores.figures(), *findings_by_country.figures()], {}),
     "whatsapp": lambda: (_whatsapp(), {}),
+    "chats": lambda: (chat_exports.measure(), {}),
     "mail": lambda: (_mail(), {}),
     "transcripts": lambda: (_transcripts(), {}),
     "git": lambda: (git.measure(), {}),

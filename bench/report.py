@@ -26,6 +26,7 @@ _TITLES = {
     "hostile": "Hostile texts",
     "findings": "Personal data found",
     "whatsapp": "WhatsApp exports",
+    "chats": "Other chat exports",
     "mail": "Mail",
     "transcripts": "Captions",
     "git": "Logs of git",

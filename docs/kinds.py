@@ -26,8 +26,9 @@ SAMPLES = {
     "code": "examples/samples/shop",
     "legacy": "examples/samples/older",
     "jsonl": "examples/samples/notes.jsonl",
-}
-"""kind -> where it is shown: these fill more fields than the demo archive, and their code is in another language"""
+} | {name: f"examples/samples/{name}" for name in KINDS if (ROOT / "examples" / "samples" / name).exists()}
+"""kind -> where it is shown: these fill more fields than the demo archive, and their code is in another language, or
+the demo has none of them"""
 FIELDS = tuple(
     column.name
     for column in columns(Record)
@@ -37,6 +38,7 @@ FIELDS = tuple(
 """what a connector may know of a record beside its text"""
 
 _EVERY_KIND = ("exclude", "channel", "retain")
+_IMAP = ("user", "folders")
 _LONGEST = 60
 _KEYS = Keys(b"i" * 32, b"p" * 32, "k1")
 
@@ -50,8 +52,12 @@ def samples() -> dict[tuple[str, str], list[Record]]:
     found: dict[tuple[str, str], list[Record]] = {}
     for kind in KINDS.values():
         reading = ReadContext("sample", demo.timezone, _KEYS.id_hash, owner=demo.owner)
-        source = Source(name="sample", kind=kind.name, path=places[kind.name])
-        for unit in scan_units(source.path, kind, source, {}, "").units.values():
+        place = places[kind.name]
+        server = {"url": "imaps://imap.example.org", "user": "sample"}  # of which the sample is a mirror
+        source = Source.model_validate(
+            {"name": "sample", "kind": kind.name, **(server if kind.always_remote else {"path": place})}
+        )
+        for unit in scan_units(place, kind, source, {}, "").units.values():
             for record in kind.read(unit, reading):
                 if isinstance(record, Record):
                     found.setdefault((kind.name, record.rag_source_type or kind.rag_source_type), []).append(record)
@@ -82,7 +88,8 @@ def page() -> str:
     lines += [
         "A source is a table `[[sources]]` of relrag.toml with a `name`, a `kind` and a `path`; `relrag init FOLDER`"
     ]
-    lines += ["looks into a folder and writes them. Files are never changed, and nothing is fetched.", ""]
+    lines += ["looks into a folder and writes them. Files are never changed; only servers that `url` names are asked."]
+    lines += [""]
     for kind in KINDS.values():
         lines += [f"## {kind.name}", "", f"{kind.meaning[0].upper()}{kind.meaning[1:]}.", "", *_files(kind)]
         lines += [(DOCS / "exports" / f"{kind.name}.md").read_text(encoding="utf-8").strip(), "", *_options(kind)]
@@ -93,13 +100,16 @@ def page() -> str:
 def _files(kind: Kind) -> list[str]:
     files = [f"`{one}`" for one in (*kind.suffixes, *kind.patterns) if not one.startswith("*/")]
     said = [f"Files: {', '.join(files)}." if files else "Files: told by their names."]
+    if kind.always_remote:
+        return []
     if kind.companions:
         said.append(f"Beside them, of the same name: {', '.join(f'`{one}`' for one in kind.companions)}.")
     return [" ".join(said), ""]
 
 
 def _options(kind: Kind) -> list[str]:
-    return _table(kind.options) if kind.options else []
+    options = (*kind.options, *(("url", "ca_file") if kind.fetcher else ()), *(_IMAP if kind.always_remote else ()))
+    return _table(options) if options else []
 
 
 def _table(names: tuple[str, ...]) -> list[str]:
@@ -118,7 +128,9 @@ def _matrix() -> list[str]:
         "By type of record: ● every record of the samples, ○ some. What they mean:",
     ]
     lines += ["[records.md](records.md).", ""]
-    lines += [f"| field | {' | '.join(f'`{one}`' for _, one in types)} |", f"|---|{'---|' * len(types)}"]
+    first = {name: kind for kind, name in reversed(types)}
+    heads = (f"`{name}`" if first[name] == kind else f"`{name}` ({kind})" for kind, name in types)
+    lines += [f"| field | {' | '.join(heads)} |", f"|---|{'---|' * len(types)}"]
     for field in FIELDS:
         marks = (_mark(filled(*one)[field], len(samples()[one])) for one in types)
         lines.append(f"| `{field}` | {' | '.join(marks)} |")

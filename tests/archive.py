@@ -120,7 +120,11 @@ def carry_out(made: Workspace, plan: Plan, *, full: bool = False, accept_deletio
     for unfinished in plan.unfinished:
         archive_tables.drop(made.home, whole_archive.stage_named(unfinished, made.settings).tables)
     accepted = accept_deletions or generations.current_number(made.home) is None
-    for name in [source.name for source in made.settings.sources] if full else [one.source for one in plan.exports]:
+    for name in (
+        [source.name for source in made.settings.sources]
+        if full
+        else sorted({*(one.source for one in plan.exports), *plan.servers})
+    ):
         ingest(made, made.settings.source(name), full=full, accept_deletions=accepted)
     rebuild(made)
 

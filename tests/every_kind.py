@@ -6,9 +6,10 @@ import json
 import random
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-from tests import repositories
+from tests import chat_exports, repositories
 
 KINDS = {
     "chat": "whatsapp",
@@ -20,6 +21,7 @@ KINDS = {
     "meetings": "meeting",
     "history": "git",
     "code": "code",
+    **{kind: kind for kind in chat_exports.WRITERS},
 }
 _HEAD = """\
 archive = "kinds"
@@ -139,6 +141,24 @@ def _paper(number: int, salt: str) -> str:
     return f"# Paper\n\n{_text(number, salt)}\n"
 
 
+def _chat_of(kind: str) -> Writer:
+    """An export of another chat program; each holds all of its chat, so what is gone from it is deleted."""
+
+    def write(folder: Path, numbers: Numbers, salt: str) -> None:
+        shutil.rmtree(folder)
+        folder.mkdir()
+        days = {number: datetime(2024, *_day(number), 10, number % 60, tzinfo=UTC) for number in numbers}
+        messages = [
+            chat_exports.Said(number + 1, int(days[number].timestamp()), _PEOPLE[number % 4], _text(number, salt))
+            for number in sorted(numbers, key=days.__getitem__)
+        ]
+        for path, content in chat_exports.WRITERS[kind](messages, "Hiking").items() if messages else ():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
+
+    return write
+
+
 def _commit(folder: Path, numbers: Numbers, salt: str) -> None:
     """A history of these commits: it begins anew where the first differ."""
     shutil.rmtree(folder / "site")
@@ -166,4 +186,5 @@ _WRITERS: dict[str, Writer] = {
     "meetings": _a_file_each("standup {number} 2024-{month}-{day}.vtt", _captions),
     "history": _commit,
     "code": _write_code,
+    **{kind: _chat_of(kind) for kind in chat_exports.WRITERS},
 }

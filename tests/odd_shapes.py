@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tests import repositories
+from tests import chat_exports, repositories
 
 _HEAD = """\
 archive = "odd"
@@ -42,6 +42,13 @@ def _files(**files: str | bytes) -> Callable[[Path], object]:
             path.write_bytes(content.encode() if isinstance(content, str) else content)
 
     return make
+
+
+def _scan(number: int, content: str) -> str:
+    """The manifest of an export of Paperless with one document, whose file is missing."""
+    fields = {"title": "", "content": content, "created": "2024-02-05", "tags": [7], "correspondent": 9}
+    scan = {"model": "documents.document", "pk": number, "fields": fields, "__exported_file_name__": "../scan.pdf"}
+    return json.dumps([scan])
 
 
 def _notes(*notes: dict[str, object]) -> Callable[[Path], object]:
@@ -81,6 +88,25 @@ _SAID = "Dana Levi: Who has the key of the cabin?"
 _IN_JANUARY, _IN_FEBRUARY = "Sat, 13 Jan 2024 10:15:00 +0000", "Wed, 14 Feb 2024 10:15:00 +0000"
 _NOTE = {"text": "The plumber quoted 7,980 for the boiler.", "from": "Ota"}
 
+
+_TEXTS = {"of_signs": ("👍", "..."), "of_empty_messages": ("", ""), "of_one_month": ("The key is here.",)}
+
+
+def _export(kind: str, texts: tuple[str, ...]) -> Callable[[Path], None]:
+    """An export of a chat program, with messages a month apart."""
+
+    def make(folder: Path) -> None:
+        said = [
+            chat_exports.Said(number, 1_705_000_000 + number * 2_600_000, "Dana Levi", text)
+            for number, text in enumerate(texts, 1)
+        ]
+        for path, content in chat_exports.WRITERS[kind](said, "Hiking").items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
+
+    return make
+
+
 SHAPES: dict[str, Shape] = {
     "chat_first_month_of_notices": Shape("whatsapp", _chat((_JANUARY, _NOTICE), (_MARCH, _SAID))),
     "chat_month_of_notices_between": Shape(
@@ -107,6 +133,9 @@ SHAPES: dict[str, Shape] = {
     "document_of_a_csv_head": Shape("document", _files(list_dot_csv="name,price\n")),
     "document_that_is_no_pdf": Shape("document", _files(scan_dot_pdf=b"%PDF-1.4\nnothing")),
     "document_empty_beside_another": Shape("document", _files(a_dot_md="", b_dot_md="# Lease\n\nNo heating.\n")),
+    "paperless_without_a_document": Shape("paperless", _files(manifest_dot_json="[]")),
+    "paperless_without_text": Shape("paperless", _files(manifest_dot_json=_scan(1, ""))),
+    "paperless_without_its_file": Shape("paperless", _files(manifest_dot_json=_scan(2, "The key is at the cabin."))),
     "folder_without_a_file": Shape("document", _files()),
     "contact_of_a_name": Shape("contacts", _files(a_dot_vcf="BEGIN:VCARD\nVERSION:3.0\nFN:Dana Levi\nEND:VCARD\n")),
     "contact_of_a_number": Shape(
@@ -138,6 +167,15 @@ SHAPES: dict[str, Shape] = {
     "git_of_an_empty_commit": Shape("git", _repository(("-", {}))),
     "code_of_an_empty_file": Shape("code", _repository(("Begin", {"a.py": ""}))),
     "code_without_code": Shape("code", _repository(("Begin", {"LICENSE": "No heating.\n"}))),
+    **{
+        f"{kind}_{name}": Shape(kind, _export(kind, texts))
+        for kind in chat_exports.WRITERS
+        for name, texts in (
+            ("of_signs", ("👍", "...")),
+            ("of_empty_messages", ("", "")),
+            ("of_one_month", ("The key is here.",)),
+        )
+    },
 }
 """by name; every kind but `legacy`, whose collections come from another program"""
 

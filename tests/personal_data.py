@@ -15,6 +15,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from bench.pii_sentences import VALUES
@@ -24,7 +25,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import generations, lake
 from relrag_pipelines.workspace import Workspace
 from relrag_query import cli
-from tests import archive, repositories
+from tests import archive, chat_exports, repositories
 
 CONFIG = """
 archive = "test"
@@ -44,10 +45,17 @@ SOURCES = {
     "papers": ("document", "papers"),
     "notes": ("jsonl", "notes"),
     "letters": ("gmail", "letters"),
+    "scans": ("paperless", "scans"),
     "cards": ("contacts", "cards"),
     "meetings": ("meeting", "meetings"),
     "history": ("git", "repository"),
     "programs": ("code", "programs"),
+    **{kind: (kind, kind) for kind in chat_exports.WRITERS},
+    "diary": ("calendar", "diary"),
+    "errands": ("tasks", "errands"),
+    "vault": ("notes", "vault"),
+    "account": ("bank", "account"),
+    "album": ("photos", "album"),
 }
 FURTHER: dict[str, Callable[[random.Random], str]] = {
     "EMAIL_ADDRESS": lambda chance: f"planted.{chance.randrange(10**9):09}@example.org",
@@ -159,6 +167,31 @@ def _chats(place: Path, share: Sequence[tuple[str, str]]) -> None:
         (place / f"WhatsApp Chat with Group {first}.txt").write_text("".join(lines), encoding="utf-8")
 
 
+def _sender(value: str, number: int) -> str:
+    return value if value.startswith("+") else _person(number % 3)
+
+
+def _export(kind: str) -> Callable[[Path, Sequence[tuple[str, str]]], None]:
+    """An export of a chat program with values in texts, in names of senders and in the title."""
+
+    def write(place: Path, share: Sequence[tuple[str, str]]) -> None:
+        said = [
+            chat_exports.Said(
+                number + 1,
+                1_705_000_000 + number * 7_000,
+                value if value.startswith("+") else _person(number % 3),
+                text,
+            )
+            for number, (value, text) in enumerate(share)
+        ]
+        title = next((value for value, _ in share if "@" in value), "Hiking")
+        for path, content in chat_exports.WRITERS[kind](said, title).items():
+            (place / path.replace(title, "all")).parent.mkdir(parents=True, exist_ok=True)
+            (place / path.replace(title, "all")).write_bytes(content)
+
+    return write
+
+
 def _papers(place: Path, share: Sequence[tuple[str, str]]) -> None:
     for number, (value, said) in enumerate(share):
         name = value if number % 4 == 0 and "/" not in value else f"paper {number}"
@@ -170,6 +203,31 @@ def _papers(place: Path, share: Sequence[tuple[str, str]]) -> None:
         (folder / f"{name}{'.pdf' if broken else suffix}").write_text(
             "no document" if broken else text, encoding="utf-8"
         )
+
+
+def _scans(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    """An export of Paperless with the values in texts, titles, names, fields and notes, by turns."""
+    rows: list[dict[str, Any]] = [
+        {"model": "documents.customfield", "pk": 1, "fields": {"name": "Remark", "data_type": "string"}}
+    ]
+    for number, (value, said) in enumerate(share, start=1):
+        where = number % 6
+        rows.append(
+            {"model": "documents.correspondent", "pk": number, "fields": {"name": said if where == 1 else "Ota"}}
+        )
+        rows.append({"model": "documents.tag", "pk": number, "fields": {"name": said if where == 2 else "home"}})
+        fields = {
+            "title": said if where == 3 else f"scan {number}", "content": said if where == 0 else f"scan {number}",
+            "created": f"2024-0{number % 3 + 1}-10", "original_filename": f"{value}.txt", "checksum": f"{number:032x}",
+            "correspondent": number, "tags": [number], "mime_type": "text/plain",
+        }  # fmt: skip
+        rows.append({"model": "documents.document", "pk": number, "fields": fields})
+        if where == 4:
+            rows.append({"model": "documents.note", "pk": number, "fields": {"note": said, "document": number}})
+        if where == 5:
+            held = {"field": 1, "document": number, "value_text": said}
+            rows.append({"model": "documents.customfieldinstance", "pk": number, "fields": held})
+    (place / "manifest.json").write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
 
 
 def _letters(place: Path, share: Sequence[tuple[str, str]]) -> None:
@@ -227,6 +285,52 @@ def _code(place: Path, share: Sequence[tuple[str, str]]) -> None:
     (place / "steps.py").write_text("".join(functions), encoding="utf-8")
 
 
+def _events(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    lines = ["BEGIN:VCALENDAR"]
+    for number, (value, said) in enumerate(share):
+        uid = value if number % 3 == 0 else f"event-{number}"
+        guest = f"ATTENDEE;CN={_person(number)}:mailto:{value}" if "@" in value else f"LOCATION:{said}"
+        begin = f"DTSTART:2024010{number % 9 + 1}T080000Z"
+        lines += ["BEGIN:VEVENT", f"UID:{uid}", begin, f"SUMMARY:{said}", guest, f"DESCRIPTION:{said}", "END:VEVENT"]
+    (place / "diary.ics").write_text("\n".join([*lines, "END:VCALENDAR", ""]), encoding="utf-8")
+
+
+def _tasks(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    items = [
+        {"id": value, "title": said if number % 2 else f"task {number}", "notes": said, "due": "2024-02-01T00:00:00Z"}
+        for number, (value, said) in enumerate(share)
+    ]
+    lists = [{"id": "list", "title": "Errands", "items": items}]
+    (place / "Tasks.json").write_text(json.dumps({"kind": "tasks#taskLists", "items": lists}), encoding="utf-8")
+
+
+def _vault(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    (place / ".obsidian").mkdir(exist_ok=True)
+    for number, (value, said) in enumerate(share):
+        name = value if number % 4 == 0 and "/" not in value else f"note {number}"
+        text = f"---\ntags: [{value}]\naliases: [{said}]\n---\n# Note {number}\n\n{said} [[note {number + 1}|{said}]]\n"
+        (place / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+def _payments(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    lines = ["Date;Payee;Description;IBAN;Amount"]
+    for number, (value, said) in enumerate(share):
+        account = value if value[:2].isalpha() and value[2:4].isdigit() else ""
+        payee = said if number % 5 == 0 else _person(number)
+        lines.append(f"2024-03-{number % 28 + 1:02};{payee};{said};{account};-1{number},50")
+    (place / "account.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _photos(place: Path, share: Sequence[tuple[str, str]]) -> None:
+    for number, (value, said) in enumerate(share):
+        folder = place / (value if number % 5 == 0 and "/" not in value else "Camera")
+        folder.mkdir(exist_ok=True)
+        xmp = f'<x:xmpmeta xmlns:x="adobe:ns:meta/"><City>{said}</City></x:xmpmeta>'
+        (folder / f"IMG_{number}.jpg").write_bytes(b"\xff\xd8\xff\xe1http://ns.adobe.com/xap/1.0/\0" + xmp.encode())
+        sidecar = {"description": said, "people": [{"name": value}], "photoTakenTime": {"timestamp": "1706860800"}}
+        (folder / f"IMG_{number}.jpg.json").write_text(json.dumps(sidecar), encoding="utf-8")
+
+
 def _not_read(place: Path, broken: Sequence[str], share: Sequence[tuple[str, str]]) -> None:
     """Files that fail or that nothing reads, with values in their names and in those of their folders."""
     named = [value for value, _ in share if "/" not in value]
@@ -242,10 +346,17 @@ WRITERS: dict[str, Callable[[Path, Sequence[tuple[str, str]]], None]] = {
     "papers": _papers,
     "notes": _notes,
     "letters": _letters,
+    "scans": _scans,
     "cards": _cards,
     "meetings": _meetings,
     "history": _commits,
     "programs": _code,
+    **{kind: _export(kind) for kind in chat_exports.WRITERS},
+    "diary": _events,
+    "errands": _tasks,
+    "vault": _vault,
+    "account": _payments,
+    "album": _photos,
 }
 
 
@@ -256,6 +367,11 @@ BROKEN = {
     "letters": (".eml", ".mbox", ".msg", ".xyz"),
     "cards": (".vcf", ".xyz"),
     "meetings": (".vtt", ".srt", ".ics", ".xyz"),
+    **dict.fromkeys(chat_exports.WRITERS, (".json", ".zip")),
+    "diary": (".ics", ".xyz"),
+    "errands": (".json", ".xyz"),
+    "account": (".xml", ".ofx", ".xyz"),
+    "album": (".jpg", ".xyz"),
 }
 """endings of files that cannot be read, and of one that nobody tries to"""
 NAMING = ("plan", "status")

@@ -147,7 +147,7 @@ WRONG = [
         '[sources]\nname = "chat"\n',
         "sources is one table; write [[sources]] with two brackets on either side",
     ),
-    ('[[sources]]\nname = "a"\nkind = "whatsapp"\n', "sources[0].path is missing"),
+    ('[[sources]]\nname = "a"\nkind = "whatsapp"\n', "sources[0] has no path; name the file or folder that it reads"),
     (
         CHAT.replace("whatsapp", "whatsap"),
         'sources[0].kind is "whatsap"; known kinds: ' + ", ".join(sorted(KINDS)),
@@ -168,7 +168,8 @@ WRONG = [
     ),
     (
         CHAT + 'channel = "watsapp"\n',
-        'source "chat" has channel "watsapp"; known channels: call_recording, default, gmail, paperless, whatsapp',
+        'source "chat" has channel "watsapp"; known channels: call_recording, chat, default, gmail, paperless, '
+        "whatsapp",
     ),
     (CHAT + CHAT, 'two sources are named "chat"; give each a name of its own'),
     ("[pii_policies.gmail]\nentities = []\n", "pii_policies.gmail.action is missing"),

@@ -7,6 +7,7 @@ nobody sent, stand in no window.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple, cast
@@ -21,6 +22,7 @@ MESSAGES = 8
 OVERLAP = 2
 SILENCE = 3 * 60 * 60
 """seconds"""
+_PLACE = re.compile(r"#(?:C\d+)?[LM](\d{1,18})$", re.ASCII)
 
 
 class Window(NamedTuple):
@@ -105,9 +107,9 @@ def _truncate(line: str, limit: int) -> str:
 
 
 def _line_number(locations: list[str]) -> int:
-    """The line of an export that a location such as `chats/family.txt#L12` names; 0 where it names none."""
-    number = locations[0].rpartition("#L")[2] if locations else ""
-    return int(number) if number.isdecimal() else 0
+    """The place in its export: the line that `family.txt#L12` names, the message of `result.json#C2M12`, else 0."""
+    match = _PLACE.search(locations[0]) if locations else None
+    return int(match[1]) if match else 0
 
 
 def _silences(times: list[int | None]) -> list[int]:

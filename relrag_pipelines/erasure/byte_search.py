@@ -6,6 +6,7 @@ content is read as well: the strings of parquet, DuckDB and SQLite, and the payl
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 import zlib
@@ -30,8 +31,11 @@ from relrag_pipelines.stores import catalog, retired_generations, vectors
 MIN_BYTES = 6
 """shorter values occur in packed bytes by chance, so they are searched for in unpacked text only"""
 _BATCH_ROWS, _FETCHED_ROWS = 8_192, 256
-_RAW_PARTS = 4
-"""raw, the source, the unit, the file"""
+_RAW_FOLDERS = ("raw", "mirror")
+"""folders of private/ with original bytes of items"""
+
+
+_RAW_PAIRS = {("private", folder) for folder in _RAW_FOLDERS}
 
 
 @dataclass
@@ -138,8 +142,8 @@ def unpacked_text(path: Path) -> Iterator[bytes]:
 
 
 def _is_raw(path: Path) -> bool:
-    """Whether the file holds the original bytes of an item: private/raw/<source>/<unit>/."""
-    return len(path.parts) > _RAW_PARTS and path.parts[-_RAW_PARTS - 1 : -_RAW_PARTS + 1] == ("private", "raw")
+    """Whether the file holds the original bytes of an item, below private/raw/ or private/mirror/."""
+    return any(pair in _RAW_PAIRS for pair in itertools.pairwise(path.parts[:-2]))
 
 
 def distinct_strings(array: Any) -> Iterator[bytes]:

@@ -15,7 +15,15 @@ from pathlib import Path, PurePosixPath
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import journal_removal, mail_quotes, person_removal, raw_items, rule_file, sidecars
+from relrag_pipelines.erasure import (
+    journal_removal,
+    mail_quotes,
+    mirrored_items,
+    person_removal,
+    raw_items,
+    rule_file,
+    sidecars,
+)
 from relrag_pipelines.erasure.record_selection import ErasureSelection, private_months, select
 from relrag_pipelines.erasure.rule_file import ErasureRule, ErasureRules, ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
@@ -76,6 +84,7 @@ def undo(workspace: Workspace, number: int) -> ErasureRule:
         raise ForgettingError(f"there is no rule {number}; rules: {numbers} (`relrag forget --list`)")
     for source in lake.sources(home):
         _mark_unread(home, source)
+    mirrored_items.release(workspace)
     remaining = [rule for rule in rules.rules if rule.number != number]
     rule_file.save(home, replace(rules, rules=remaining), keys)
     return removed
@@ -135,6 +144,8 @@ def _forget_units(
     for file in quarantine.list_items(home, source, workspace.keys) if matcher else ():
         if raw_items.matches_rules(matcher, file.read_bytes(), zone):
             file.unlink()
+    touched = locations.union(location.rpartition("#")[0] for location in locations)
+    mirrored_items.purge(workspace, source, matcher, hidden | (touched & states.keys()))
     _forget_failures(home, source, hidden, locations, matcher)
 
 

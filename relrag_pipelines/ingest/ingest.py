@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from relrag_pipelines.erasure import purge, rule_file
+from relrag_pipelines.erasure import mirrored_items, purge, rule_file
+from relrag_pipelines.erasure.rule_file import ErasureRules
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
-from relrag_pipelines.ingest import merge, regions, unit_records
+from relrag_pipelines.ingest import fetching, merge, regions, unit_records
 from relrag_pipelines.ingest.merge import MonthRewrites
 from relrag_pipelines.ingest.read_context import read_context, scan_source
 from relrag_pipelines.ingest.scan import SourceScan
@@ -47,6 +48,9 @@ class IngestReport:
 def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_deletions: bool = False) -> IngestReport:
     """Brings the private records of a source up to date with its files.
 
+    A source on a server is fetched first; if the server does not let that come to an end, what was fetched is read, and
+    then FetchError or SecretError is raised.
+
     full reads every unit again. Raises units.SourceNotFound when the source's path is not there, and, with nothing
     written, merge.TooManyDeletions when more than a fifth of the source would vanish and that was not accepted.
     """
@@ -55,6 +59,22 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     forgotten = rule_file.load(home, workspace.keys)
     if source.name in forgotten.sources():
         return IngestReport()
+    if not source.is_fetched:
+        return _read_changes(workspace, source, forgotten, full=full, accept_deletions=accept_deletions)
+    unreached = fetching.fetch(workspace, source)
+    fetching.require_mirror(workspace, source)
+    report = _read_changes(workspace, source, forgotten, full=full, accept_deletions=accept_deletions)
+    fetching.note_failure(workspace, source, unreached)
+    if unreached is not None:
+        raise unreached
+    return report
+
+
+def _read_changes(
+    workspace: Workspace, source: Source, forgotten: ErasureRules, *, full: bool, accept_deletions: bool
+) -> IngestReport:
+    """Reads the units that changed, and rewrites the months that they touch."""
+    home = workspace.home
     stored = unit_state.load(home, source.name)
     scan = scan_source(workspace, source, stored)
     if not (full or scan.changed_units or scan.missing_units):
@@ -78,6 +98,8 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     if index:
         index.save()
     _save_state(workspace, source, selected, change, hidden, report, "" if matcher else scan.cursor)
+    if source.is_fetched and matcher:
+        mirrored_items.withhold(workspace, source, matcher, selected.stale, hidden)
     change.tables.clear()
     lake.drop_outside(home, source.name, workspace.settings.first_month)
     _delete_orphan_transcripts(workspace, source)

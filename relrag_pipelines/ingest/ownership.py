@@ -61,7 +61,9 @@ class CandidateSource:
         return str(file).startswith(f"{self.root}{os.sep}") and self._holds(path_of(file, self.root))
 
     def _holds(self, path: str) -> bool:
-        named = self.kind.matches(path) or path.lower().endswith(self.kind.companions)
+        folder = (self.root / path).parent
+        named = self.kind.matches(path, lambda name: (folder / name).exists())
+        named = named or path.lower().endswith(self.kind.companions)
         return named and not (path.startswith(".") or "/." in path)
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from relrag_pipelines.ingest import ownership, revisit
+from relrag_pipelines.erasure import mirrored_items
+from relrag_pipelines.ingest import fetching, ownership, revisit
 from relrag_pipelines.ingest.scan import DUE_RECORDS, READER, RELATED_UNITS, RIVALS, SourceScan, compare_units
 from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.journal import call_approvals
@@ -131,7 +132,12 @@ def _listing(workspace: Workspace, source: Source, stored: dict[str, UnitState])
 
 def _list(workspace: Workspace, source: Source, stored: dict[str, UnitState], cursor: str) -> Listing:
     scope = ListingScope(workspace.settings.source_path(source), source.excludes, source.follow_links, cursor)
-    return list_units(scope, KINDS[source.kind], source, _is_claimed(workspace, source, stored))
+    if not source.is_fetched:
+        return list_units(scope, KINDS[source.kind], source, _is_claimed(workspace, source, stored))
+    fetching.require_mirror(workspace, source)
+    mirror = mirrored_items.open_mirror(workspace, source) if stored else None
+    listing = list_units(scope, KINDS[source.kind], source, lambda file: False)
+    return replace(listing, is_withheld=mirror.is_withheld) if mirror else listing
 
 
 def _is_claimed(workspace: Workspace, source: Source, stored: dict[str, UnitState]) -> Callable[[Path], bool]:

@@ -82,7 +82,7 @@ def compare_units(
     if any(path.startswith(HIDDEN) for path in stored):
         paths = {hashed_path(path, hash): path for path in units}
         stored = {paths.get(name, name): replace(state, path=paths.get(name, name)) for name, state in stored.items()}
-    missing = sorted(stored.keys() - units.keys())
+    missing = sorted(path for path in stored.keys() - units.keys() if not listing.is_withheld(path))
     if listing.removed_ids is not None:
         same = [path for path in missing if path not in listing.removed_ids and not path.startswith(HIDDEN)]
         units |= {path: Unit(path, root, 0, 0, version=stored[path].content_hash or _UNREAD) for path in same}

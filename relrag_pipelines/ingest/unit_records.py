@@ -274,7 +274,7 @@ def _complete_record(record: Record, keys: Keys, source: Source, locations: list
     record.asset_id = safe_native_id(original_id, keys)
     if not original_id or record.asset_id != original_id or not original_id.endswith(f":{record.source_id}"):
         record.source_id = safe_native_id(record.source_id, keys)  # else its parts have been looked at
-    record.asset_id = record.asset_id or f"{kind.name}:{record.source_id}"
+    record.asset_id = record.asset_id or f"{kind.ids_begin}:{record.source_id}"
     record.thread_id = record.thread_id and safe_native_id(record.thread_id, keys)
     record.parent_asset_id = record.parent_asset_id and safe_native_id(record.parent_asset_id, keys)
     record.parent_ref = record.parent_ref and safe_native_id(record.parent_ref, keys)

@@ -37,6 +37,8 @@ def list_units(scope: ListingScope, kind: Kind, source: Source, is_claimed: Call
     `is_claimed` says whether another source reads a file. SourceNotFound where the source's path is not there.
     """
     root = scope.root
+    if source.is_fetched and not root.exists():
+        return Listing(())
     try:
         if not root.is_file():
             os.scandir(root).close()
@@ -91,7 +93,7 @@ def _files(scope: ListingScope, kind: Kind, is_claimed: Callable[[Path], bool]) 
         selected = [
             name
             for name, path in paths.items()
-            if (kind.matches(path) or name.lower().endswith(kind.companions))
+            if (kind.matches(path, paths.__contains__) or name.lower().endswith(kind.companions))
             and not excluded(path)
             and not is_claimed(folder / name)
         ]

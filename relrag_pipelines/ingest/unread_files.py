@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from relrag_pipelines.files.regular_files import leads_out, walk
 from relrag_pipelines.ingest.ownership import CandidateSource, recognises
 from relrag_pipelines.settings import CONFIG_NAME, Settings
-from relrag_pipelines.sources import KINDS, path_of
+from relrag_pipelines.sources import KINDS, Kind, path_of
 from relrag_pipelines.sources.formats.git_repository import is_bare
 from relrag_pipelines.stores import lake
 
@@ -28,9 +28,9 @@ _SUFFIXES, _NAMED = 8, 3
 
 
 _REMEDIES = {
-    (".doc", ".odt", ".rtf", ".pages", ".wps"): "save it as DOCX or PDF",
-    (".xls", ".xlsx", ".ods", ".numbers"): "save each sheet as CSV",
-    (".ppt", ".pptx", ".odp", ".key"): "save it as PDF",
+    (".pages", ".wps", ".wpd"): "save it as DOCX or PDF",
+    (".xlsb", ".numbers"): "save it as XLSX",
+    (".key",): "save it as PDF",
     (".pst", ".ost", ".dbx"): "export its mails as .mbox or .eml",
     (
         ".jpg",
@@ -57,7 +57,7 @@ _REMEDIES = {
     (".ics", ".vcs"): "give it the name of the transcript that it invites to, or keep it attached to its mail",
     (".zip", ".rar", ".7z", ".tar", ".gz", ".tgz"): "unpack it",
     (".json", ".xml", ".sqlite", ".db"): "write its items as .jsonl, see docs/jsonl.md",
-    (".epub", ".mobi", ".azw3"): "save it as PDF or HTML",
+    (".mobi", ".azw3"): "save it as EPUB or PDF",
 }
 """suffixes of files of no kind -> what to do"""
 _OTHER_REMEDY = "save it in a format that `relrag init` lists, or leave it out with `exclude`"
@@ -160,7 +160,8 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
 
     A file is opened only where it may be of a kind that has no source there.
     """
-    sources = [CandidateSource(source, settings.source_path(source)) for source in settings.sources]
+    in_folders = [source for source in settings.sources if not source.is_fetched]
+    sources = [CandidateSource(source, settings.source_path(source)) for source in in_folders]
     folders = (
         sorted({candidate.root for candidate in sources if candidate.root.is_dir()}) if folder is None else [folder]
     )
@@ -175,13 +176,18 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
             if is_link:
                 unread.links.append(path)
                 continue
-            kinds = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.matches(path)]
-            kind = next((kind.name for kind in kinds if recognises(kind, file)), None)
+            kind = next((kind.name for kind in _kinds_of(path, file) if recognises(kind, file)), None)
             if kind:
                 unread.of_no_source.append((path, kind))
             else:
                 unread.of_no_kind.append(path)
     return unread
+
+
+def _kinds_of(path: str, file: Path) -> list[Kind]:
+    """The kinds that read files of that name, leaving out those whose suffixes unrelated files share."""
+    kinds = (kind for kind in KINDS.values() if not kind.shared_suffixes)
+    return [kind for kind in kinds if kind.matches(path, lambda name: (file.parent / name).exists())]
 
 
 def _unread(

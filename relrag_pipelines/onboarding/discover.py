@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from relrag_pipelines.files.regular_files import may_open
 from relrag_pipelines.ingest.ownership import recognises
 from relrag_pipelines.onboarding.estimate import record_count
-from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources import KINDS, Kind
 from relrag_pipelines.sources.formats.git_repository import is_bare
 
 _HISTORY = tuple(kind.name for kind in KINDS.values() if kind.repositories == "history")
@@ -124,14 +124,19 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
         if len(relative.parts) >= depth and folders:
             folders.clear()
             yield None, False
+        beside = frozenset(names)
         for name in sorted(names):
-            kinds = [kind for kind in KINDS.values() if kind.matches((relative / name).as_posix())]
+            kinds = [kind for kind in KINDS.values() if _reads(kind, (relative / name).as_posix(), beside)]
             if kinds and not name.startswith((".", "~$")):
                 file = Path(directory, name)
                 size = file.stat().st_size if file.exists() else 0
                 yield _File((relative / name).as_posix(), size, tuple(kind.name for kind in kinds)), True
     if refused:
         yield None, False
+
+
+def _reads(kind: Kind, path: str, beside: frozenset[str]) -> bool:
+    return kind.matches(path, beside.__contains__) and not kind.always_remote
 
 
 def _repository(directory: Path, relative: Path) -> _File | None:
@@ -187,7 +192,15 @@ def _usual(unknown: list[_File], files: list[_File], recognised: dict[str, str |
         if kind := recognised.get(file.path):
             near.setdefault(file.folder, Counter())[kind] += 1
     # the last kind is the least specific: plain text is a document
-    return {file.path: max(reversed(file.kinds), key=near.get(file.folder, Counter()).__getitem__) for file in unknown}
+    return {
+        file.path: max(reversed(_particular(file)), key=near.get(file.folder, Counter()).__getitem__)
+        for file in unknown
+    }
+
+
+def _particular(file: _File) -> list[str]:
+    """The kinds that read such names and have them to themselves, if there are any."""
+    return [kind for kind in file.kinds if not KINDS[kind].shared_suffixes] or list(file.kinds)
 
 
 def _reader(file: _File, roots: Mapping[str, str]) -> str | None:
@@ -201,9 +214,11 @@ def _is_below(root: str, path: str) -> bool:
 
 
 def _name(root: str, kind: str, taken: set[str]) -> str:
-    """A source's name: the folder's if it is valid, else the kind's."""
+    """A source's name: the folder's if it is valid, else the kind's, as a folder of chats may bear a name."""
     plain = re.sub(r"[^a-z0-9]+", "_", PurePosixPath(root).name.lower()).strip("_")
     usual = KINDS[kind].source_name or kind
-    names = [plain] if re.fullmatch(r"[a-z][a-z0-9_]{0,40}", plain) and plain not in _RESERVED else []
+    is_valid = re.fullmatch(r"[a-z][a-z0-9_]{0,40}", plain) and plain not in _RESERVED
+    is_of_person = KINDS[kind].chat and KINDS[kind].shared_suffixes
+    names = [plain] if is_valid and not is_of_person else []
     names += [usual, *(f"{usual}_{number}" for number in range(2, len(taken) + 3))]
     return next(name for name in names if name not in taken)

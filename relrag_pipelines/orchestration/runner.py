@@ -142,7 +142,7 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
         for stage in todo.unfinished:  # it is made again, and what is made of it
             tables = whole_archive.stage_named(stage, workspace.settings).tables
             archive_tables.drop(workspace.home, tables)
-        sources = [export.source for export in todo.exports]
+        sources = list(dict.fromkeys([*(export.source for export in todo.exports), *todo.servers]))
         if full:
             sources = [source.name for source in workspace.settings.sources]
             for source in sources:

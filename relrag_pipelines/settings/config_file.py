@@ -25,6 +25,7 @@ from relrag_pipelines.settings.models import (
     Source,
 )
 from relrag_pipelines.settings.policy_presets import Policy
+from relrag_pipelines.sources.remote import secrets
 
 ENVIRONMENT_ONLY = {
     "RELRAG_CONFIG": "path of relrag.toml; else it is looked for in the current folder and those above it",
@@ -33,6 +34,8 @@ ENVIRONMENT_ONLY = {
     "COHERE_API_KEY": "key of embedder cohere",
     "QDRANT_API_KEY": "key of the server that qdrant_url names",
     "QDRANT_SOURCE_API_KEY": "key of the server that `url` of a source of kind legacy names",
+    f"{secrets.PREFIX}<SOURCE>": "password or token for the server of a source, its name in capitals; else it is read "
+    "from a file of mode 0600 beside the keys, `<archive>.<source>.secret`",
     "DAGSTER_POSTGRES_URL": "where dagster_storage postgres keeps runs and events, "
     "as postgresql+psycopg2://user:password@host:5432/database",
     "RELRAG_LANGUAGES": "folders of further languages, separated as in PATH; see CONTRIBUTING.md",
@@ -123,7 +126,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
         if variable in settable:
             if environ[variable]:
                 values[settable[variable]] = environ[variable]
-        elif variable not in ENVIRONMENT_ONLY:
+        elif variable not in ENVIRONMENT_ONLY and not variable.startswith(secrets.PREFIX):
             names = sorted([*settable, *ENVIRONMENT_ONLY])
             raise SettingsError(f"{variable} is not known{_nearest(variable, names)}; known: {', '.join(names)}")
     return values

@@ -10,12 +10,13 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.privacy.key_stores import KeyFile, Keyring, KeyStore, KeyVariable
 from relrag_pipelines.settings.policy_presets import POLICIES, PRESETS, Policy
-from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources import KINDS, Kind
+from relrag_pipelines.sources.remote.mirror import items_folder
 from relrag_pipelines.stores.shared_key_edges import MAX_RECORDS
 
 CONFIG_NAME = "relrag.toml"
@@ -43,7 +44,9 @@ class Source(BaseModel):
     )
     kind: str = Field(description="what reads it", examples=["whatsapp"])
     path: Path = Field(
-        description="a file or a folder; relative to the folder of relrag.toml", examples=["exports/whatsapp"]
+        Path(),
+        description="a file or a folder, relative to the folder of relrag.toml; required unless `url` names a server",
+        examples=["exports/whatsapp"],
     )
     timezone: str | None = Field(
         None, description="time zone of local times in it; else the archive's", examples=["Europe/Prague"]
@@ -71,8 +74,18 @@ class Source(BaseModel):
     follow_links: bool = Field(False, description="read what links in it lead to outside of its folder")
     url: str = Field(
         "",
-        description="legacy only: a Qdrant server that holds the collection; `path` is then a file in which "
+        description="paperless, imap, gmail: the server that is read, instead of `path`; every sync asks it for "
+        "changes. legacy: a Qdrant server that holds the collection; `path` is then a file in which "
         "`relrag backfill legacy` notes its state",
+    )
+    user: str = Field("", description="imap only: name of the account")
+    folders: list[str] = Field(
+        default_factory=list,
+        description="imap only: folders to read, as glob patterns; else all but Spam and Trash",
+    )
+    ca_file: str = Field(
+        "",
+        description="certificates (PEM) by which the server of `url` is trusted, instead of the system's",
     )
     collection: str = Field("", description="legacy only: the collection on that server")
 
@@ -115,17 +128,50 @@ class Source(BaseModel):
 
     @field_validator("url")
     @classmethod
-    def _server(cls, url: str) -> str:
+    def _address(cls, url: str, known: ValidationInfo) -> str:
+        kind = KINDS.get(known.data.get("kind", ""))
+        if url and kind and kind.url_schemes:
+            return _require_address(url, kind.url_schemes)
         return _plain_address(url, "QDRANT_SOURCE_API_KEY")
 
+    @property
+    def is_fetched(self) -> bool:
+        """Whether it is on a server, of which a mirror is kept."""
+        return bool(self.url) and bool(KINDS[self.kind].fetcher)
+
+    @property
+    def host(self) -> str:
+        """Host and port of its server."""
+        return urlsplit(self.url).netloc
+
     @model_validator(mode="after")
-    def _whole_address(self) -> Source:
+    def _readable_place(self) -> Source:
+        kind = KINDS[self.kind]
+        if kind.fetcher:
+            self._check_server(kind)
+        else:
+            self._check_collection(kind)
+        if "path" not in self.model_fields_set and not self.is_fetched:
+            raise ValueError("has no path; name the file or folder that it reads")
+        if self.user and not kind.always_remote:
+            raise ValueError("has user, which is for kind imap only; leave it out")
+        return self
+
+    def _check_server(self, kind: Kind) -> None:
+        """Of a kind that reads servers: an address that can be read, or a path."""
+        if self.collection:
+            raise ValueError("has collection, which is for kind legacy only; leave it out")
+        if self.url and "path" in self.model_fields_set:
+            raise ValueError("has path and url; leave out path to read the server, url to read files")
+        if kind.always_remote and not (self.url and self.user):
+            raise ValueError('needs url and user, such as "imaps://imap.example.org" and "dana@example.org"')
+
+    def _check_collection(self, kind: Kind) -> None:
         for name, other in (("url", "collection"), ("collection", "url")):
-            if getattr(self, name) and "url" not in KINDS[self.kind].options:
-                raise ValueError(f"has {name}, which is for kind legacy only; leave it out")
+            if getattr(self, name) and "url" not in kind.options:
+                raise ValueError(f"has {name}, which kind {kind.name} does not read; leave it out")
             if getattr(self, name) and not getattr(self, other):
                 raise ValueError(f"has {name} without {other}; a collection on a server needs both")
-        return self
 
 
 class Collection(BaseModel):
@@ -588,7 +634,9 @@ class Settings(BaseModel):
         return (self.folder / Path(self.golden_set).expanduser()).resolve() if self.golden_set else None
 
     def source_path(self, source: Source) -> Path:
-        """`source.path`, absolute."""
+        """`source.path`, absolute; of a source on a server where its mirror is."""
+        if source.is_fetched:
+            return items_folder(self.home_path, source.name)
         return (self.folder / source.path.expanduser()).resolve()
 
 
@@ -604,6 +652,19 @@ def days(text: str) -> tuple[date, date]:
     except (ValueError, OverflowError):
         raise ValueError(f'is "{text}"; write 2024, 2024-03 or 2024-03-15') from None
     return day, day + timedelta(days=1)
+
+
+def _require_address(url: str, schemes: tuple[str, ...]) -> str:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in schemes and parts.hostname and not (parts.query or parts.fragment)
+        plain = usable and not parts.username and not parts.password and (parts.port is None or parts.port > 0)
+    except ValueError:  # brackets without an address, or a port that is none
+        plain = False
+    if not plain:  # not repeated: it may hold a password
+        written = " or ".join(f"{scheme}://host" for scheme in schemes)
+        raise ValueError(f"is not a plain address; write it as {written}, without user and password")
+    return url.rstrip("/")
 
 
 def _plain_address(url: str, variable: str) -> str:

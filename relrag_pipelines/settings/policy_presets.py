@@ -58,9 +58,11 @@ POLICIES: dict[str, dict[str, Any]] = {
     "gmail": {"entities": ["PHONE_NUMBER", "CREDIT_CARD", "IBAN_CODE", *_IDS], "action": "replace"},
     "paperless": {"entities": ["CREDIT_CARD", "IBAN_CODE"], "action": "redact"},
     "call_recording": {"entities": ["PHONE_NUMBER", "CREDIT_CARD"], "action": "replace"},
+    "chat": {"entities": _EVERYDAY, "action": "pseudonymize"},
     "default": {"entities": _EVERYDAY, "action": "pseudonymize"},
 }
-"""Redaction by channel; the first four are the policies this project started from, `default` serves every other."""
+"""Redaction by channel; the first four are the policies this project started from, `chat` is for all chats but those
+of WhatsApp, `default` serves every other."""
 _STRICT = [*_EVERYDAY, "BANK_ACCOUNT", "IL_COMPANY_NUMBER", "CZ_COMPANY_NUMBER", "CZ_TAX_NUMBER"]
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "balanced": POLICIES,

@@ -12,6 +12,9 @@ from relrag_pipelines.settings.models import STRUCTURED, Collection, GraphRAG, P
 from relrag_pipelines.settings.policy_presets import ACTIONS, POLICIES, PRESETS
 from relrag_pipelines.sources import KINDS
 
+_NAMED = ("name", "kind", "path")
+"""options that the template gives each source"""
+
 
 def template(
     archive: str, sources: list[dict[str, Any]], chosen: Mapping[str, Any], remarks: Mapping[str, str] | None = None
@@ -35,7 +38,7 @@ def template(
     lines += ["# GraphRAG indexes are made where this table is given:", "#   [graphrag]", *_graphrag_template(), ""]
     lines += ["# A language model reads texts for facts about people where this table is given:", "#   [people]"]
     lines += [*_example(People, {"method": "llm"}), ""]
-    options = [_option(name, field) for name, field in Source.model_fields.items() if not field.is_required()]
+    options = [_option(name, field) for name, field in Source.model_fields.items() if name not in _NAMED]
     for number, source in enumerate(sources):
         lines += ["[[sources]]", *(f"{key} = {_toml(value)}" for key, value in source.items())]
         lines += ["", *([] if number else ["# any source may also have:", *options, ""])]

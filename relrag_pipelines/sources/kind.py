@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 if TYPE_CHECKING:
     from relrag_pipelines.sources import Lister, Reader
+    from relrag_pipelines.sources.remote import Fetcher
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,10 @@ class Kind:
     """its module, if not `name`"""
     patterns: tuple[str, ...] = ()
     """further paths of its units, as glob patterns: files that have no suffix"""
+    index_suffix: str = ""
+    """a file without suffix is a unit if a file of its name with this suffix lies beside it"""
+    subfolder_suffix: str = ""
+    """how folders are called whose files without suffix are units"""
     threads: bool = False
     """thread_id is computed from the references between all records of the source"""
     allows_duplicates: bool = False
@@ -144,8 +149,30 @@ class Kind:
     facts: bool = False
     """its records state facts under titles, and the value of one fact may be the title of another record; if it has
     several types, this holds for the first"""
+    fetcher: str = ""
+    """its module with `fetch`, which mirrors a server; see remote/. Empty: nothing is fetched"""
+    consents: bool = False
+    """its secret is made by a consent in a browser, which `relrag login` asks for"""
+    url_schemes: tuple[str, ...] = ()
+    """schemes of addresses that its fetcher reads; an address makes a source one on a server"""
+    mirror_suffix: str = ""
+    """suffix of the items that its fetcher stores"""
+    always_remote: bool = False
+    """it reads servers only, no folder"""
+    id_prefix: str = ""
+    """how the ids of its records begin, if not with `name`: mail is named alike wherever it is read from"""
     backfills: bool = False
     """relrag can write its fields back into the source"""
+
+    @property
+    def ids_begin(self) -> str:
+        """How the ids of its records begin."""
+        return self.id_prefix or self.name
+
+    @property
+    def fetch(self) -> Fetcher:
+        """Its fetcher, imported when first used."""
+        return cast("Fetcher", importlib.import_module(f"{__package__}.{self.fetcher}").fetch)
 
     @property
     def rag_source_type(self) -> str:
@@ -162,9 +189,17 @@ class Kind:
         """Whether it reads mails."""
         return any(record_type.mail for record_type in self.record_types)
 
-    def matches(self, path: str) -> bool:
-        """Whether the file at that path, relative to its source, is a unit of the kind."""
-        return path.lower().endswith(self.suffixes) or any(fnmatch.fnmatch(path, pattern) for pattern in self.patterns)
+    def matches(self, path: str, is_beside: Callable[[str], bool] = lambda name: False) -> bool:
+        """Whether the file at that path, relative to its source, is a unit of the kind.
+
+        `is_beside` tells whether the file's folder holds a file of a name.
+        """
+        if path.lower().endswith(self.suffixes) or any(fnmatch.fnmatch(path, pattern) for pattern in self.patterns):
+            return True
+        folder, _, name = path.rpartition("/")
+        if self.index_suffix and is_beside(f"{name}{self.index_suffix}"):
+            return True
+        return bool(self.subfolder_suffix) and folder.endswith(self.subfolder_suffix) and "." not in name
 
     @property
     def read(self) -> Reader:

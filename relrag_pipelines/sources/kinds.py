@@ -12,6 +12,11 @@ AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp"
 TRANSCRIPTS = (".vtt", ".srt", ".sbv", ".json", ".txt")
 """suffixes of transcripts; if a call has several, the first in this order is read"""
 
+_OFFICE = (
+    *(".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".ppsx", ".odt", ".ods", ".odp", ".epub"),
+    *(".doc", ".xls", ".ppt", ".rtf"),
+)
+
 _MESSAGE = RecordType(
     "whatsapp",
     "message",
@@ -23,6 +28,27 @@ _MESSAGE = RecordType(
     chat=True,
     told_by_sender=True,
 )
+
+_CHATS = "chat"
+"""redaction policy of chats"""
+
+
+def _chat_types(kind: str, app: str, plural_he: str = "") -> tuple[RecordType, RecordType]:
+    """The types of a kind of chats: its messages, and the files sent with them. `app` is what people call it."""
+    message = RecordType(
+        kind,
+        "message",
+        en=f"{app} chat message",
+        he=" ".join(filter(None, (plural_he, "צ'אט הודעה הודעות"))),
+        cs="zpráva zprávy",
+        channel=_CHATS,
+        chat=True,
+        told_by_sender=True,
+    )
+    name = f"{kind}_attachment"
+    return message, RecordType(name, "attachment of a chat", "attachments of a chat", channel=_CHATS, part_of=kind)
+
+
 _CALL = RecordType(
     "call_recording",
     "call",
@@ -88,7 +114,62 @@ _ATTACHMENT = RecordType(
     part_of="email",
     told_by_sender=True,
 )
-_SCAN = RecordType("paperless", "scanned document", channel="paperless")
+_EVENT = RecordType(
+    "calendar_event",
+    "event",
+    en="calendar event appointment meeting invitation",
+    he="יומן אירוע אירועים פגישה פגישות",
+    cs="kalendář událost události schůzka schůzky",
+    channel="calendar",
+    about="An event of a calendar: type=calendar_event; from=its organiser; to=who is invited; subj=its title; "
+    "when=its beginning.",
+)
+_TASK = RecordType(
+    "task",
+    "task",
+    en="task to-do todo reminder",
+    he="משימה משימות תזכורת",
+    cs="úkol úkoly",
+    channel="calendar",
+    about="A task: type=task; subj=what is to be done; when=when it is due.",
+)
+_NOTE = RecordType(
+    "note",
+    "note",
+    en="note notes notebook",
+    he="פתק פתקים רשימה",
+    cs="poznámka poznámky",
+    channel="notes",
+    about="A note: type=note; subj=its title; when=when it was written or last changed; file=its file.",
+    from_file=True,
+)
+_PAYMENT = RecordType(
+    "bank_transaction",
+    "payment",
+    en="bank payment transaction transfer statement",
+    he="בנק תשלום תשלומים העברה",
+    cs="banka platba platby výpis převod",
+    channel="bank",
+    label="payment",
+    about="A payment of a bank account: type=payment; from or to=the other side; subj=who and how much; when=its day.",
+)
+_PHOTO = RecordType(
+    "photo",
+    "photo",
+    en="photo photograph picture image",
+    he="תמונה תמונות צילום",
+    cs="fotka fotky fotografie obrázek",
+    channel="photos",
+    about="A photo, by what is stated of it: type=photo; subj=its caption; when=when it was taken; file=its file.",
+)
+_SCAN = RecordType(
+    "paperless",
+    "scanned document",
+    en="scan scanned paperless",
+    he="סרוק סריקה",
+    cs="sken skenovaný",
+    channel="paperless",
+)
 """types that several kinds read"""
 
 KINDS = {
@@ -122,6 +203,107 @@ KINDS = {
             may_be_truncated=True,  # an export ends at 10,000 messages with media, at 40,000 without
         ),
         Kind(
+            "telegram",
+            "chats exported from Telegram Desktop: result.json of a chat or of an account, pages of HTML, or a zip",
+            1,
+            (".json", ".html", ".htm", ".zip"),
+            _chat_types("telegram", "telegram", "טלגרם"),
+            _CHATS,
+            record_bytes=400,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "slack",
+            "Slack's workspace export: the zip, or its folder with a file for each channel and day",
+            1,
+            (".json", ".zip"),
+            _chat_types("slack", "slack", "סלאק"),
+            _CHATS,
+            record_bytes=400,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "messenger",
+            'chats of Facebook Messenger: "Download your information" in JSON, as the zip or unpacked',
+            1,
+            (".json", ".zip"),
+            _chat_types("messenger", "facebook messenger", "מסנג'ר פייסבוק"),
+            _CHATS,
+            record_bytes=300,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "instagram",
+            'direct messages of Instagram: "Download your information" in JSON, as the zip or unpacked',
+            1,
+            (".json", ".zip"),
+            _chat_types("instagram", "instagram direct", "אינסטגרם"),
+            _CHATS,
+            record_bytes=300,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "sms",
+            "SMS and MMS of Android, as SMS Backup & Restore saves them: .xml, or .zip of it",
+            1,
+            (".xml", ".zip"),
+            _chat_types("sms", "sms text mms", "סמס מסרון"),
+            _CHATS,
+            ("timezone", "owner"),
+            record_bytes=300,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "signal",
+            "chats of Signal: signal-export's data.json, what signal-cli receives, and the plaintext backup",
+            1,
+            (".json", ".jsonl", ".xml", ".zip"),
+            _chat_types("signal", "signal", "סיגנל"),
+            _CHATS,
+            ("timezone", "owner"),
+            record_bytes=300,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "teams",
+            "chats of Microsoft Teams (free) and Skype: messages.json of the export of personal data",
+            1,
+            (".json", ".zip"),
+            _chat_types("teams", "teams skype", "טימס סקייפ"),
+            _CHATS,
+            record_bytes=500,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "discord",
+            "channels and direct messages of Discord, as DiscordChatExporter writes them in JSON",
+            1,
+            (".json", ".zip"),
+            _chat_types("discord", "discord", "דיסקורד"),
+            _CHATS,
+            record_bytes=1500,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "google_chat",
+            "Google Chat in Google Takeout: messages.json of each conversation, or the zip",
+            1,
+            (".json", ".zip"),
+            _chat_types("google_chat", "google chat hangouts", "גוגל"),
+            _CHATS,
+            record_bytes=400,
+            allows_duplicates=True,
+            shared_suffixes=True,
+        ),
+        Kind(
             "call_recording",
             "recorded calls: audio with its transcript beside it (.vtt, .srt, .sbv, .json of whisper, .txt)",
             2,
@@ -132,6 +314,17 @@ KINDS = {
             companions=TRANSCRIPTS,
             single_process_option="transcription_model",
             shared_suffixes=True,
+        ),
+        Kind(
+            "notes",
+            "notes: vaults of Obsidian, Google Keep, Apple Notes, exports of Notion; folders, or zips of them",
+            1,
+            (".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
+            (_NOTE,),
+            "notes",
+            ("timezone", *_PARSER),
+            shared_suffixes=True,
+            ids_depend_on_names=True,
         ),
         Kind(
             "meeting",
@@ -154,14 +347,77 @@ KINDS = {
             record_bytes=200,
         ),
         Kind(
+            "calendar",
+            "calendars: .ics and .vcs files, and zips of them",
+            1,
+            (".ics", ".ical", ".vcs", ".zip"),
+            (_EVENT, _TASK),
+            "calendar",
+            ("timezone", *_PARSER),
+            record_mark=b"BEGIN:VEVENT",
+            record_bytes=500,
+            shared_suffixes=True,
+            allows_duplicates=True,
+        ),
+        Kind(
+            "tasks",
+            "tasks: Tasks.json of Google Takeout, and calendars that hold tasks alone (.ics)",
+            1,
+            (".json", ".ics"),
+            (_TASK,),
+            "calendar",
+            ("timezone", *_PARSER),
+            record_bytes=300,
+            shared_suffixes=True,
+        ),
+        Kind(
+            "bank",
+            "bank statements: CSV, CAMT (XML), OFX, QIF and MT940",
+            1,
+            (".csv", ".tsv", ".xml", ".ofx", ".qfx", ".qif", ".sta", ".940", ".mt940"),
+            (_PAYMENT,),
+            "bank",
+            ("timezone", "date_order", *_PARSER),
+            record_mark=b"\n",
+            record_bytes=150,
+            shared_suffixes=True,
+            allows_duplicates=True,
+        ),
+        Kind(
+            "paperless",
+            "documents of Paperless-ngx: its server, or a folder of its document_exporter",
+            1,
+            ("manifest.json",),
+            (_SCAN,),
+            "paperless",
+            _PARSER,
+            discovers_units=True,
+            fetcher="paperless.server",
+            url_schemes=("https", "http"),
+            mirror_suffix=".json",
+        ),
+        Kind(
             "document",
-            "PDF (with pages), DOCX, Markdown, HTML, text and CSV files",
-            3,
-            (".pdf", ".docx", ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
+            "PDF, documents, tables and slides of office programs, books (EPUB), Markdown, HTML, text and CSV files",
+            4,
+            (".pdf", *_OFFICE, ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             (_DOCUMENT,),
             options=("timezone", *_PARSER),
             one_record_per_unit=True,
             source_name="documents",
+        ),
+        Kind(
+            "photos",
+            "photos, by what they say of themselves: time, camera, captions, albums; Google Photos with its sidecars",
+            1,
+            (".jpg", ".jpeg", ".heic", ".heif", ".png", ".tif", ".tiff", ".webp", ".dng", ".zip"),
+            (_PHOTO,),
+            "photos",
+            ("timezone", *_PARSER),
+            companions=(".json", ".xmp"),
+            one_record_per_unit=True,
+            shared_suffixes=True,
+            ids_depend_on_names=True,
         ),
         Kind(
             "git",
@@ -188,8 +444,8 @@ KINDS = {
         ),
         Kind(
             "gmail",
-            "mail: mailboxes (Google Takeout, any mbox), Maildir, folders of .eml, .emlx and .msg",
-            4,
+            "mail: mailboxes (Takeout, Thunderbird, any mbox), Maildir, .eml, .emlx and .msg; or Gmail by its API",
+            5,
             (".mbox", ".eml", ".emlx", ".msg"),
             (
                 _MAIL,
@@ -206,9 +462,36 @@ KINDS = {
                 for prefix in ("", "*/")
                 for name in ("cur/*", "new/*", "mbox", "Inbox", "Sent", "Drafts", "Archives")
             ),
+            fetcher="mail.gmail_server",
+            consents=True,
+            url_schemes=("https", "http"),
+            mirror_suffix=".eml",
+            index_suffix=".msf",  # Thunderbird: of `Invoices`, with its subfolders in `Invoices.sbd`
+            subfolder_suffix=".sbd",
             threads=True,
             allows_duplicates=True,
             appends=True,
+        ),
+        Kind(
+            "imap",
+            "mail on an IMAP server: Gmail, Fastmail, Dovecot, Exchange and others",
+            1,
+            (".eml",),
+            (
+                _MAIL,
+                _ATTACHMENT,
+            ),
+            "gmail",
+            ("timezone", *_PARSER),
+            module="mail",
+            threads=True,
+            allows_duplicates=True,
+            fetcher="mail.imap_server",
+            url_schemes=("imaps", "imap"),
+            mirror_suffix=".eml",
+            always_remote=True,
+            id_prefix="gmail",
+            record_bytes=2_000,
         ),
         Kind(
             "legacy",

@@ -86,6 +86,8 @@ class Listing:
     """where the next listing continues; it contains no text of the source, which may have to be erased"""
     removed_ids: frozenset[str] | None = None
     """ids of units removed since the cursor; all others are unchanged"""
+    is_withheld: Callable[[str], bool] = lambda unit: False
+    """whether the file of a unit was removed because something of it was forgotten: the rest of its records stay"""
 
 
 Lister = Callable[[ListingScope], Listing]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from relrag_pipelines import embedders
@@ -162,7 +163,9 @@ def build_plan(workspace: Workspace) -> Plan:
     )
     search_again = workspace.settings.pii_redaction_enabled and searched_values.is_unfinished(workspace.home)
     archive = inspect_archive(workspace)
-    return plan(surveys, known_units, published, current_hash, archive, graphs, search_again=search_again)
+    servers = {source.name: source.host for source in workspace.settings.sources if source.is_fetched}
+    todo = plan(surveys, known_units, published, current_hash, archive, graphs, search_again=search_again)
+    return replace(todo, servers=servers)
 
 
 def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:

@@ -60,6 +60,12 @@ PARTS = (
         "mails that could not be read to their end, as they came",
         "exports",
     ),
+    InventoryPart(
+        r"private/mirror/[^/]+/items/(.+/)?\.[^/]+\.part", "was being fetched when a sync was killed", "passing"
+    ),
+    InventoryPart(
+        r"private/mirror/[^/]+/(state\.json|items/.+)", "what servers of sources have, as they sent it", "exports"
+    ),
     InventoryPart(r"private/spill/.+", "was put away by an export that was killed", "passing"),
     InventoryPart(r"private/transcripts/[^/]+/[^/]+\.vtt", "what a model heard in calls", "exports"),
     InventoryPart(r"private/vault/[^/]+/\d{4}-\d\d\.parquet", "what pseudonyms stand for, encrypted", "private"),
@@ -118,5 +124,7 @@ def part(name: str) -> InventoryPart | None:
 def belongs_to_source(name: str, source: str) -> bool:
     """Whether a private file holds what is known of that source."""
     return bool(
-        re.fullmatch(rf"private/(records/{source}/.+|(units|failures|threads)/{source}\.parquet|raw/{source}/.+)", name)
+        re.fullmatch(
+            rf"private/(records/{source}/.+|(units|failures|threads)/{source}\.parquet|(raw|mirror)/{source}/.+)", name
+        )
     )

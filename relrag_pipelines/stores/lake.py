@@ -265,7 +265,7 @@ def remove(home: Path, source: str) -> None:
     for table in ("private_records", *DERIVED):
         failpoint("lake.remove", folder(home, table, source))
         shutil.rmtree(folder(home, table, source), ignore_errors=True)
-    for folder_of in ("raw", "spill", "vault"):
+    for folder_of in ("raw", "mirror", "spill", "vault"):
         failpoint("lake.remove", home / "private" / folder_of / source)
         shutil.rmtree(home / "private" / folder_of / source, ignore_errors=True)
     # by its units it is known, so they go last

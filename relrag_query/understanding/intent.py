@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from relrag_pipelines.sources import RECORD_TYPES
 from relrag_query.understanding.phrases import bare, load_phrases
 
 
@@ -53,7 +54,9 @@ EXPANSIONS = {
 }
 
 _NAME = r"(?:[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+)"
-_MAIL, _CHAT = frozenset({"email", "email_attachment"}), frozenset({"whatsapp"})
+_MAIL = frozenset({"email", "email_attachment"})
+_CHAT = frozenset(one.name for one in RECORD_TYPES.values() if one.chat)
+_FILES_OF_CHATS = frozenset(one.name for one in RECORD_TYPES.values() if one.part_of in _CHAT)
 _CALL, _MEETING, _COMMIT = (
     frozenset({"call_recording"}), frozenset({"meeting_transcript"}), frozenset({"git_history", "code"}),
 )  # fmt: skip
@@ -61,8 +64,8 @@ CHANNEL_NAMES = {_MAIL: "mail", _CHAT: "chat", _CALL: "call", _MEETING: "meeting
 """types of records -> what one of them is called"""
 _LISTED = {
     "mail": frozenset({"email"}),
-    "message": frozenset({"email", "whatsapp"}),
-    "attachment": frozenset({"email_attachment", "whatsapp_attachment"}),
+    "message": frozenset({"email"}) | _CHAT,
+    "attachment": frozenset({"email_attachment"}) | _FILES_OF_CHATS,
     "call": _CALL,
     "meeting": _MEETING,
     "commit": frozenset({"git_history"}),

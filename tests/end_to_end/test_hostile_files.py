@@ -138,7 +138,7 @@ DOCUMENTS: dict[str, tuple[Callable[[], bytes], str]] = {
     "encrypted": (lambda: flagged(word(PARAGRAPH)), "encrypted"),
     "truncated": (lambda: word(PARAGRAPH, ("noise", noise(10_000)))[:5000], "damaged"),
     "entities": (lambda: pack([("word/document.xml", ENTITIES)]), "broken_part"),
-    "no_zip": (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(300 * MEGABYTE), "old_format"),
+    "no_zip": (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(300 * MEGABYTE), "wrong_format"),
     "many": (
         lambda: word(PARAGRAPH, *((f"{number:06}", b"") for number in range(100_000)), method=zipfile.ZIP_STORED),
         "",

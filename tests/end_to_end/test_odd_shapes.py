@@ -31,7 +31,7 @@ def check(monkeypatch: pytest.MonkeyPatch, config: Path) -> None:
 
 
 def test_every_kind_has_odd_shapes() -> None:
-    assert {shape.kind for shape in SHAPES.values()} == KINDS.keys() - {"legacy"}
+    assert {shape.kind for shape in SHAPES.values()} == KINDS.keys() - {"legacy", "imap"}
 
 
 def test_all_odd_shapes_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_dagster: None) -> None:

@@ -95,14 +95,14 @@ def test_the_words_count_by_suffix_and_name_the_first(tmp_path: Path) -> None:
 
 def test_each_file_is_listed_with_the_reason_and_the_remedy(tmp_path: Path) -> None:
     names = [f"photos/{number:02}.jpg" for number in range(12)]
-    put(tmp_path, {**dict.fromkeys(names, b"\xff\xd8"), "old.doc": b"\xd0\xcf", "a.psd": b"8BPS", "broken.vcf": "?"})
+    put(tmp_path, {**dict.fromkeys(names, b"\xff\xd8"), "old.wps": b"\xd0\xcf", "a.psd": b"8BPS", "broken.vcf": "?"})
     put(tmp_path, {"cards/dana.vcf": "BEGIN:VCARD\nFN:Dana\nEND:VCARD\n", "result.json": "{}", "call.ics": "x"})
     files = {one.path: one for one in unread_files.find_unread(settings(tmp_path, ("document", "."))).files()}
     assert sorted(files) == sorted(
-        [*names, "old.doc", "a.psd", "broken.vcf", "cards/dana.vcf", "result.json", "call.ics"]
+        [*names, "old.wps", "a.psd", "broken.vcf", "cards/dana.vcf", "result.json", "call.ics"]
     )
-    assert (files["old.doc"].reason, files["old.doc"].remedy) == (
-        *("relrag reads no files with the suffix .doc", "save it as DOCX or PDF"),
+    assert (files["old.wps"].reason, files["old.wps"].remedy) == (
+        *("relrag reads no files with the suffix .wps", "save it as DOCX or PDF"),
     )
     assert files["broken.vcf"].reason == "it has the name of a file of kind contacts, but another content"
     assert files["cards/dana.vcf"].remedy == 'add a [[sources]] table with kind = "contacts" and path = "cards"'

@@ -13,7 +13,7 @@ from relrag_pipelines.onboarding.discover import Discovery, discover
 from relrag_pipelines.onboarding.estimate import estimate, passage_count, record_count, text_bytes, vector_bytes
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
-from tests import ROOT
+from tests import ROOT, chat_exports
 
 CHAT = "24/12/2023, 18:00 - Dana: Hello\n28/12/2023, 09:15 - Petr: The cabin is booked\n"
 LINE = json.dumps({"id": "n1", "text": "The plumber quoted 7,980."}) + "\n"
@@ -166,11 +166,12 @@ def test_a_folder_that_cannot_be_listed_is_told(tmp_path: Path) -> None:
     assert discover(tmp_path).complete is False
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.always_remote])
 def test_every_kind_recognises_its_own_and_nothing_else(tmp_path: Path, kind: str) -> None:
     samples = {
         "whatsapp": put(tmp_path, "chat.txt", CHAT),
         "document": put(tmp_path, "note.md", "# A"),
+        "paperless": put(tmp_path, "export/manifest.json", '[{"model": "documents.tag", "pk": 1, "fields": {}}]'),
         "git": put(tmp_path, "x.gitlog", f"\0commit {'a' * 40}\0\0\0".encode()),
         "code": put(tmp_path, "x.py", "x = 1"),
         "gmail": put(tmp_path, "mail.eml", "From: a@b.example\nSubject: hello\n\nhello\n"),
@@ -178,11 +179,23 @@ def test_every_kind_recognises_its_own_and_nothing_else(tmp_path: Path, kind: st
         "call_recording": put(tmp_path, "call.m4a", b"\0\0\0\x18ftypM4A \0\0\0\0"),
         "meeting": put(tmp_path, "review.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nHi\n"),
         "contacts": put(tmp_path, "dana.vcf", "BEGIN:VCARD\nFN:Dana\nEND:VCARD\n"),
+        "calendar": put(tmp_path, "home.ics", "BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VEVENT\nEND:VCALENDAR\n"),
+        "tasks": put(tmp_path, "Tasks.json", '{"kind": "tasks#taskLists", "items": []}'),
+        "notes": put(tmp_path, "a.json", '{"isTrashed": false, "userEditedTimestampUsec": 1, "title": "A"}'),
+        "bank": put(tmp_path, "a.qif", "!Type:Bank\nD1/2/2024\nT-5.00\n^\n"),
+        "photos": put(tmp_path, "a.jpg", b"\xff\xd8\xff\xe1\0\x10Exif\0\0"),
         "legacy": put(tmp_path, "collection/memory/storage.sqlite", b"SQLite format 3\0"),
     }
-    assert [name for name, file in samples.items() if KINDS[kind].recognise(file)] == (
-        [kind] if kind != "document" else ["whatsapp", "document"]  # a chat is text too; the more particular kind wins
-    )
+    for name, write in chat_exports.WRITERS.items():
+        ((path, content),) = write([chat_exports.Said(1, 1_705_000_000, "Dana Levi", "hello")], "Hiking").items()
+        samples[name] = put(tmp_path, f"{name}/{path}", content)
+    # a chat is text too, and an event may be an invitation: the more particular kind wins
+    also = {"document": ["whatsapp", "document"], "meeting": ["meeting", "calendar"]}
+    assert [
+        name
+        for name, file in samples.items()
+        if (not KINDS[kind].suffixes or KINDS[kind].matches(file.name)) and KINDS[kind].recognise(file)
+    ] == also.get(kind, [kind])
 
 
 def test_films_music_and_json_of_programs_are_no_calls_and_no_noise(tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ def test_the_table_of_what_is_replaced_is_that_of_the_policies() -> None:
     columns = ("PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD", "IBAN_CODE", "NATIONAL_ID")
     channels = {
         "WhatsApp": "whatsapp",
+        "other chats": "chat",
         "mail": "gmail",
         "Paperless": "paperless",
         "calls": "call_recording",

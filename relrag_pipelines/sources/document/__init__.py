@@ -1,4 +1,5 @@
-"""Documents: PDF with pages, DOCX, Markdown, HTML, text, CSV and TSV. One file is one record.
+"""Documents: PDF, office documents, books, Markdown, HTML, text, CSV and TSV. One file is one record, and so is each
+file that is embedded in it.
 
 `extract` reads bytes or a file of any of these formats; attachments are read with it too. Anything unreadable is a
 failure, never an exception, and the readable rest of the same file is kept.
@@ -9,14 +10,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, Unit
-from relrag_pipelines.sources.document import csv, docx, html, pdf, text_markdown
+from relrag_pipelines.sources.document import csv, html, office, pdf, text_markdown
 from relrag_pipelines.sources.document.document_date import document_date
-from relrag_pipelines.sources.document.document_text import DocumentError, DocumentText
+from relrag_pipelines.sources.document.document_text import DocumentError, DocumentText, EmbeddedFile
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, DecodedText
 from relrag_pipelines.text import reference_numbers
 from relrag_pipelines.workers.sandbox import Limits, ParserStopped, call
@@ -25,7 +27,7 @@ __all__ = ["SUFFIXES", "DocumentText", "extract", "read", "recognise"]
 
 SUFFIXES = {
     ".pdf": pdf.CONTENT_TYPE,
-    ".docx": docx.CONTENT_TYPE,
+    **office.CONTENT_TYPES,
     ".md": text_markdown.MARKDOWN,
     ".markdown": text_markdown.MARKDOWN,
     ".html": html.CONTENT_TYPE,
@@ -37,6 +39,11 @@ SUFFIXES = {
 """Suffixes that are read -> MIME type."""
 
 _HEAD = 8192
+_HTML = re.compile(rb"\s*(?:<!doctype html|<html)", re.IGNORECASE)
+_MISNAMED = {".xls": ".csv", ".doc": ".txt"}
+"""how a text is read that bears one of these suffixes"""
+_EMBEDDED = (".pdf", *office.CONTENT_TYPES, ".txt", ".csv", ".html", ".htm", ".md")
+"""suffixes of embedded files that are records of their own"""
 _LIMITS = Limits()
 
 
@@ -56,7 +63,9 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     document = extract(unit.file, name, reading.limits, **bounds)
     yield from document.failures
     if document.readable:
-        yield _record(unit, reading, document, digest)
+        record = _record(unit, reading, document, digest)
+        yield record
+        yield from _embedded_records(record, document.embedded, reading, bounds)
 
 
 def extract(
@@ -67,17 +76,19 @@ def extract(
     max_ratio: int = ReadContext.archive_max_ratio,
     max_bytes: int = ReadContext.archive_max_bytes,
 ) -> DocumentText:
-    """Text, pages and title of a document named `name` (its suffix decides the format, where it has none its head).
+    """Text, pages and title of a document named `name` (its head decides the format, and its suffix between texts).
 
-    A DOCX may expand at most `max_ratio` times and to `max_bytes`; `limits` are those of the library that reads it.
-    Raises OSError if a file cannot be opened; any other fault is reported in `readable` and `failures`.
+    An office document may expand at most `max_ratio` times and to `max_bytes`; `limits` are those of the library that
+    reads it. Raises OSError if a file cannot be opened; any other fault is reported in `readable` and `failures`.
     """
-    suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower() or _suffix_by_head(data)
+    suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     try:
+        head = _head(data)
+        suffix = suffix or _text_suffix(head)
         size = len(data) if isinstance(data, bytes) else data.stat().st_size
         if not size:
             raise DocumentError("empty", "the file has no bytes; restore it or delete it")
-        document = _extract(data, size, suffix, limits, max_ratio, max_bytes)
+        document = _extract(data, size, suffix, head, limits, max_ratio, max_bytes)
     except (DocumentError, ParserStopped) as error:
         return _unreadable(suffix, error.fault, str(error))
     except CharsetError as error:
@@ -96,23 +107,32 @@ def recognise(file: Path) -> bool:
         head = opened.read(_HEAD)
     if suffix == ".pdf":
         return b"%PDF-" in head[:1024]
-    if suffix == ".docx":
-        return head.startswith(b"PK\x03\x04")
-    return suffix in SUFFIXES and bool(head) and (b"\0" not in head or head[:2] in (b"\xff\xfe", b"\xfe\xff"))
+    if suffix in office.CONTENT_TYPES:
+        return head.startswith(office.SIGNATURES) or bool(_HTML.match(head)) or (suffix in _MISNAMED and _is_text(head))
+    return suffix in SUFFIXES and _is_text(head)
+
+
+def _is_text(head: bytes) -> bool:
+    return bool(head) and (b"\0" not in head or head[:2] in (b"\xff\xfe", b"\xfe\xff"))
 
 
 def _extract(
-    data: bytes | Path, size: int, suffix: str, limits: Limits, max_ratio: int, max_bytes: int
+    data: bytes | Path, size: int, suffix: str, head: bytes, limits: Limits, max_ratio: int, max_bytes: int
 ) -> DocumentText:
     if suffix == ".pdf":
         return call(limits, size, pdf.extract, data)
-    if suffix == ".docx":
-        return call(limits, size, docx.extract, data, max_ratio, max_bytes)
     if suffix not in SUFFIXES:
         supported = ", ".join(SUFFIXES)
         description = f'"{suffix}"' if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "of an unknown kind"
         raise DocumentError("unsupported", f"files {description} are not read; known: {supported}")
-    data = data if isinstance(data, bytes) else read_plain(data)
+    if suffix in office.CONTENT_TYPES:
+        if head.startswith(office.SIGNATURES):
+            return call(limits, size, office.extract, data, head[:16], max_ratio, max_bytes, _EMBEDDED)
+        suffix = _suffix_of_misnamed(head, suffix)
+    return _extract_text(data if isinstance(data, bytes) else read_plain(data), suffix)
+
+
+def _extract_text(data: bytes, suffix: str) -> DocumentText:
     if suffix in csv.CONTENT_TYPES:
         document, decoded = csv.extract(data, suffix)
     elif SUFFIXES[suffix] == html.CONTENT_TYPE:
@@ -123,6 +143,20 @@ def _extract(
         )
     document.failures += _warnings(decoded)
     return document
+
+
+def _suffix_of_misnamed(head: bytes, suffix: str) -> str:
+    """How a text is read that bears the suffix of an office document: web sites export tables as HTML or CSV so.
+
+    Raises DocumentError if it is no text.
+    """
+    if b"%PDF-" in head[:1024]:
+        raise DocumentError("wrong_format", f"a PDF named {suffix}; give it the suffix .pdf")
+    if _HTML.match(head):
+        return ".html"
+    if suffix not in _MISNAMED or not _is_text(head):
+        raise DocumentError("damaged", f"a {suffix} that is not a zip or begins otherwise; export or download it again")
+    return _MISNAMED[suffix]
 
 
 def _warnings(decoded: DecodedText) -> list[Failure]:
@@ -144,17 +178,51 @@ def _unreadable(suffix: str, fault: str, message: str) -> DocumentText:
     return DocumentText(SUFFIXES.get(suffix, "application/octet-stream"), failures=[failure], readable=False)
 
 
-def _suffix_by_head(data: bytes | Path) -> str:
-    if isinstance(data, Path):
-        with open_plain(data) as file:
-            head = file.read(_HEAD)
-    else:
-        head = data[:_HEAD]
+def _head(data: bytes | Path) -> bytes:
+    if isinstance(data, bytes):
+        return data[:_HEAD]
+    with open_plain(data) as file:
+        return file.read(_HEAD)
+
+
+def _text_suffix(head: bytes) -> str:
+    """The suffix that a file without one would have, by its beginning."""
     if b"%PDF-" in head[:1024]:
         return ".pdf"
-    if head.startswith(b"PK\x03\x04"):
+    if head.startswith(office.SIGNATURES):
         return ".docx"
-    return ".html" if re.match(rb"\s*(?:<!doctype html|<html)", head, re.IGNORECASE) else ".txt"
+    return ".html" if _HTML.match(head) else ".txt"
+
+
+def _embedded_records(
+    record: Record, files: list[EmbeddedFile], reading: ReadContext, bounds: dict[str, int]
+) -> Iterator[Record | Failure]:
+    """The files that are embedded in a document, each preceded by its failures; those within them are not opened."""
+    for index, file in enumerate(files):
+        document = extract(file.data, file.name, reading.limits, **bounds)
+        place = f"embedded {file.name}"
+        yield from (
+            replace(failure, location=f"{place} {failure.location}".strip(), whole_unit=False)
+            for failure in document.failures
+        )
+        if document.readable:
+            digest = reading.hash(hashlib.sha256(file.data).hexdigest())
+            yield replace(
+                record,
+                source_id=f"{record.source_id}:{index}",
+                text=document.text,
+                from_=document.author or record.from_,
+                subject=document.title or file.name,
+                parent_asset_id=f"document:{record.source_id}",
+                index_in_parent=index,
+                total_siblings=len(files),
+                content_type=document.content_type,
+                file_name=file.name,
+                pages=document.pages,
+                numbers=document.numbers,
+                locations=list(record.locations),
+                extra={"size": len(file.data), "bytes_hash": digest},
+            )
 
 
 def _record(unit: Unit, reading: ReadContext, document: DocumentText, digest: str) -> Record:

@@ -13,9 +13,9 @@ import re
 from collections import Counter
 
 from relrag_pipelines.records import Failure
-from relrag_pipelines.sources.document.document_text import DocumentText, one_line
+from relrag_pipelines.sources.document.document_text import DocumentText
 from relrag_pipelines.sources.formats.charset_detection import DecodedText, decode
-from relrag_pipelines.sources.formats.text_cleaning import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean, one_line
 
 CONTENT_TYPES = {".csv": "text/csv", ".tsv": "text/tab-separated-values"}
 MAX_FIELD = 2**24
@@ -45,7 +45,7 @@ def extract(data: bytes, suffix: str) -> tuple[DocumentText, DecodedText]:
     if not closed:
         why = "a quotation mark is opened and never closed, so quotation marks were read as text; close it"
         document.failures.append(Failure("rows", "open_quote", why))
-    document.text = "\n".join(_sentences([[one_line(cell) for cell in row] for row in rows]))
+    document.text = "\n".join(describe_rows([[one_line(cell) for cell in row] for row in rows]))
     return document, decoded
 
 
@@ -72,7 +72,8 @@ def _rows(lines: list[str], delimiter: str) -> tuple[list[list[str]], bool]:
     return list(csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)), False
 
 
-def _sentences(rows: list[list[str]]) -> list[str]:
+def describe_rows(rows: list[list[str]]) -> list[str]:
+    """The lines of a table: what is above it, the names of its columns, and each row with the names."""
     begin = _table_begin(rows)
     above = [_text_line(row) for row in rows[:begin] if any(row)]
     rows = [row for row in rows[begin:] if any(row)]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from relrag_pipelines.records import Failure, Page
-from relrag_pipelines.sources.formats.text_cleaning import clean
+from relrag_pipelines.sources.formats.text_cleaning import clean, one_line
 
 MAX_TITLE = 120
 """A longer first line isn't taken as a title, characters."""
@@ -16,6 +15,14 @@ MAX_TITLE = 120
 _NO_TITLE = {"untitled", "unspecified", "(anonymous)", "anonymous", "word document", "document", "none", "title"}
 _NO_AUTHOR = {"anonymous", "(anonymous)", "unknown", "unspecified", "python-docx", "none", "author", "user", "admin"}
 _PRINTED_BY = re.compile(r"^Microsoft (Word|PowerPoint|Excel) - ", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class EmbeddedFile:
+    """A file that lies within a document."""
+
+    name: str
+    data: bytes
 
 
 @dataclass
@@ -40,6 +47,8 @@ class DocumentText:
     """invoice, order and account numbers"""
     failures: list[Failure] = field(default_factory=list)
     """parts that could not be read"""
+    embedded: list[EmbeddedFile] = field(default_factory=list)
+    """files within the document that have a text of their own"""
     readable: bool = True
     """False: nothing could be read, and `failures` say why"""
 
@@ -55,15 +64,30 @@ class DocumentError(Exception):
         return DocumentError, (self.fault, str(self))  # it travels between processes
 
 
-def one_line(text: str) -> str:
-    """The text with each run of white space as one space."""
-    return " ".join(text.split())
+@dataclass
+class PagedText:
+    """A text that is put together page by page."""
 
+    text: str = ""
+    pages: list[Page] = field(default_factory=list)
+    _parts: list[str] = field(default_factory=list)
+    _length: int = 0
 
-def table_row(cells: Iterable[str]) -> str:
-    """A row of a table as one line; empty cells keep their position: `| a | | c |`."""
-    escaped = (one_line(cell).replace("|", "\\|") for cell in cells)
-    return "|" + "|".join(f" {cell} " if cell else " " for cell in escaped) + "|"
+    def add(self, number: int, text: str) -> None:
+        """Adds a page; one without text only counts."""
+        if not text.strip():
+            return
+        start = self._length
+        self._parts.append(text.strip("\n"))
+        self._length += len(self._parts[-1])
+        self.pages.append(Page(number, start, self._length))
+        self._parts.append("\n\n")
+        self._length += 2
+
+    def finish(self) -> PagedText:
+        """Itself, with the text of all pages."""
+        self.text = "".join(self._parts[:-1])
+        return self
 
 
 def clean_title(title: str | None) -> str | None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from relrag_pipelines.sources.document.document_text import one_line, table_row
 from relrag_pipelines.sources.document.docx_math import MATH, to_text
+from relrag_pipelines.sources.formats.text_cleaning import one_line, table_row
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"

@@ -13,7 +13,7 @@ import statistics
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
-from relrag_pipelines.sources.document.document_text import table_row
+from relrag_pipelines.sources.formats.text_cleaning import table_row
 
 PARAGRAPH_GAP = 1.5
 """A drop to the next line of more than this multiple of the usual gap begins a paragraph."""

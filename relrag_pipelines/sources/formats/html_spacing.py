@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from relrag_pipelines.sources.formats.html_tables import LINE
-
+LINE = "\x1d"
+"""A line end that merges with any adjacent one. `clean` removes it from input."""
 KEPT_SPACE, KEPT_LINE = "\x1e", "\x1f"
 """Space and line end of preformatted text. `clean` removes them from input."""
 _OUTER_LINES = re.compile(f"(?<=\n\n){KEPT_LINE}++|(?<!{KEPT_LINE}){KEPT_LINE}++(?=\n\n)")

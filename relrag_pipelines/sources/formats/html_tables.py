@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
-from relrag_pipelines.sources.document.document_text import one_line, table_row
-
-LINE = "\x1d"
-"""A line end that merges with any adjacent one. `clean` removes it from input."""
+from relrag_pipelines.sources.formats.html_spacing import LINE
+from relrag_pipelines.sources.formats.text_cleaning import one_line, table_row
 
 _SPARSE = 4
 """A grid with more positions than this per cell isn't a table of data."""

@@ -10,9 +10,8 @@ from __future__ import annotations
 import html
 import re
 
-from relrag_pipelines.sources.document.document_text import one_line
-from relrag_pipelines.sources.formats.html_spacing import KEPT_LINE, KEPT_SPACE
-from relrag_pipelines.sources.formats.html_tables import LINE, HtmlCell, HtmlTable, grid, rows
+from relrag_pipelines.sources.formats.html_spacing import KEPT_LINE, KEPT_SPACE, LINE
+from relrag_pipelines.sources.formats.html_tables import HtmlCell, HtmlTable, grid, rows
 from relrag_pipelines.sources.formats.html_tokens import (
     BLOCKS,
     BREAKS,
@@ -28,6 +27,7 @@ from relrag_pipelines.sources.formats.html_tokens import (
     attribute,
     shown_address,
 )
+from relrag_pipelines.sources.formats.text_cleaning import one_line
 
 MAX_SPAN = 1000
 """Columns or rows that one cell spans at most."""

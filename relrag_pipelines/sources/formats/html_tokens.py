@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from relrag_pipelines.sources.formats.html_tables import LINE
+from relrag_pipelines.sources.formats.html_spacing import LINE
 
 MAX_ADDRESS = 200
 """A longer address is displayed without its query, characters."""

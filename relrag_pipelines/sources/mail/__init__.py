@@ -28,7 +28,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
         letter = MailContext(mail.data, unit.path, mail.place, mail.separator)
         if mail.data.strip():
             yield from read_mail(letter, reading)
-        else:
+        elif mail.size or not _is_of_thunderbird(unit.file):
             yield _no_mail(mail, letter.at)
     if mailbox.is_cut_off(unit.file):
         why = "the mailbox ends within a line: it may be cut off, so nothing that is gone from it is deleted"
@@ -42,6 +42,11 @@ def recognise(file: Path) -> bool:
         return file.suffix.lower() == ".msg"
     known = mime.parse(head).fields.keys() & {"from", "to", "subject", "date", "message-id", "received", "return-path"}
     return len(known) >= (1 if head.lstrip().startswith(b"From ") else 2)
+
+
+def _is_of_thunderbird(file: Path) -> bool:
+    """Whether a file is a mailbox of Thunderbird, which keeps empty ones."""
+    return file.parent.suffix == ".sbd" or file.with_name(f"{file.name}.msf").exists()
 
 
 def _no_mail(mail: mailbox.Mail, at: str) -> Failure:

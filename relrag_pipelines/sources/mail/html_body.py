@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from relrag_pipelines.sources.formats.html_spacing import KEPT_SPACE, tidy
-from relrag_pipelines.sources.formats.html_tables import LINE
+from relrag_pipelines.sources.formats.html_spacing import KEPT_SPACE, LINE, tidy
 from relrag_pipelines.sources.formats.html_text import HtmlTextReader
 from relrag_pipelines.sources.formats.text_cleaning import clean
 

@@ -19,6 +19,7 @@ from typing import BinaryIO
 from relrag_pipelines.files.regular_files import RefusedFile, check_file, open_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import UNREADABLE, CoveredInterval, ReadContext, Unit
+from relrag_pipelines.sources.chats.message import HASHED
 from relrag_pipelines.sources.formats import safe_zip
 from relrag_pipelines.sources.whatsapp import chat_name as titles
 from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
@@ -27,8 +28,6 @@ from relrag_pipelines.sources.whatsapp.detect_format import declared_charset
 from relrag_pipelines.sources.whatsapp.timestamps import PARTS, find_form
 
 _HEAD_BYTES = 4096
-_HASHED = (".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".txt", ".md", ".csv", ".html", ".ics")
-"""suffixes of files that may have equal copies elsewhere; WhatsApp recodes pictures, films and voice messages"""
 _HASHED_BYTES = 100 * 2**20
 _BLOCK = 2**18
 
@@ -78,7 +77,7 @@ def _lone_chat(unit: Unit, reading: ReadContext) -> Chat:
 
     def digest(name: str) -> str | None:
         file = unit.file.with_name(name)
-        if name not in siblings() or not name.lower().endswith(_HASHED):
+        if name not in siblings() or not name.lower().endswith(HASHED):
             return None
         try:
             if check_file(file, unit.root, follow_links=reading.follow_links).st_size > _HASHED_BYTES:
@@ -113,7 +112,7 @@ def _chat_in(unit: Unit, archive: safe_zip.SafeZip, member: PurePosixPath, readi
 
     def digest(name: str) -> str | None:
         entry = archive.members.get(str(member.with_name(name)))
-        if entry is None or not name.lower().endswith(_HASHED) or entry.file_size > _HASHED_BYTES:
+        if entry is None or not name.lower().endswith(HASHED) or entry.file_size > _HASHED_BYTES:
             return None
         return _digest(archive, str(member.with_name(name)), entry.file_size)
 

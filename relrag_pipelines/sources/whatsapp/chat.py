@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,11 +13,11 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import CoveredInterval, ReadContext
+from relrag_pipelines.sources.chats.message import SentFile, file_records, new_record
 from relrag_pipelines.sources.whatsapp import chat_name as titles
 from relrag_pipelines.sources.whatsapp import date_order_fallback, system_messages
 from relrag_pipelines.sources.whatsapp.detect_format import FormatGuess, OpenStream, detect_format, messages
 from relrag_pipelines.sources.whatsapp.timestamps import MARKS, LocalClock, any_forms
-from relrag_pipelines.text import reference_numbers
 
 _NAMES_KEPT = 10_000
 _NAME_MAX = 200
@@ -26,29 +25,10 @@ _FOREIGN_LINES = 3
 _NO_SUCH_TIME = "there is no such date or time; the message is kept undated"
 _PLAIN = {ord(space): " " for space in "\u00a0\u2007\u2009\u202f"} | {0x2011: "-"}
 _MARKS = re.compile(f"[{MARKS}]")
-_DIGITS = re.compile(r"[0-9]\S*?\d\S*?\d")
-"""text without three digits in a word has no reference number; a leading `\\d` would take twice as long"""
 _LEAD = re.compile(f"^[{MARKS}]+")
 _NUMBERED = re.compile(rf"\n[{MARKS}]*\[?[{MARKS}]*\d")
 """lines that may begin like a message in any form"""
-_NEW, _FILL = Record.__new__, Record.__init__
-"""calling Record passes keywords through a dict, which takes as long as creating the record"""
 _QUOTES = re.compile(r"(?<!\w)\"|\"(?!\w)|[“”„«»「」『』]")
-
-_TYPES = mimetypes.MimeTypes()  # Python's own table; those of machines differ
-for _suffix, _type in {
-    ".webp": "image/webp",
-    ".heic": "image/heic",
-    ".opus": "audio/ogg",
-    ".m4a": "audio/mp4",
-    ".vcf": "text/vcard",
-    ".3gp": "video/3gpp",
-    ".md": "text/markdown",
-    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-}.items():
-    _TYPES.add_type(_type, _suffix)
 
 
 @dataclass(frozen=True)
@@ -133,7 +113,7 @@ def _warnings(chat: Chat, format_: FormatGuess) -> Iterator[Failure]:
 
 def _records(chat: Chat, reading: ReadContext, format_: FormatGuess, order: str) -> Iterator[Record | Failure]:
     """The records of a chat with a known order. This is the hot loop: it skips whatever most messages don't need."""
-    hash_id, title, has_digit = reading.hash, chat.title, reference_numbers.has_ascii_digit
+    hash_id, title = reading.hash, chat.title
     mark, notes, longest_note = system_messages.MARK, system_messages.WHOLE, system_messages.LONGEST
     thread, line = _thread(chat, reading), format_.lines_before
     chat_id, at_line = thread.removeprefix("whatsapp:"), f"{chat.location}#L"
@@ -158,15 +138,13 @@ def _records(chat: Chat, reading: ReadContext, format_: FormatGuess, order: str)
         ids[source_id] = count = ids.get(source_id, 0) + 1
         if count > 1:
             source_id = f"{source_id}:{count}"
-        numbers = _numbers(text) if has_digit(text) else []
-        message = _message(source_id, text, sender, ts, title, thread, f"{at_line}{line}", numbers, extra)
+        message = _message(source_id, text, sender, ts, title, thread, f"{at_line}{line}", extra)
         if ts is None:
             yield Failure(chat.line_location(line), "date", _NO_SUCH_TIME)
-        if files:
-            message.total_siblings, message.parent_ref = len(files), f"whatsapp:{source_id}"
+        sent = [SentFile(name, chat.media(name) or "", chat.digest(name) or "") for name in files]
+        further = file_records(message, f"whatsapp:{source_id}", sent, hash_id) if sent else ()
         yield message
-        if files:
-            yield from _attachments(chat, message, files, hash_id)
+        yield from further
         if "\n" in body:
             breaks = body.count("\n")
             if breaks >= _FOREIGN_LINES and (foreign := _is_foreign_line(body)):
@@ -182,11 +160,9 @@ def _message(
     title: str,
     thread: str,
     location: str,
-    numbers: list[str],
     extra: dict[str, Any],
 ) -> Record:
-    message = _NEW(Record)
-    _FILL(message, source_id, text, locations=[location], numbers=numbers, extra=extra)
+    message = new_record(source_id, text, location, extra)
     message.rag_source_type = "whatsapp"
     message.from_ = sender
     message.subject = title
@@ -196,10 +172,6 @@ def _message(
     if ts is None:
         message.date_quality = "none"
     return message
-
-
-def _numbers(text: str) -> list[str]:
-    return reference_numbers.find_reference_numbers(text) if _DIGITS.search(text) else []
 
 
 def _read_notes(
@@ -245,25 +217,3 @@ def _is_system(sender: str, text: str, title: str, format_: FormatGuess) -> bool
         return False
     is_of_group = not format_.title_speaks and titles.chat_key(sender) == titles.chat_key(title)
     return is_of_group or system_messages.is_notice(sender, text)
-
-
-def _attachments(chat: Chat, message: Record, names: Sequence[str], hash_id: Callable[[str], str]) -> Iterator[Record]:
-    for index, name in enumerate(names):
-        digest = chat.digest(name)
-        yield Record(
-            f"{message.source_id}:a{index}",
-            rag_source_type="whatsapp_attachment",
-            from_=message.from_,
-            subject=message.subject,
-            ts=message.ts,
-            date_quality=message.date_quality,
-            thread_id=message.thread_id,
-            parent_asset_id=message.parent_ref,
-            parent_ref=message.parent_ref,
-            index_in_parent=index,
-            total_siblings=message.total_siblings,
-            content_type=_TYPES.types_map[True].get(f".{name.rpartition('.')[2].lower()}", "application/octet-stream"),
-            file_name=name,
-            locations=[chat.media(name) or message.locations[0]],
-            extra={"bytes_hash": hash_id(digest)} if digest else {},
-        )

@@ -21,14 +21,17 @@ from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.privacy import keys as key_files
-from relrag_pipelines.settings import Settings, SettingsError
+from relrag_pipelines.settings import Settings, SettingsError, Source
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources.remote import secrets
+from relrag_pipelines.sources.remote.secrets import SecretError
 from relrag_pipelines.stores import legacy_server
 from relrag_query.cli.commands.doctor_home import (
     CheckResult,
     disk,
     generation,
     home,
+    is_local,
     is_unencrypted,
     keys,
     runs,
@@ -151,8 +154,11 @@ def _sources(settings: Settings) -> Iterator[CheckResult]:
         yield CheckResult("problem", "sources", "none; add a [[sources]] table to relrag.toml")
     for source in settings.sources:
         what, path = f"source {source.name}", settings.source_path(source)
-        if is_unencrypted(source.url, legacy_server.KEY):
+        if is_unencrypted(source.url, legacy_server.KEY) and not source.is_fetched:
             yield CheckResult("warning", what, "key and texts are sent unencrypted; use an https:// address")
+        if source.is_fetched:
+            yield _server(settings, source, what)
+            continue
         try:
             taken = ownership.claimed_elsewhere(settings, source)
             units = scan_units(path, KINDS[source.kind], source, {}, "", taken=taken).units.values()
@@ -167,6 +173,17 @@ def _sources(settings: Settings) -> Iterator[CheckResult]:
             yield CheckResult("warning", what, f"no {source.kind} file in {path}")
         else:
             yield CheckResult("ok", what, f"{number(len(units), 'file')}, {size(sum(unit.size for unit in units))}")
+
+
+def _server(settings: Settings, source: Source, what: str) -> CheckResult:
+    """Whether the secret of a source on a server is there, and for its owner only; the server is not asked."""
+    try:
+        secrets.read_secret(secrets.file_of(settings.keys_path, settings.archive, source.name), source.name)
+    except SecretError as error:
+        return CheckResult("problem", what, str(error))
+    if source.url.startswith("http:") and not is_local(source.url):
+        return CheckResult("warning", what, "token and documents are sent unencrypted; use an https:// address")
+    return CheckResult("ok", what, f"{source.host} is asked by every sync; its secret is set")
 
 
 def _embedder(settings: Settings) -> Iterator[CheckResult]:

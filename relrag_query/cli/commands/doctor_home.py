@@ -114,9 +114,13 @@ def store(settings: Settings) -> Iterator[CheckResult]:
 
 def is_unencrypted(url: str, key: str) -> bool:
     """Whether the key in that environment variable would be sent to another machine unencrypted."""
+    return bool(os.environ.get(key)) and url.startswith("http:") and not is_local(url)
+
+
+def is_local(url: str) -> bool:
+    """Whether an address is of this machine or the local network, to which a host name without a dot belongs."""
     host = urlsplit(url).hostname or ""
-    is_local = host in _LOCAL_HOSTS or "." not in host  # a host name without a dot belongs to the local network
-    return bool(os.environ.get(key)) and url.startswith("http:") and not is_local
+    return host in _LOCAL_HOSTS or "." not in host
 
 
 def disk(settings: Settings) -> Iterator[CheckResult]:

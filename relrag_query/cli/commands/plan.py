@@ -57,6 +57,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
         }
         print(json.dumps({**asdict(todo), **report}, indent=1))
         return WITH_FAILURES if todo.problems else DONE
+    print_servers(todo)
     if todo.empty:
         print(f"Nothing to do: everything is up to date{scope_note(todo)}.")
     else:
@@ -107,6 +108,12 @@ def print_plan(
         print(f"publish a new generation ({todo.publish})")
         if settings.qdrant_url:
             print(f"send vectors, ids, times and numbers of people, no text, to Qdrant at {settings.qdrant_url}")
+
+
+def print_servers(todo: Plan) -> None:
+    """Prints which servers a sync asks for changes."""
+    for source, host in todo.servers.items():
+        print(f"{source}: ask {host} for changes and mirror them in private/, then read what changed")
 
 
 def print_graphs(todo: Plan, settings: Settings) -> None:

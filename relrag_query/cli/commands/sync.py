@@ -41,6 +41,7 @@ from relrag_query.cli.commands.plan import (
     cost_ahead,
     print_graphs,
     print_plan,
+    print_servers,
     reading_ahead,
     require_sources,
     scope_note,
@@ -101,12 +102,13 @@ def _sync(config: Path | None, *, full: bool, accept_deletions: bool, strict: bo
         _clean_up(workspace)
         _remove_leftovers(workspace, accept_deletions)
         todo = plans.build_plan(workspace)
-        if todo.empty and not full:
+        if todo.empty and not todo.servers and not full:
             _end_orphans(workspace)
             number = generations.current_number(workspace.home)
             print(f"Nothing to do: generation {number} is up to date{scope_note(todo)}.")
             return report_failures(workspace, todo, strict)
         cost = cost_ahead(workspace, todo)
+        print_servers(todo)
         print_plan(todo, cost, workspace.settings, reading_ahead(workspace, todo))
         print_graphs(todo, workspace.settings)
         _require_services(workspace.settings, remote_embedder=bool(cost and cost.host))

@@ -50,6 +50,16 @@ def sync(
     dispatch.run("sync", "sync", config, **options, as_json=as_json)
 
 
+@app.command(epilog="Example: relrag login mail ~/Downloads/client_secret.json")
+def login(
+    source: Annotated[str, typer.Argument(help="Source of kind gmail whose url is Gmail's API.")],
+    client: Annotated[Path, typer.Argument(help="OAuth client (desktop app) from Google's console, as JSON.")],
+    config: Config = None,
+) -> None:
+    """Log in to Gmail once, in a browser; the secret is stored beside the archive's keys."""
+    dispatch.run("login", "login", source, client, config)
+
+
 @app.command(epilog="Example: relrag plan --json")
 def plan(as_json: Json = False, config: Config = None) -> None:
     """Show what a sync would do, and why."""

@@ -14,8 +14,7 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 from lxml import etree
 
-from relrag_pipelines.sources.document import docx as word
-from relrag_pipelines.sources.document import extract
+from relrag_pipelines.sources.document import extract, office
 from relrag_pipelines.sources.document.document_text import DocumentText
 from relrag_pipelines.sources.document.docx_math import to_text
 
@@ -230,7 +229,7 @@ def test_entities_are_not_expanded() -> None:
         (b"not a zip", "damaged", "not a zip"),
         (body("<w:p/>")[:400], "damaged", "not a zip"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "encrypted", "password"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "WordDocument".encode("utf-16-le"), "old_format", "before 2007"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "WordDocument".encode("utf-16-le"), "damaged", "open it in its program"),
         (changed(body(""), word__document_dot_xml=None), "wrong_format", "not a Word document"),
         (changed(body(""), word__document_dot_xml=""), "damaged", "broken inside"),
         (changed(body(""), word__document_dot_xml="0" * 5_000_000), "too_large", "archive_max_ratio is 100"),
@@ -261,4 +260,4 @@ def test_a_document_that_the_disk_does_not_give_is_not_taken_for_damaged(
 
     monkeypatch.setattr(zipfile.ZipExtFile, "read", failing)
     with pytest.raises(OSError, match="Input/output error"):
-        word.extract(file, 100, 2**30)
+        office.extract(file, b"PK\x03\x04", 100, 2**30)

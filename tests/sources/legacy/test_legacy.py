@@ -221,7 +221,7 @@ def test_it_recognises_a_collection_and_passes_over_copies(tmp_path: Path) -> No
 
 
 SETTINGS: Iterable[Any] = [
-    ({"kind": "gmail", "url": "http://localhost:6333"}, "has url, which is for kind legacy only"),
+    ({"kind": "contacts", "url": "http://localhost:6333"}, "has url, which kind contacts does not read"),
     ({"kind": "legacy", "url": "http://localhost:6333"}, "has url without collection"),
     ({"kind": "legacy", "collection": "memory"}, "has collection without url"),
     *(

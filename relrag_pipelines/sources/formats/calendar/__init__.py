@@ -6,12 +6,13 @@ affects only itself; parts that cannot be read are failures beside the events.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
 from icalendar.prop import vDuration, vRecur
 
 from relrag_pipelines.records import Failure
+from relrag_pipelines.sources.formats.calendar import recurrence
 from relrag_pipelines.sources.formats.calendar.components import MAX_EVENTS, CalendarParts, Component, calendars
 from relrag_pipelines.sources.formats.calendar.moments import Moment, UnreadableMoment, read_moment
 from relrag_pipelines.sources.formats.calendar.people import Person, read_people, without_repeats
@@ -62,6 +63,12 @@ class Event:
     """its recurrence rule (RRULE); empty if it occurs once"""
     occurrence: Moment | None
     """the occurrence of a repeated event that this one replaces"""
+    occurrences: tuple[Moment, ...] = ()
+    """when it takes place, where a time was given up to which it is expanded"""
+    is_task: bool = False
+    """a VTODO, whose end is the time at which it is due"""
+    completed: Moment | None = None
+    """when a task was completed"""
 
     @property
     def people(self) -> tuple[Person, ...]:
@@ -88,8 +95,11 @@ def decode_calendar(data: bytes, charset: str | None = None) -> str:
         raise CalendarError("not_a_calendar", f"no text: {error}; export the calendar again") from None
 
 
-def read(text: str, timezone: str = "UTC") -> CalendarContents:
-    """The events in order; `timezone` applies to times that name none. Raises CalendarError if it is not a calendar."""
+def read(text: str, timezone: str = "UTC", until: datetime | None = None, *, tasks: bool = False) -> CalendarContents:
+    """The events in order; `timezone` applies to times that name none. Raises CalendarError if it is not a calendar.
+
+    With `until`, repeated events are expanded up to that time. With `tasks`, tasks follow the events of each calendar.
+    """
     if len(text) > MAX_CHARACTERS:
         raise CalendarError("too_large", f"a calendar of {len(text):,} characters; up to {MAX_CHARACTERS:,} are read")
     parsed = calendars(text)
@@ -101,10 +111,16 @@ def read(text: str, timezone: str = "UTC") -> CalendarContents:
         raise CalendarError("unreadable_calendar", "its events cannot be read; none has a readable line")
     for calendar in parsed:
         zones = Zones(calendar.zones, calendar.zone_name, timezone)
-        for component in calendar.events[: MAX_EVENTS - len(events)]:
+        items = [(component, False) for component in calendar.events]
+        items += [(component, True) for component in calendar.tasks if tasks]
+        for component, is_task in items[: MAX_EVENTS - len(events)]:
             faults.event = len(events) + 1
-            events.append(_event(component, calendar, zones, faults))
-    if left_out := sum(len(calendar.events) for calendar in parsed) - len(events):
+            event = _task(component, calendar, zones, faults) if is_task else _event(component, calendar, zones, faults)
+            if until and event.start:
+                event = replace(event, occurrences=_occurrences(component, event.start, zones, until, faults))
+            events.append(event)
+    count = sum(len(calendar.events) + (len(calendar.tasks) if tasks else 0) for calendar in parsed)
+    if left_out := count - len(events):
         faults.add("too_many_events", f"{left_out:,} events behind the first {MAX_EVENTS:,} are not read")
     return CalendarContents(events, faults.failures())
 
@@ -148,6 +164,24 @@ def _event(component: Component, calendar: CalendarParts, zones: Zones, faults: 
         rule=_rule(component, faults),
         occurrence=_moment(component, "RECURRENCE-ID", zones, faults),
     )
+
+
+def _task(component: Component, calendar: CalendarParts, zones: Zones, faults: _Faults) -> Event:
+    task = _event(component, calendar, zones, faults)
+    due = _moment(component, "DUE", zones, faults)
+    return replace(task, end=due, is_task=True, completed=_moment(component, "COMPLETED", zones, faults))
+
+
+def _occurrences(
+    component: Component, start: Moment, zones: Zones, until: datetime, faults: _Faults
+) -> tuple[Moment, ...]:
+    try:
+        return recurrence.expand(component, start, zones, until)
+    except recurrence.UnreadableRule as error:
+        faults.add("bad_calendar_property", f"{error}; only its first occurrence was read")
+        return (start,)
+    except UnknownZone:
+        return (start,)
 
 
 def _text(component: Component, name: str) -> str:

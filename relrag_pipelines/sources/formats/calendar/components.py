@@ -15,6 +15,9 @@ MAX_EVENTS = 2_000
 _BORDER = re.compile(r"[ \t]*(BEGIN|END)[ \t]*:[ \t]*([A-Za-z0-9-]+)[ \t]*", re.IGNORECASE)
 _TOP = frozenset({"VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VTIMEZONE", "VCALENDAR"})
 """components directly in a calendar: the beginning of one ends the previous one"""
+_PROPERTY_NAME = re.compile(r"\s*([^;:\s]*)")
+_UNREAD = ("DTSTAMP:", "CREATED:", "LAST-MODIFIED:", "SEQUENCE:", "TRANSP:", "CLASS:", "PRIORITY:", "X-")
+"""properties of which nothing is read"""
 _MOMENTS = frozenset({"DTSTART", "DTEND", "RECURRENCE-ID"})
 _PEOPLE = frozenset({"ORGANIZER", "ATTENDEE"})
 _ADDRESS = re.compile(r"\s*(?:mailto:|[^\s:;,]+@|urn:|invalid:|https?:|/)", re.IGNORECASE)
@@ -51,6 +54,7 @@ class CalendarParts:
     zones: dict[str, list[str]] = field(default_factory=dict)
     """name -> the lines of a VTIMEZONE"""
     events: list[Component] = field(default_factory=list)
+    tasks: list[Component] = field(default_factory=list)
 
 
 def calendars(text: str) -> list[CalendarParts]:
@@ -62,9 +66,10 @@ def calendars(text: str) -> list[CalendarParts]:
             continue
         if not parsed:
             parsed.append(CalendarParts())
-        if name == "VEVENT":
+        if name in ("VEVENT", "VTODO"):
             event = _event(lines)
-            parsed[-1].events += [event] if event.properties else []
+            items = parsed[-1].events if name == "VEVENT" else parsed[-1].tasks
+            items += [event] if event.properties else []
         elif name == "VTIMEZONE":
             _add_zone(parsed[-1], lines)
         else:
@@ -114,6 +119,8 @@ def _event(lines: list[str]) -> Component:
     """The event in these lines, without its alarms."""
     event = Component()
     for line in _own_lines(lines):
+        if line.startswith(_UNREAD):
+            continue
         property_ = read_property(line, _fits(line))
         if property_ is None:
             event.unreadable_lines += 1
@@ -140,7 +147,8 @@ def _own_lines(lines: list[str]) -> list[str]:
 
 def _fits(line: str) -> Callable[[str], bool] | None:
     """A test for the values of a line's property, if its parameters often contain colons."""
-    name = re.split(r"[;:\s]", line.strip(), maxsplit=1)[0].upper()
+    match = _PROPERTY_NAME.match(line)
+    name = match[1].upper() if match else ""
     if name in _MOMENTS:
         return is_moment
     return _is_address if name in _PEOPLE else None

@@ -18,6 +18,7 @@ _MAX_COLONS = 20
 """colons of a line that are tried as the one before its value"""
 _NAME = re.compile(r"[ \t]*([A-Za-z0-9-]+)[ \t]*(?=[;:])")
 _PARAMETER = re.compile(r';[ \t]*([A-Za-z0-9-]+)[ \t]*=[ \t]*("[^;:]*"|[^;]*)')
+_PLAIN = re.compile(r"([A-Za-z0-9-]+)((?:;[A-Za-z0-9-]+=[^\"';:,\\^\x00-\x1f]*)*):([^\x00-\x08\x0a-\x1f]*)")
 _ENCODED = re.compile(r"^[A-Za-z0-9-]+;[^:\n]*QUOTED-PRINTABLE[^:\n]*:", re.IGNORECASE)
 
 
@@ -59,10 +60,22 @@ def read_property(line: str, fits: Callable[[str], bool] | None = None) -> Prope
     A parameter may contain unquoted colons (`TZID=tzone://Microsoft/Utc`), so the value begins after the first colon
     whose rest passes the test `fits`; if none passes, where the format's rules say.
     """
-    strict = _read_strictly(line)
+    strict = _read_plainly(line) or _read_strictly(line)
     if strict and (fits is None or fits(strict.value)):
         return strict
     return _read_leniently(line, fits) or strict
+
+
+def _read_plainly(line: str) -> Property | None:
+    """A line without quotation marks, escapes or lists among its parameters, as nearly all are."""
+    match = _PLAIN.fullmatch(line)
+    if match is None:
+        return None
+    if not match[2]:
+        return Property(match[1].upper(), {}, match[3])
+    pairs = (part.partition("=") for part in match[2][1:].split(";"))
+    parameters = {key.upper(): value.strip() for key, _, value in pairs}
+    return Property(match[1].upper(), parameters, _decode(match[3], parameters))
 
 
 def _read_strictly(line: str) -> Property | None:

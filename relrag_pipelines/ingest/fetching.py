@@ -1,0 +1,74 @@
+"""Mirrors the servers of sources before they are read.
+
+A fetch that fails leaves what it mirrored, and one row in failures. What the server did not say is gone stays in the
+mirror, so its records stay.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from relrag_pipelines.erasure.mirrored_items import open_mirror
+from relrag_pipelines.ingest.units import SourceNotFound
+from relrag_pipelines.records import Failure
+from relrag_pipelines.settings import Settings, Source
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources.remote import FetchError, Server, secrets
+from relrag_pipelines.sources.remote.secrets import SecretError
+from relrag_pipelines.stores import unit_state
+from relrag_pipelines.workspace import Workspace
+
+FETCH = "server"
+"""fault word of a server that was not mirrored to the end"""
+
+
+def fetch(workspace: Workspace, source: Source) -> FetchError | SecretError | None:
+    """Brings the mirror of a source up to date; the error if the server did not let it come to an end."""
+    mirror = open_mirror(workspace, source)
+    error: FetchError | SecretError | None = None
+    try:
+        KINDS[source.kind].fetch(_server(workspace, source), mirror)
+    except (FetchError, SecretError) as failed:
+        error = failed
+    mirror.save()
+    if workspace.listings is not None:
+        workspace.listings.pop(source.name, None)
+    return error
+
+
+def require_mirror(workspace: Workspace, source: Source) -> None:
+    """Raises SourceNotFound if records were read from a mirror that is gone: they would count as deleted."""
+    if not open_mirror(workspace, source).exists and unit_state.load(workspace.home, source.name):
+        raise SourceNotFound(f"the mirror of {source.host} is gone; `relrag sync` fetches it again")
+
+
+def note_failure(workspace: Workspace, source: Source, error: FetchError | SecretError | None) -> None:
+    """Stores the failure of the last fetch in place of that of an earlier one."""
+    before = unit_state.load_failures(workspace.home, source.name)
+    failures = [failure for failure in before if failure.fault != FETCH]
+    if error is not None:
+        failures.append(Failure("", FETCH, str(error), source.name, source.host))
+    if failures != before:
+        unit_state.save_failures(workspace.home, source.name, failures)
+
+
+def secret_name(settings: Settings, source: Source) -> str:
+    """Where the secret of a source is expected."""
+    return secrets.describe(secrets.file_of(settings.keys_path, settings.archive, source.name), source.name)
+
+
+def _server(workspace: Workspace, source: Source) -> Server:
+    settings = workspace.settings
+    file = secrets.file_of(settings.keys_path, settings.archive, source.name)
+    ca_file = (settings.folder / Path(source.ca_file).expanduser()).resolve() if source.ca_file else None
+    return Server(
+        url=source.url,
+        user=source.user,
+        secret=functools.partial(secrets.read_secret, file, source.name),
+        secret_name=secret_name(settings, source),
+        folders=tuple(source.folders),
+        max_bytes=settings.unit_max_bytes,
+        ca_file=ca_file,
+        report=functools.partial(workspace.report, f"{source.name}: fetch from {source.host}"),
+    )

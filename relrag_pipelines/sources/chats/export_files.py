@@ -1,0 +1,212 @@
+"""The files of a chat export: beside the unit in its folder, or members of the zip that the unit is.
+
+Exports come as a zip or unpacked. A reader asks for files by their path, which in a zip is the name of a member and in
+a folder the path from the source's; it does not see which of the two it reads.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from relrag_pipelines.files.regular_files import RefusedFile, check_file, open_plain
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import UNREADABLE, CoveredInterval, ReadContext, Unit
+from relrag_pipelines.sources.chats.message import HASHED, SentFile
+from relrag_pipelines.sources.formats import safe_zip
+
+HEAD = 2**14
+"""bytes that tell what a file is"""
+_HASHED_BYTES = 100 * 2**20
+_BLOCK = 2**18
+_TEXTS = (".json", ".jsonl", ".ndjson", ".html", ".htm", ".xml", ".txt")
+_EXAMINED = 500
+"""files of a zip that are looked into to tell what it is"""
+
+Item = Record | Failure | CoveredInterval
+
+
+class FolderFiles:
+    """The files of a source's folder, of which only the unit is read for messages."""
+
+    def __init__(self, unit: Unit, *, follow_links: bool = False) -> None:
+        self.names, self.failures = [unit.path], list[Failure]()
+        self._root, self._follow_links = unit.root, follow_links
+
+    def has(self, path: str) -> bool:
+        """Whether there is a file that may be opened."""
+        try:
+            check_file(self._file(path), self._root, follow_links=self._follow_links)
+        except OSError:  # a folder may be read and not listed; the chat does not depend on what lies beside it
+            return False
+        return True
+
+    def open(self, path: str) -> BinaryIO:
+        """A file as a stream."""
+        return open_plain(self._file(path))
+
+    def location(self, path: str) -> str:
+        """The path itself."""
+        return path
+
+    def member(self, path: str) -> str:
+        """Empty for the unit."""
+        return "" if path == self.names[0] else path
+
+    def size(self, path: str) -> int:
+        """Bytes of a file."""
+        return check_file(self._file(path), self._root, follow_links=self._follow_links).st_size
+
+    def _file(self, path: str) -> Path:
+        if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or "\0" in path:
+            raise FileNotFoundError
+        return self._root / path
+
+
+class ZipFiles:
+    """The members of a zip."""
+
+    def __init__(self, unit: Unit, archive: safe_zip.SafeZip) -> None:
+        self.names = [name for name in archive.members if not _is_of_finder(name)]
+        self.failures = archive.failures
+        self._unit, self._archive = unit.path, archive
+
+    def has(self, path: str) -> bool:
+        """Whether it is a member."""
+        return path in self._archive.members
+
+    def open(self, path: str) -> BinaryIO:
+        """A member as a stream."""
+        return self._archive.open(path)
+
+    def location(self, path: str) -> str:
+        """The path of the zip, an exclamation mark, and the name of the member."""
+        return f"{self._unit}!{path}"
+
+    def member(self, path: str) -> str:
+        """The name of the member."""
+        return path
+
+    def size(self, path: str) -> int:
+        """Bytes of a member, by its header."""
+        return self._archive.members[path].file_size
+
+
+ExportFiles = FolderFiles | ZipFiles
+
+
+def _is_of_finder(name: str) -> bool:
+    """Whether macOS added the member when it packed the zip."""
+    return name.startswith("__MACOSX/") or PurePosixPath(name).name.startswith("._")
+
+
+@contextmanager
+def open_export(unit: Unit, reading: ReadContext) -> Iterator[ExportFiles]:
+    """The files of a unit; raises ZipRejected for a zip that cannot be trusted."""
+    if unit.file.suffix.lower() != ".zip":
+        yield FolderFiles(unit, follow_links=reading.follow_links)
+        return
+    with safe_zip.open_archive(unit.file, reading.archive_max_ratio, reading.archive_max_bytes) as archive:
+        yield ZipFiles(unit, archive)
+
+
+HoldsMessages = Callable[[str, bytes], bool]
+"""whether a file holds messages of a kind, by its path and its first bytes"""
+ReadFile = Callable[[ExportFiles, str, ReadContext], Iterator[Item]]
+
+
+def read_export(unit: Unit, reading: ReadContext, holds_messages: HoldsMessages, read_file: ReadFile) -> Iterator[Item]:
+    """What a reader makes of the files of a unit that hold messages, as their path and their first bytes tell.
+
+    Faults of the files become failures: those of a zip, of the disk, and a unit without any messages.
+    """
+    try:
+        with open_export(unit, reading) as files:
+            yield from files.failures
+            names = [name for name in files.names if _is_text(name) and holds_messages(name, head(files, name))]
+            for name in names:
+                items = read_file(files, name, reading)
+                first = next(items, None)
+                yield _nothing_in(files.member(name)) if first is None else first
+                yield from items
+            if not names and not files.failures:
+                yield _no_messages(unit, len(files.names))
+    except safe_zip.ZipRejected as refused:
+        yield refused.failure
+    except RefusedFile:
+        raise
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        yield Failure("", UNREADABLE, f"the file cannot be read ({reason}); check that it is there", whole_unit=True)
+
+
+def recognises(file: Path, holds_messages: HoldsMessages) -> bool:
+    """Whether a file, or one of the first files of a zip, holds messages."""
+    try:
+        if file.suffix.lower() != ".zip":
+            with open_plain(file) as stream:
+                return holds_messages(file.as_posix(), stream.read(HEAD))
+        with safe_zip.open_archive(file, max_ratio=1000, max_bytes=2**40) as archive:
+            names = [name for name in archive.members if _is_text(name) and not _is_of_finder(name)]
+            for name in names[:_EXAMINED]:
+                with archive.open(name) as member:
+                    if holds_messages(name, member.read(HEAD)):
+                        return True
+    except (safe_zip.ZipRejected, OSError):
+        pass
+    return False
+
+
+def _is_text(name: str) -> bool:
+    return name.lower().endswith(_TEXTS)
+
+
+def head(files: ExportFiles, path: str) -> bytes:
+    """The first bytes of a file."""
+    with files.open(path) as stream:
+        return stream.read(HEAD)
+
+
+def _nothing_in(member: str) -> Failure:
+    why = "it begins as an export of chats and holds no message; if the chat is not empty, export it again"
+    return Failure(member, "no_messages", why)
+
+
+def _no_messages(unit: Unit, count: int) -> Failure:
+    if not unit.size:
+        return Failure("", "empty", "the file is empty; export it again", whole_unit=False)
+    what = f"none of its {count} files holds messages" if unit.file.suffix.lower() == ".zip" else "it holds no messages"
+    return Failure("", "not_a_chat", f"{what}; export the chat again, or exclude the file", whole_unit=True)
+
+
+def sent_file(files: ExportFiles, path: str, folder: str = "", name: str = "", content_type: str = "") -> SentFile:
+    """A file that an export names by a path relative to `folder`, with its location and digest if it is there."""
+    joined = (PurePosixPath(folder) / path).as_posix() if folder not in ("", ".") else path
+    own = name or PurePosixPath(path).name or path
+    if not path or not files.has(joined):
+        return SentFile(own, content_type=content_type)
+    return SentFile(own, files.location(joined), digest(files, joined), content_type)
+
+
+def digest(files: ExportFiles, path: str) -> str:
+    """SHA-256 of a file whose type may have copies elsewhere; empty for others, and for a damaged or huge one."""
+    if not path.lower().endswith(HASHED):
+        return ""
+    try:
+        return _digest(files, path) if files.size(path) <= _HASHED_BYTES else ""
+    except (safe_zip.ZipRejected, OSError):  # the chat does not depend on it
+        return ""
+
+
+def _digest(files: ExportFiles, path: str) -> str:
+    """Raises ZipRejected and OSError; empty for a file that is larger than its size says."""
+    remaining, sha = files.size(path), hashlib.sha256()
+    with files.open(path) as stream:
+        for block in iter(functools.partial(stream.read, _BLOCK), b""):
+            sha.update(block)
+            remaining -= len(block)
+    return "" if remaining else sha.hexdigest()

@@ -1,0 +1,461 @@
+"""Mirrors the folders of an IMAP server (RFC 3501, 9051): a file for each mail, `<folder>/<UIDVALIDITY>-<UID>.eml`.
+
+A folder is left alone if its HIGHESTMODSEQ (CONDSTORE, RFC 7162), UIDNEXT and number of mails are those of the last
+fetch; without CONDSTORE its UIDs are listed, which also tells deletions. New mails are fetched some megabytes at a
+time. A connection that breaks or stalls is opened again some times, and goes on where it was.
+
+Gmail (X-GM-EXT-1) has every mail in one folder, which alone is read. Its labels and threads are put above a mail as
+the headers with which Takeout writes them, so that the reader of mail needs to know one form of them.
+"""
+
+from __future__ import annotations
+
+import base64
+import fnmatch
+import imaplib
+import random
+import re
+import ssl
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from relrag_pipelines.sources.mail.mailbox import MAX_MAIL
+from relrag_pipelines.sources.remote import FetchError, Mirror, Server
+from relrag_pipelines.sources.remote.mirror import safe_component
+
+SUFFIX = ".eml"
+_CONTINUES = "what was fetched is kept, and the next `relrag sync` continues from there"
+_PORTS = {"imaps": 993, "imap": 143}
+_LISTED = re.compile(rb'\((?P<flags>[^)]*)\) (?P<delimiter>"(?:\\.|[^"\\])*"|NIL) ?(?P<name>.*)', re.DOTALL)
+_ALL, _GMAIL = "\\all", "X-GM-EXT-1"
+_LEFT_OUT = {"\\junk", "\\trash", "\\all", "\\flagged"}
+"""special-use folders (RFC 6154) that are not read unless they are named: the last two repeat other folders"""
+_NO_MAILS = {"\\noselect", "\\nonexistent"}
+_UIDS_AT_ONCE = 100_000
+"""imaplib reads no line of more than a million bytes"""
+_MAILS_AT_ONCE, _BYTES_AT_ONCE = 100, 8 * 2**20
+_SIZE = re.compile(rb"RFC822\.SIZE (\d+)")
+_UID = re.compile(rb"\bUID (\d+)")
+_THREAD = re.compile(rb"\bX-GM-THRID (\d+)")
+_LABELS = re.compile(rb"\bX-GM-LABELS \(")
+_LABEL = re.compile(rb'"((?:\\.|[^"\\])*)"|([^\s()"]+)')
+_BODY = re.compile(rb"\bBODY\[[A-Z]*\] \{\d+\}$")
+_LITERAL = re.compile(rb"\{\d+\}$")
+_OUR_HEADERS = (b"X-GM-THRID: ", b"X-Gmail-Labels: ")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How a server is treated."""
+
+    tries: int = 4
+    """connections in a row that may break without a mail having been fetched"""
+    first_pause: float = 1.0
+    """seconds before the second connection; it doubles"""
+    silence: float = 60.0
+    """longest time without any byte, seconds"""
+    commands: int = 100_000
+    """most commands of one fetch"""
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """A folder of the server."""
+
+    raw: bytes
+    """its name as the server writes it, quoted"""
+    name: str
+    path: str
+    """where its mails are mirrored"""
+    flags: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _FolderState:
+    """What tells whether a folder has changed."""
+
+    validity: int
+    next_uid: int
+    mails: int
+    modseq: int
+    """0 where the server has none"""
+
+
+def fetch(
+    server: Server, mirror: Mirror, limits: Limits = Limits(), sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Brings the mirror up to date. Raises FetchError; what was mirrored before stays."""
+    run = _Fetch(server, mirror, limits)
+    attempt = 0
+    while True:
+        fetched = run.fetched
+        try:
+            run.connect()
+            run.mirror_all()
+        except _BrokenError as broken:
+            attempt = 0 if run.fetched > fetched else attempt + 1
+            reason = str(broken)
+            run.drop()
+            run.mails_at_once = max(1, run.mails_at_once // 10)  # what came of a broken answer is lost
+        else:
+            return
+        finally:
+            run.disconnect()
+        if attempt >= limits.tries:
+            raise FetchError(f"{run.host} {reason}, {limits.tries} times; {_CONTINUES}")
+        sleep(limits.first_pause * 2**attempt * (0.5 + random.random() / 2))  # noqa: S311
+
+
+class _BrokenError(Exception):
+    """The connection broke; it is worth another try."""
+
+
+class _Fetch:
+    """One fetch from a server, over one connection after another."""
+
+    def __init__(self, server: Server, mirror: Mirror, limits: Limits) -> None:
+        self._server, self._mirror, self._limits = server, mirror, limits
+        parts = urlsplit(server.url)
+        self._scheme, self._hostname = parts.scheme, parts.hostname or ""
+        self._port = parts.port or _PORTS[parts.scheme]
+        self.host = parts.netloc
+        self.fetched = 0
+        self.mails_at_once = _MAILS_AT_ONCE
+        self._commands = 0
+        self._connection: imaplib.IMAP4 | None = None
+        self._capabilities: frozenset[str] = frozenset()
+
+    def connect(self) -> None:
+        """Logs in. Raises FetchError if the server refuses, _BrokenError if it cannot be reached."""
+        secret = self._server.secret()
+        connection = self._attempt(self._open)
+        self._connection = connection
+        try:
+            self._command(lambda: _log_in(connection, self._server.user, secret))
+        except _RefusedError:
+            advice = f"check user and {self._server.secret_name}"
+            raise FetchError(f"{self.host} does not accept user and secret; {advice}") from None
+        _, lines = self._command(connection.capability)
+        self._capabilities = frozenset(b" ".join(_bytes(lines)).decode("ascii", "replace").upper().split())
+        if {"ENABLE", "CONDSTORE"} <= self._capabilities:
+            with suppress(_RefusedError):
+                self._command(lambda: connection.enable("CONDSTORE"))
+
+    def disconnect(self) -> None:
+        """Ends the connection, whatever its state."""
+        if self._connection is not None:
+            with suppress(imaplib.IMAP4.error, OSError):
+                self._connection.logout()
+        self.drop()
+
+    def drop(self) -> None:
+        """Ends a connection that broke: nothing is sent any more, since nobody might answer."""
+        if self._connection is not None:
+            with suppress(OSError):
+                self._connection.shutdown()
+            self._connection = None
+
+    def mirror_all(self) -> None:
+        """Mirrors all folders that are to be read, then removes what the server no longer has."""
+        present: set[str] = set()
+        for folder in self._folders():
+            present |= self._mirror_folder(folder)
+        self._mirror.keep_only(present)
+
+    def _open(self) -> imaplib.IMAP4:
+        if self._scheme == "imaps":
+            return imaplib.IMAP4_SSL(
+                self._hostname, self._port, ssl_context=self._trust(), timeout=self._limits.silence
+            )
+        connection = imaplib.IMAP4(self._hostname, self._port, timeout=self._limits.silence)
+        if "STARTTLS" in connection.capabilities:
+            connection.starttls(self._trust())
+        elif not _is_loopback(self._hostname):
+            connection.shutdown()
+            raise FetchError(f"{self.host} offers no encryption (STARTTLS), so no password is sent; use imaps://")
+        return connection
+
+    def _trust(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=str(self._server.ca_file) if self._server.ca_file else None)
+
+    def _command(self, send: Callable[[], tuple[str, Sequence[Any]]]) -> tuple[str, Sequence[Any]]:
+        """The answer to one command; _RefusedError if it is NO or BAD."""
+        self._commands += 1
+        if self._commands > self._limits.commands:
+            raise FetchError(f"{self.host} was sent {self._limits.commands:,} commands in this fetch; {_CONTINUES}")
+        status, data = self._attempt(send)
+        if status != "OK":
+            raise _RefusedError
+        return status, data
+
+    def _attempt(self, act: Callable[[], Any]) -> Any:
+        """What an action of the library returns; its errors, which may quote what was sent, are replaced."""
+        fault: Exception
+        try:
+            return act()
+        except imaplib.IMAP4.abort:
+            fault = _BrokenError("broke off the connection")
+        except (imaplib.IMAP4.error, UnicodeEncodeError):
+            fault = _RefusedError()
+        except TimeoutError:
+            fault = _BrokenError(f"did not answer within {self._limits.silence:g} s")
+        except ssl.SSLCertVerificationError:
+            fault = FetchError(f"{self.host} has a certificate that is not trusted; name its issuer in ca_file")
+        except OSError as error:
+            fault = _BrokenError(f"could not be reached ({type(error).__name__})")
+        raise fault
+
+    @property
+    def _open_connection(self) -> imaplib.IMAP4:
+        assert self._connection is not None
+        return self._connection
+
+    def _folders(self) -> list[_Folder]:
+        """The folders to read."""
+        try:
+            _, lines = self._command(self._open_connection.list)
+        except _RefusedError:
+            raise FetchError(f"{self.host} does not list its folders; {_CONTINUES}") from None
+        folders = [folder for line in lines if (folder := _folder(line)) and not folder.flags & _NO_MAILS]
+        if self._server.folders:
+            return [one for one in folders if any(fnmatch.fnmatch(one.name, name) for name in self._server.folders)]
+        everything = [folder for folder in folders if _ALL in folder.flags]
+        if _GMAIL in self._capabilities and everything:
+            return everything
+        return [folder for folder in folders if not folder.flags & _LEFT_OUT]
+
+    def _mirror_folder(self, folder: _Folder) -> set[str]:
+        """Mirrors one folder; the paths of the items that the server has in it."""
+        try:
+            state = self._examine(folder)
+        except _RefusedError:
+            raise FetchError(f"{self.host} does not open one of its folders; {_CONTINUES}") from None
+        stored = {path for path in self._mirror.paths() if path.rpartition("/")[0] == folder.path}
+        before = self._mirror.cursor.get(self._key(folder), {})
+        if self._is_unchanged(state, before, stored):
+            return stored
+        uids = self._uids(state)
+        paths = {uid: f"{folder.path}/{state.validity}-{uid}{SUFFIX}" for uid in uids}
+        self._fetch_mails({uid: path for uid, path in paths.items() if self._mirror.needs(path)})
+        if _GMAIL in self._capabilities and before.get("validity") == state.validity and before.get("modseq"):
+            self._update_labels(paths, int(before["modseq"]))
+        self._mirror.cursor[self._key(folder)] = asdict(state)
+        self._mirror.save()
+        return set(paths.values())
+
+    def _key(self, folder: _Folder) -> str:
+        return self._mirror.hash_path(folder.path)
+
+    def _is_unchanged(self, state: _FolderState, before: dict[str, Any], stored: set[str]) -> bool:
+        """Whether nothing can have changed; withheld mails have to be listed, to know whether they are gone."""
+        return bool(state.modseq) and before == asdict(state) and len(stored) == state.mails
+
+    def _examine(self, folder: _Folder) -> _FolderState:
+        """Opens a folder without changing anything in it."""
+        connection = self._open_connection
+        _, data = self._command(lambda: connection.select(folder.raw.decode("ascii", "surrogateescape"), readonly=True))
+        mails = int(_bytes(data)[0] or 0)
+        values = {name: connection.response(name)[1] for name in ("UIDVALIDITY", "UIDNEXT", "HIGHESTMODSEQ")}
+        numbers = {name: _number(value) for name, value in values.items()}
+        return _FolderState(numbers["UIDVALIDITY"], numbers["UIDNEXT"], mails, numbers["HIGHESTMODSEQ"])
+
+    def _uids(self, state: _FolderState) -> list[int]:
+        """The UIDs of all mails of the open folder."""
+        if not state.mails:
+            return []
+        connection, uids = self._open_connection, list[int]()
+        if not state.next_uid:
+            _, data = self._search(connection, "1:*")
+            return sorted(_integers(data))
+        for first in range(1, state.next_uid, _UIDS_AT_ONCE):
+            last = min(first + _UIDS_AT_ONCE, state.next_uid) - 1
+            _, data = self._search(connection, f"{first}:{last}")
+            uids += _integers(data)
+        return sorted(uids)
+
+    def _search(self, connection: imaplib.IMAP4, uids: str) -> tuple[str, Sequence[Any]]:
+        try:
+            return self._command(lambda: connection.uid("SEARCH", f"UID {uids}"))
+        except _RefusedError:
+            raise FetchError(f"{self.host} does not list the mails of a folder; {_CONTINUES}") from None
+
+    def _fetch_mails(self, paths: dict[int, str]) -> None:
+        """Stores the mails with these UIDs."""
+        gmail = " X-GM-THRID X-GM-LABELS" if _GMAIL in self._capabilities else ""
+        for uids, part in self._batches(sorted(paths)):
+            for answer in self._fetch_items(uids, f"(UID{gmail} {part})"):
+                path = paths.get(answer.uid)
+                if path and answer.mail:
+                    self._mirror.write(path, _gmail_headers(answer) + answer.mail)
+                    self.fetched += 1
+            self._server.report(self.fetched, 0)
+
+    def _batches(self, uids: list[int]) -> Iterator[tuple[str, str]]:
+        """UIDs that are fetched together, and what of them: of a mail that is too large its head alone."""
+        for start in range(0, len(uids), self.mails_at_once):
+            some = uids[start : start + self.mails_at_once]
+            listed = self._fetch_items(_uid_set(some), "(UID RFC822.SIZE)")
+            sizes = {answer.uid: _number_in(_SIZE, answer.text) for answer in listed}
+            batch, total = list[int](), 0
+            for uid in some:
+                size = sizes.get(uid, 0)
+                if size > min(MAX_MAIL, self._server.max_bytes):
+                    yield str(uid), "BODY.PEEK[HEADER]"
+                    continue
+                if batch and total + size > _BYTES_AT_ONCE:
+                    yield _uid_set(batch), "BODY.PEEK[]"
+                    batch, total = [], 0
+                batch.append(uid)
+                total += size
+            if batch:
+                yield _uid_set(batch), "BODY.PEEK[]"
+
+    def _fetch_items(self, uids: str, items: str, modifier: str = "") -> list[_Answer]:
+        """The answer about each mail."""
+        connection = self._open_connection
+        try:
+            _, data = self._command(lambda: connection.uid("FETCH", uids, items, *([modifier] if modifier else [])))
+        except _RefusedError:
+            raise _BrokenError("refuses to send mails") from None
+        return list(_answers(data))
+
+    def _update_labels(self, paths: dict[int, str], modseq: int) -> None:
+        """Writes the labels of stored mails that have changed since."""
+        for answer in self._fetch_items("1:*", "(UID X-GM-THRID X-GM-LABELS)", f"(CHANGEDSINCE {modseq})"):
+            path = paths.get(answer.uid, "")
+            stored = self._mirror.read(path) if path else b""
+            if stored:
+                while stored.startswith(_OUR_HEADERS):
+                    stored = stored.partition(b"\n")[2]
+                self._mirror.write(path, _gmail_headers(answer) + stored)
+
+
+class _RefusedError(Exception):
+    """The server answered NO or BAD."""
+
+
+def _folder(line: Any) -> _Folder | None:
+    """A folder of a line of LIST; None for what is no such line."""
+    literal = line[1] if isinstance(line, tuple) else b""
+    match = _LISTED.match(line[0] if isinstance(line, tuple) else line or b"")
+    if match is None:
+        return None
+    quoted = match["name"].strip()
+    raw = literal or re.sub(rb"\\(.)", rb"\1", quoted[1:-1] if quoted.startswith(b'"') else quoted)
+    name = decode_utf7(raw)
+    delimiter = match["delimiter"].strip(b'"').replace(b"\\\\", b"\\").decode("ascii", "replace")
+    parts = name.split(delimiter) if match["delimiter"] != b"NIL" and delimiter else [name]
+    flags = frozenset(match["flags"].decode("ascii", "replace").lower().split())
+    escaped = raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+    return _Folder(b'"%b"' % escaped, "/".join(parts), "/".join(map(safe_component, parts)), flags)
+
+
+def decode_utf7(name: bytes) -> str:
+    """A folder's name from modified UTF-7 (RFC 3501, 5.1.3); as it stands where it is none."""
+    text = name.decode("utf-8", "replace")
+    try:
+        return re.sub(r"&([^-]*)-", lambda match: _shifted(match[1]) if match[1] else "&", text)
+    except (UnicodeDecodeError, ValueError):
+        return text
+
+
+def _shifted(letters: str) -> str:
+    return f"+{letters.replace(',', '/')}-".encode("ascii").decode("utf-7")
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What a server answers to FETCH about one mail."""
+
+    text: bytes
+    """without the mail; labels that came as literals are quoted"""
+    mail: bytes
+
+    @property
+    def uid(self) -> int:
+        """UID of the mail; 0 where the server does not say."""
+        return _number_in(_UID, self.text)
+
+
+def _answers(data: Sequence[Any]) -> Iterator[_Answer]:
+    """The answers to FETCH, one a mail: imaplib gives a pair for each literal, and bytes for the end."""
+    text, mail = b"", b""
+    for part in data:
+        if isinstance(part, tuple) and _BODY.search(part[0]):
+            text, mail = text + _BODY.sub(b"", part[0]), part[1]
+        elif isinstance(part, tuple):
+            text += _LITERAL.sub(b"", part[0]) + b'"%b"' % re.sub(rb'([\\"])', rb"\\\1", part[1])
+        elif part is not None:
+            yield _Answer(text + part, mail)
+            text, mail = b"", b""
+
+
+def _gmail_headers(answer: _Answer) -> bytes:
+    """Gmail's thread and labels as headers, in the form of Takeout; nothing for other servers."""
+    thread, found = _THREAD.search(answer.text), _LABELS.search(answer.text)
+    lines = [b"X-GM-THRID: %b" % thread[1]] if thread else []
+    labels = list(_labels(answer.text[found.end() :])) if found else []
+    if labels:
+        lines.append(label_header(labels))
+    return b"".join(line + b"\r\n" for line in lines)
+
+
+def label_header(labels: Sequence[str]) -> bytes:
+    """Labels as the header with which Takeout writes them."""
+    listed = ",".join(f'"{label}"' if "," in label else label for label in labels)
+    if not listed.isascii():
+        listed = "=?UTF-8?B?" + base64.b64encode(listed.encode()).decode() + "?="
+    return b"X-Gmail-Labels: " + listed.encode()
+
+
+def _labels(text: bytes) -> Iterator[str]:
+    """The labels before the bracket that ends their list; those that Gmail gives itself lose their backslash."""
+    depth_end = 0
+    for match in _LABEL.finditer(text):
+        if b")" in text[depth_end : match.start()]:
+            return
+        depth_end = match.end()
+        label = re.sub(rb"\\(.)", rb"\1", match[1]) if match[1] is not None else match[2]
+        yield decode_utf7(label.lstrip(b"\\"))
+
+
+def _uid_set(uids: Sequence[int]) -> str:
+    return ",".join(map(str, uids))
+
+
+def _bytes(data: Sequence[Any]) -> list[bytes]:
+    return [part for part in data if isinstance(part, bytes)]
+
+
+def _integers(data: Sequence[Any]) -> list[int]:
+    return [int(number) for part in _bytes(data) for number in part.split() if number.isdigit()]
+
+
+def _number(value: Any) -> int:
+    """The first number of an untagged response; 0 where there is none."""
+    match = re.search(rb"\d+", value[0] or b"") if value else None
+    return int(match[0]) if match else 0
+
+
+def _number_in(pattern: re.Pattern[bytes], heads: bytes) -> int:
+    match = pattern.search(heads)
+    return int(match[1]) if match else 0
+
+
+def _log_in(connection: imaplib.IMAP4, user: str, secret: str) -> tuple[str, Sequence[Any]]:
+    if "AUTH=PLAIN" in connection.capabilities:
+        return connection.authenticate("PLAIN", lambda _: f"\0{user}\0{secret}".encode())
+    quoted = user.replace("\\", "\\\\").replace('"', '\\"')
+    return connection.login(f'"{quoted}"', secret)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

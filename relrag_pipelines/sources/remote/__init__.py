@@ -1,0 +1,50 @@
+"""Sources that are on a server: a fetcher mirrors what the server has into a folder, and a connector reads that.
+
+A fetcher is a function `fetch(server, mirror)` in the module that a kind names as `fetcher`. It adds, replaces and
+removes items of the mirror until it holds what the server has, and raises FetchError if the server does not let it
+come to an end; what was mirrored until then stays, and the next fetch continues from there. A fetcher removes an item
+only if the server said that it is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from relrag_pipelines.errors import SafeError
+from relrag_pipelines.sources.remote.mirror import Mirror
+
+__all__ = ["FetchError", "Fetcher", "Mirror", "Server"]
+
+
+class FetchError(SafeError):
+    """A server did not give what it was asked for; the message names the server, what was found and what to do.
+
+    It never holds a credential, nor anything that the server sent.
+    """
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server as relrag.toml names it, and how to log in."""
+
+    url: str
+    """scheme, host, port and path, without credentials"""
+    user: str
+    """the account; empty where the secret alone tells it"""
+    secret: Callable[[], str]
+    """reads the password, token or JSON of tokens; raises SecretError"""
+    secret_name: str
+    """where the secret is expected, for messages"""
+    folders: tuple[str, ...] = ()
+    """only these folders of a mail server, as glob patterns; empty for all"""
+    max_bytes: int = 2 * 2**30
+    """largest body that is stored"""
+    ca_file: Path | None = None
+    """certificates to trust instead of the system's"""
+    report: Callable[[int, int], None] = lambda done, total: None
+    """called with how many items were fetched, of how many"""
+
+
+Fetcher = Callable[[Server, Mirror], None]

@@ -1,0 +1,212 @@
+"""The mirror of a server: private/mirror/<source>/, with a file or more for each item of the server.
+
+Below `items/` lies what is read as the units of the source. An item is named by its path there; files of an item have
+its name without the suffix. `state.json` holds the fetcher's cursor, and keyed hashes of the paths of withheld items:
+those of which something was forgotten. Their files are removed and never stored again while the rule stands.
+
+Files of items are not synced one by one, which would cost more than fetching them: a power cut may leave some empty,
+and an empty file counts as missing, so that it is fetched again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from relrag_pipelines.errors import SafeError
+from relrag_pipelines.files import sealed_json
+from relrag_pipelines.files.atomic import make_private, write_text
+from relrag_pipelines.records import SCHEMA_VERSION
+
+_STATE = "state.json"
+_ITEMS = "items"
+_HALF = ".part"
+"""suffix of a file that is being written; a listing leaves out names that begin with a dot"""
+
+
+_HASHES = {32: "md5", 40: "sha1", 64: "sha256"}
+"""hex digits of a checksum -> its hash"""
+
+
+class MirrorError(SafeError):
+    """The state of a mirror cannot be read; the message says what to do."""
+
+
+def mirror_folder(home: Path, source: str) -> Path:
+    """Where the mirror of a source lies."""
+    return home / "private" / "mirror" / source
+
+
+def items_folder(home: Path, source: str) -> Path:
+    """Where the items of a mirror lie: the path of a source that is on a server."""
+    return mirror_folder(home, source) / _ITEMS
+
+
+class Mirror:
+    """The mirrored items of one source."""
+
+    def __init__(self, folder: Path, hash_path: Callable[[str], str], suffix: str) -> None:
+        """`hash_path` hashes an item's path with the archive's key; `suffix` is that of the items, not of what lies
+        beside them."""
+        self.folder, self.items = folder, folder / _ITEMS
+        self.hash_path, self._suffix = hash_path, suffix
+        self._folders: set[str] = set()
+        """folders that exist"""
+        state = self._load()
+        self.cursor: dict[str, Any] = dict(state.get("cursor", {}))
+        """where the fetcher continues: numbers, times and hashes, never text of an item"""
+        self._withheld: set[str] = set(state.get("withheld", ()))
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever mirrored, or withheld."""
+        return (self.folder / _STATE).exists()
+
+    def paths(self) -> set[str]:
+        """The paths of the items that are stored."""
+        return {path for path in self._files() if path.endswith(self._suffix)}
+
+    def needs(self, path: str) -> bool:
+        """Whether an item is neither stored nor withheld."""
+        return not self.is_withheld(path) and not self._has(path)
+
+    def is_withheld(self, path: str) -> bool:
+        """Whether something of the item was forgotten; also for paths that are hashed already."""
+        return bool(self._withheld) and self.hash_path(path) in self._withheld
+
+    def read(self, path: str) -> bytes:
+        """The bytes of an item; empty if it is not stored."""
+        file = self.items / path
+        return file.read_bytes() if file.is_file() else b""
+
+    def write(self, path: str, data: bytes) -> None:
+        """Stores an item, or a file beside it; nothing if it is withheld or stored with these bytes."""
+        if self._withheld and self.is_withheld(self._item_of(path)):
+            return
+        if not self._has(path) or self.read(path) != data:
+            with self.open_part(path) as part:
+                part.write(data)
+            self.finish_part(path)
+
+    def open_part(self, path: str) -> Any:
+        """A file to write into, which is no part of the mirror until `finish_part`."""
+        part, folder = self._part(path), path.rpartition("/")[0]
+        if folder not in self._folders:
+            make_private(self.items / folder)
+            self._folders.add(folder)
+        return os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+
+    def finish_part(self, path: str) -> None:
+        """Puts the file that was written in the place of what was stored."""
+        os.replace(self._part(path), f"{self.items}/{path}")  # noqa: PTH105  pathlib takes longer than the rename
+
+    def part_matches(self, path: str, checksum: str) -> bool:
+        """Whether the file that was written has that checksum; also if the checksum is of no hash that is known."""
+        algorithm = _HASHES.get(len(checksum))
+        if algorithm is None:
+            return True
+        with Path(self._part(path)).open("rb") as file:
+            digest = hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False))
+        return digest.hexdigest() == checksum.lower()
+
+    def needs_file(self, path: str) -> bool:
+        """Whether a file beside an item is not stored."""
+        return not self._has(path)
+
+    def discard_part(self, path: str) -> None:
+        """Removes a file that could not be written to its end."""
+        Path(self._part(path)).unlink(missing_ok=True)
+
+    def remove(self, path: str) -> None:
+        """Removes an item with all its files."""
+        item = self.items / path
+        stem = item.name.removesuffix(self._suffix)
+        for file in item.parent.glob("*") if item.parent.is_dir() else ():
+            if file.name == item.name or file.name.startswith((f"{stem}.", f".{stem}.")):
+                file.unlink(missing_ok=True)
+
+    def drop(self, path: str) -> None:
+        """Removes an item that the server no longer has, whether it is stored or withheld."""
+        self.remove(path)
+        self._withheld.discard(self.hash_path(path))
+
+    def withhold(self, paths: Collection[str]) -> None:
+        """Removes items, and never stores them again."""
+        self._withheld |= {self.hash_path(path) for path in paths}
+        self.save()
+        for path in paths:
+            self.remove(path)
+
+    def release(self) -> None:
+        """Lets withheld items be stored again."""
+        if self._withheld:
+            self._withheld.clear()
+            self.save()
+
+    def keep_only(self, paths: Collection[str]) -> None:
+        """Removes the items that are not among these, which are all that the server has."""
+        for path in self.paths().difference(paths):
+            self.remove(path)
+        if self._withheld:
+            self._withheld &= {self.hash_path(path) for path in paths}
+        self.save()
+
+    def save(self) -> None:
+        """Stores the cursor and what is withheld."""
+        body = {"schema_version": SCHEMA_VERSION, "cursor": self.cursor, "withheld": sorted(self._withheld)}
+        write_text(self.folder / _STATE, sealed_json.seal(body))
+
+    def clear(self) -> None:
+        """Removes the mirror as a whole."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _load(self) -> dict[str, Any]:
+        try:
+            return sealed_json.read(self.folder / _STATE)
+        except FileNotFoundError:
+            return {}
+        except (sealed_json.UnusableFile, json.JSONDecodeError) as error:
+            raise MirrorError(f"{self.folder / _STATE} {error}") from None
+
+    def _files(self) -> Iterator[str]:
+        """The files of all items that hold anything."""
+        # by strings: pathlib takes ten times as long, for each of many files
+        folders, prefix = [str(self.items)], len(str(self.items)) + 1
+        while folders:
+            folder = folders.pop()
+            with suppress(FileNotFoundError), os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.name.startswith("."):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif entry.stat(follow_symlinks=False).st_size:
+                        yield entry.path[prefix:]
+
+    def _has(self, path: str) -> bool:
+        try:
+            return os.stat(f"{self.items}/{path}").st_size > 0  # noqa: PTH116  as above
+        except OSError:
+            return False
+
+    def _part(self, path: str) -> str:
+        folder, _, name = path.rpartition("/")
+        return f"{self.items}/{folder}/.{name}{_HALF}"
+
+    def _item_of(self, path: str) -> str:
+        """The item that a file belongs to: `7-ab.original.pdf` belongs to `7-ab.json`."""
+        parts = PurePosixPath(path)
+        return str(parts.with_name(parts.name.partition(".")[0] + self._suffix))
+
+
+def safe_component(name: str) -> str:
+    """The name of a folder or item of a server as the name of a file: without slashes, and no hidden one."""
+    encoded = "".join(f"%{ord(letter):02X}" if letter in "/\\%\0" or ord(letter) < 32 else letter for letter in name)
+    encoded = f"%2E{encoded[1:]}" if encoded.startswith(".") else encoded
+    return encoded.encode()[:200].decode("utf-8", "ignore") or "%"

@@ -1,0 +1,242 @@
+"""SMS and MMS of Android, as the app SMS Backup & Restore writes them: XML, or a zip of it.
+
+Each message is an element `sms`, or `mms` with its parts and addresses. Fields:
+https://www.synctech.com.au/sms-backup-restore/fields-in-xml-backup-files/. The app writes an emoji as the two halves of
+a surrogate pair, `&#55357;&#56832;`, which is no XML, so tags are read one by one: a damaged message does not concern
+the others. The bytes of pictures, most of such a file, are skipped as a stream.
+
+A message has no id; it is identified by its time in milliseconds, its direction and its text, in the conversation of
+its addresses.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from relrag_pipelines.records import Failure, Json, NamedPerson
+from relrag_pipelines.sources import ReadContext, Unit
+from relrag_pipelines.sources.chats import export_files
+from relrag_pipelines.sources.chats.export_files import ExportFiles, Item
+from relrag_pipelines.sources.chats.json_chats import NO_SUCH_TIME, seconds
+from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile, records
+
+KIND = "sms"
+_BLOCK = 2**18
+_LONGEST = 2**22
+"""bytes of one tag, without a picture, above which it is left out"""
+_ROOT = re.compile(rb"<smses\b|<(?:sms|mms)\s[^<>]*\bdate=")
+_TAG = re.compile(rb"<(/?)(smses|sms|mms|part|addr)\b((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
+_ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_PICTURE = re.compile(rb'(?<=\sdata=")[A-Za-z0-9+/=\s]++')
+_PICTURE_REST = re.compile(rb"[A-Za-z0-9+/=\s]*+")
+_BEGINS_PICTURE = re.compile(rb'\sdata="[A-Za-z0-9+/=\s]*+\Z')
+_HALF = re.compile(r"&#(\d{5});|&#[xX]([dD][89a-fA-F][0-9a-fA-F]{2});")
+"""an emoji's half as a number"""
+_NAMELESS = frozenset({"", "null", "(Unknown)"})
+_FROM = "137"
+"""type of the address that sent an MMS; others received it"""
+_TOKEN = "insert-address-token"  # noqa: S105
+"""what stands for the owner's own number"""
+_SENT = frozenset({"2", "3", "4", "5", "6"})
+"""sent, draft, in the outbox, failed, queued"""
+_STATES = {"3": "draft", "4": "not_sent", "5": "not_sent", "6": "not_sent"}
+
+
+def read(unit: Unit, reading: ReadContext) -> Iterator[Item]:
+    """The messages of a unit, and the files that were sent with them."""
+    yield from export_files.read_export(unit, reading, lambda path, head: is_backup(head), _read_file)
+
+
+def recognise(file: Path) -> bool:
+    """Whether a file begins like a backup of messages, or one in a zip does."""
+    return export_files.recognises(file, lambda path, head: is_backup(head) and not is_of_signal(head))
+
+
+def is_backup(head: bytes) -> bool:
+    """Whether a file begins with messages in this form."""
+    return _ROOT.search(head) is not None
+
+
+def is_of_signal(head: bytes) -> bool:
+    """Whether Signal wrote it: its plaintext backup has the same form."""
+    return b"Created By Signal" in head
+
+
+def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
+    return read_backup(KIND, files, path, reading)
+
+
+def read_backup(kind: str, files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
+    """The messages of a file, as records of a kind."""
+    position, ends = 0, False
+    with files.open(path) as stream:
+        for element in _elements(stream):
+            if element is None:
+                ends = True
+                continue
+            position += 1
+            location = f"{files.member(path)} message {position}".strip()
+            ts = seconds(element.fields.get("date"), 1000)
+            if ts is None:
+                yield Failure(location, "date", NO_SUCH_TIME)
+            conversation = _conversation(kind, element, files.location(path), reading)
+            yield from records(conversation, _message(element, ts, position, reading), reading.hash)
+    if not ends:
+        why = "the file ends before it should; export it again"
+        yield Failure(files.member(path), "truncated", why, whole_unit=True)
+
+
+@dataclass
+class _Element:
+    """A message with its parts and addresses, as attributes."""
+
+    fields: Json
+    is_mms: bool
+    parts: list[Json] = field(default_factory=list)
+    addresses: list[Json] = field(default_factory=list)
+
+    @property
+    def people(self) -> Mapping[str, str]:
+        """Address -> name of everyone else in the conversation; the address itself where the phone knows no name."""
+        addresses = [
+            part.strip() for part in self.fields.get("address", "").split("~") if part.strip() not in _NAMELESS
+        ]
+        name = self.fields.get("contact_name", "").strip()
+        names = [name] if len(addresses) == 1 else [part.strip() for part in name.split(",")]
+        if len(names) != len(addresses):
+            names = [""] * len(addresses)
+        return {address: address if name in _NAMELESS else name for address, name in zip(addresses, names, strict=True)}
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether the phone's owner wrote it."""
+        return self.fields.get("msg_box" if self.is_mms else "type", "") in _SENT
+
+
+def _elements(stream: BinaryIO) -> Iterator[_Element | None]:
+    """The messages of a file; None for the end of them all."""
+    mms: _Element | None = None
+    for closing, name, fields in _tags(stream):
+        if name == "smses":
+            if closing or "count" not in fields:
+                yield None
+        elif closing:
+            if mms and name == "mms":
+                yield mms
+                mms = None
+        elif name == "sms":
+            yield _Element(fields, is_mms=False)
+        elif name == "mms":
+            mms = _Element(fields, is_mms=True)
+        elif mms:
+            (mms.parts if name == "part" else mms.addresses).append(fields)
+
+
+def _tags(stream: BinaryIO) -> Iterator[tuple[bool, str, Json]]:
+    """The tags of a file: whether it closes an element, its name and attributes."""
+    rest = b""
+    for block in _without_pictures(stream):
+        rest += block
+        position = 0
+        for match in _TAG.finditer(rest):
+            position = match.end()
+            attributes = match[3].decode("utf-8", "replace")
+            yield bool(match[1]), match[2].decode(), _attributes(attributes)
+        rest = rest[max(position, len(rest) - _LONGEST) :]
+
+
+def _without_pictures(stream: BinaryIO) -> Iterator[bytes]:
+    """The file in blocks, without the bytes of pictures."""
+    is_within, rest = False, b""
+    while block := stream.read(_BLOCK):
+        if is_within:
+            match = _PICTURE_REST.match(block)
+            block = block[match.end() :] if match else block
+            if not block:
+                continue
+        block = _PICTURE.sub(b"", rest + block)
+        is_within = _BEGINS_PICTURE.search(block, max(0, len(block) - 16)) is not None
+        # what may be the beginning of the mark of a picture waits for the next block
+        cut = len(block) if is_within else max(0, len(block) - 8)
+        rest = block[cut:]
+        yield block[:cut]
+    yield rest
+
+
+def _attributes(text: str) -> Json:
+    return {match[1]: _unescaped(match[2] or match[3] or "") for match in _ATTRIBUTE.finditer(text)}
+
+
+def _unescaped(value: str) -> str:
+    if "&" not in value:
+        return value
+    # halves of a pair become their letter when the text is cleaned, which html.unescape would not leave a chance
+    halves = _HALF.sub(lambda match: _half(int(match[1]) if match[1] else int(match[2], 16)) or match[0], value)
+    return html.unescape(halves).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _half(number: int) -> str:
+    return chr(number) if 0xD800 <= number < 0xE000 else ""
+
+
+def _conversation(kind: str, element: _Element, location: str, reading: ReadContext) -> Conversation:
+    """The conversation of its addresses, by the last digits of each: a number has them with and without its country."""
+    people = element.people
+    keys = sorted({_short(address) for address in people})
+    return Conversation(kind, reading.hash(f"addresses {' '.join(keys)}"), ", ".join(people.values()), f"{location}#")
+
+
+def _short(address: str) -> str:
+    digits = re.sub(r"\D", "", address)
+    return digits[-9:] if len(digits) >= 9 else address.casefold()
+
+
+def _message(element: _Element, ts: int | None, position: int, reading: ReadContext) -> Message:
+    fields, people = element.fields, element.people
+    owner = reading.owner or "Me"
+    text = "" if element.is_mms else _value(fields, "body")
+    parts = [_value(part, "text") for part in element.parts if part.get("ct") == "text/plain"]
+    text = "\n".join(filter(None, (_value(fields, "sub" if element.is_mms else "subject"), text, *parts)))
+    files = tuple(_files(element))
+    sender = owner if element.is_sent else _sender(element)
+    # a receiver's phone number is part of the conversation already
+    identity = f"{'sent' if element.is_sent else 'received'} {text} {' '.join(file.name for file in files)}"
+    own_id = f"{fields.get('date') or 0}:{reading.hash(identity)}"
+    message = Message(own_id, text, sender, ts, f"M{position}", files=files, extra={})
+    role = "recipient" if element.is_sent else "sender"
+    named = people if element.is_sent else {address: name for address, name in people.items() if name == sender}
+    message.people = tuple(NamedPerson(role, f"{name} {address}") for address, name in named.items() if name != address)
+    message.to = tuple(people.values()) if element.is_sent else (owner,)
+    if state := "" if element.is_mms else _STATES.get(fields.get("type", ""), ""):
+        message.extra = {state: True}
+    return message
+
+
+def _sender(element: _Element) -> str:
+    """The name of who sent a message that was received."""
+    people = element.people
+    sent_from = [row.get("address", "") for row in element.addresses if row.get("type") == _FROM]
+    address = next((sender for sender in sent_from if sender not in (*_NAMELESS, _TOKEN)), next(iter(people), ""))
+    by_key = {_short(own): name for own, name in people.items()}
+    return by_key.get(_short(address), address) or "unknown"
+
+
+def _files(element: _Element) -> Iterator[SentFile]:
+    """Pictures and other parts by name; where an MMS has none, by their place and type."""
+    for part in element.parts:
+        kind = _value(part, "ct")
+        if kind in ("text/plain", "application/smil", ""):
+            continue
+        name = next(filter(None, (_value(part, name) for name in ("cl", "name", "fn"))), "")
+        yield SentFile(name or f"part {part.get('seq', '0')}.{kind.rpartition('/')[2]}", content_type=kind)
+
+
+def _value(fields: Json, name: str) -> str:
+    """An attribute; the app writes `null` for none."""
+    value = fields.get(name, "")
+    return "" if value == "null" else str(value)

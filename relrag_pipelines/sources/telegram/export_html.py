@@ -1,0 +1,267 @@
+"""messages.html, messages2.html ... of Telegram Desktop: a thousand messages a page.
+
+Each message is a `div` of its own with its id, and its parts are marked by classes. A page is cut at the beginnings of
+messages, and each is read token by token, so that a damaged one does not concern the others. A message under the same
+name as the one before is `joined`, and shows no name.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from pathlib import PurePosixPath
+from zoneinfo import ZoneInfo
+
+from relrag_pipelines.records import Failure, Json
+from relrag_pipelines.sources import ReadContext
+from relrag_pipelines.sources.chats.export_files import ExportFiles, Item, head, sent_file
+from relrag_pipelines.sources.chats.json_chats import NO_SUCH_TIME, pieces
+from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile, records
+from relrag_pipelines.sources.formats.html_tokens import TOKEN, VOID, attribute
+from relrag_pipelines.sources.telegram import export_json
+
+_LONGEST = 2**26
+"""bytes of a page; Telegram's have some hundred kilobytes"""
+_HEAD = re.compile(rb'class="page_body chat_page"|class="message (?:default|service)[^"]*" id="message-?\d')
+_TITLE = re.compile(r'class="page_header".*?class="text bold">(.*?)</div>', re.DOTALL)
+_MESSAGE = re.compile(r'<div class="message (default|service)([^"]*)" id="message(-?\d+)">')
+_CLASS = re.compile(r'class="([^"]*)"')
+_TITLE_ATTRIBUTE = re.compile(r'title="([^"]*)"')
+_TARGET = re.compile(r"(?:go_to_message|GoToMessage\()(\d+)")
+_WHEN = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d):(\d\d):(\d\d)(?: UTC([+-])(\d\d):?(\d\d))?")
+_FORWARD_DATE = re.compile(r"\s*\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d\s*$")
+_MEDIA = {
+    "media_photo": "photo",
+    "photo_wrap": "photo",
+    "media_video": "video",
+    "video_file_wrap": "video",
+    "animated_wrap": "animation",
+    "media_voice_message": "voice message",
+    "media_audio_file": "audio file",
+    "media_file": "file",
+    "media_contact": "contact",
+    "media_live_location": "location",
+    "media_location": "location",
+    "media_venue": "location",
+    "media_poll": "poll",
+    "media_call": "call",
+    "sticker_wrap": "sticker",
+    "media_game": "game",
+    "media_invoice": "invoice",
+}
+"""class of what shows media -> what it is"""
+_PARTS = frozenset(
+    {"from_name", "text", "date", "reply_to", "title", "description", "status", "question", "answer", "signature"}
+    | {"forwarded", "reaction", "emoji", "userpics", "body", "count", "initials", "via", "total"}
+)
+"""classes of elements whose text is read"""
+
+
+def is_export(head_bytes: bytes) -> bool:
+    """Whether a file begins like one of these."""
+    return _HEAD.search(head_bytes) is not None and b"page_wrap" in head_bytes
+
+
+def read(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
+    """The messages of a page."""
+    with files.open(path) as stream:
+        page = stream.read(_LONGEST).decode("utf-8", "replace")
+    heading = _TITLE.search(page, 0, 2**16)
+    name = " ".join(html.unescape(heading[1]).split()) if heading else ""
+    name = name or PurePosixPath(path).parent.name or export_json.KIND
+    key = _key_of_json(files, path, name, reading) or export_json.title_key(name, reading.hash)
+    conversation = Conversation(export_json.KIND, key, name, f"{files.location(path)}#")
+    reader = _Page(files, str(PurePosixPath(path).parent), ZoneInfo(reading.timezone), page)
+    starts = list(_MESSAGE.finditer(page))
+    for position, start in enumerate(starts, 1):
+        end = starts[position].start() if position < len(starts) else len(page)
+        message = reader.read(start, page[start.end() : end])
+        if message is None:
+            continue
+        if message.ts is None and message.sender is not None:
+            yield Failure(f"{files.member(path)} message {position}".strip(), "date", NO_SUCH_TIME)
+        yield from records(conversation, message, reading.hash)
+    if "</html>" not in page[-64:]:
+        why = "the page ends before it should; export it again"
+        yield Failure(files.member(path), "truncated", why, whole_unit=True)
+
+
+def _key_of_json(files: ExportFiles, path: str, name: str, reading: ReadContext) -> str:
+    """The key of the chat of that name in the result.json of the same export; empty if it has none, or several."""
+    folder = PurePosixPath(path).parent
+    for parent in (folder, folder.parent.parent):
+        other = (parent / "result.json").as_posix()
+        if not files.has(other) or not export_json.is_export(head(files, other)):
+            continue
+        opened = functools.partial(files.open, other)
+        chats: dict[int, Json] = {}
+        for fields, _ in pieces(opened, "messages", export_json.LISTS):
+            chats[id(fields)] = fields
+        keys = {
+            export_json.chat_key(fields, reading.hash)
+            for fields in chats.values()
+            if " ".join(export_json.title(fields, other).split()) == name
+        }
+        if len(keys) == 1:
+            return keys.pop()
+    return ""
+
+
+@dataclass
+class _Parts:
+    """What the elements of one message say, by their classes."""
+
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    links: list[str] = field(default_factory=list)
+    classes: set[str] = field(default_factory=set)
+    reactions: list[Json] = field(default_factory=list)
+    when: str = ""
+    reply: str = ""
+
+    def text(self, name: str) -> str:
+        """The text of elements of a class."""
+        lines = "".join(self.texts.get(name, ())).split("\n")
+        return "\n".join(" ".join(line.split()) for line in lines).strip()
+
+
+class _Page:
+    """Reads the messages of a page in order."""
+
+    def __init__(self, files: ExportFiles, folder: str, zone: ZoneInfo, page: str) -> None:
+        self._files, self._folder, self._zone = files, folder, zone
+        self._sender, self._last = "", self._time(page)
+        """of the message before; at first the first time on the page"""
+
+    def read(self, start: re.Match[str], source: str) -> Message | None:
+        """One message; None for the line with a day, which is none."""
+        kind, classes, own_id = start.groups()
+        parts = _parts(source)
+        anchor = f"M{own_id}"
+        if kind == "service":
+            # Telegram numbers the lines with a day below zero, and shows no time of a notice
+            is_day = own_id.startswith("-")
+            return None if is_day else Message(own_id, parts.text("body"), None, self._last, anchor, "day")
+        self._sender = parts.text("from_name") or (self._sender if "joined" in classes else "Deleted Account")
+        message = Message(own_id, parts.text("text"), self._sender, self._time(parts.when), anchor)
+        self._last = message.ts or self._last
+        message.reply_to = parts.reply
+        extra = message.extra = {}
+        if forwarded := _FORWARD_DATE.sub("", parts.text("forwarded from_name")):
+            extra["forwarded_from"] = forwarded
+        if parts.reactions:
+            extra["reactions"] = parts.reactions
+        message.files = tuple(self._sent_files(parts, extra))
+        message.text = "\n".join(filter(None, (message.text, *_further_texts(parts, extra))))
+        return message
+
+    def _time(self, when: str) -> int | None:
+        match = _WHEN.search(when)
+        if not match:
+            return None
+        *clock, sign, hours, minutes = match.groups()
+        day, month, year, hour, minute, second = map(int, clock)
+        offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0)) * (-1 if sign == "-" else 1)
+        zone = timezone(offset) if sign else self._zone
+        try:
+            return int(datetime(year, month, day, hour, minute, second, tzinfo=zone).timestamp())
+        except (ValueError, OverflowError):
+            return None
+
+    def _sent_files(self, parts: _Parts, extra: Json) -> Iterator[SentFile]:
+        media = next((word for name, word in _MEDIA.items() if name in parts.classes), "")
+        if media in ("", "contact", "location", "poll", "call", "sticker", "game", "invoice"):
+            return
+        links = [link for link in parts.links if "://" not in link and not link.startswith(("#", "messages"))]
+        for link in dict.fromkeys(links):
+            yield sent_file(self._files, link, self._folder)
+        if not links:
+            extra["omitted"] = media
+
+
+def _further_texts(parts: _Parts, extra: Json) -> Iterator[str]:
+    """What a message says beside its text: a poll, a contact, a place, a call, a sticker."""
+    words = {word for name, word in _MEDIA.items() if name in parts.classes}
+    if "poll" in words:
+        extra["poll"] = True
+        yield parts.text("question")
+        yield parts.text("answer")
+    if "location" in words:
+        extra["place"] = True
+        yield ", ".join(filter(None, (parts.text("title"), parts.text("description")))) or "(location)"
+    if words & {"contact", "call", "game", "invoice"}:
+        yield ", ".join(filter(None, (parts.text("title"), parts.text("status"))))
+    if "sticker" in words:
+        extra["media"] = "sticker"
+
+
+def _parts(source: str) -> _Parts:
+    """The parts of one message. Text belongs to the innermost open element whose class is of _PARTS."""
+    parts, open_elements, position = _Parts(), list[tuple[str, str]](), 0
+    for token in TOKEN.finditer(source):
+        _add_text(parts, open_elements, source[position : token.start()])
+        position = token.end()
+        closing, name, attributes, closed, _ = token.groups()
+        if not name or not closed:
+            continue
+        name = name.lower()
+        if closing:
+            _close(open_elements, name)
+        elif name == "br":
+            _add_text(parts, open_elements, "\n", is_break=True)
+        elif name not in VOID:
+            open_elements.append((name, _open(parts, open_elements, attributes)))
+    return parts
+
+
+def _open(parts: _Parts, open_elements: list[tuple[str, str]], attributes: str) -> str:
+    """Notes what an element's attributes say; the part that its text is of."""
+    match = _CLASS.search(attributes)
+    classes = match[1].split() if match else []
+    parts.classes.update(classes)
+    link = attribute(attributes, "href")
+    title = _TITLE_ATTRIBUTE.search(attributes)
+    if title and "date" in classes:
+        parts.when = parts.when or title[1]
+    if link and (target := _TARGET.search(attributes)) and any(part == "reply_to" for _, part in open_elements):
+        parts.reply = target[1]
+    elif link and ("media" in attributes or "wrap" in attributes):
+        parts.links.append(link)
+    if "reaction" in classes:
+        parts.reactions.append({"emoji": "", "count": 1})
+    if title and "initials" in classes and parts.reactions and _is_within(open_elements, "reaction"):
+        parts.reactions[-1].setdefault("from", []).append(html.unescape(title[1]))
+    return next((name for name in classes if name in _PARTS), "")
+
+
+def _close(open_elements: list[tuple[str, str]], name: str) -> None:
+    """Closes the innermost open element of that name, and what is open in it."""
+    for index in range(len(open_elements) - 1, max(-1, len(open_elements) - 20), -1):
+        if open_elements[index][0] == name:
+            del open_elements[index:]
+            return
+
+
+def _is_within(open_elements: list[tuple[str, str]], part: str) -> bool:
+    return any(own == part for _, own in open_elements[-10:])
+
+
+def _add_text(parts: _Parts, open_elements: list[tuple[str, str]], text: str, *, is_break: bool = False) -> None:
+    part = next((own for _, own in reversed(open_elements[-10:]) if own), "body")
+    text = text if is_break else html.unescape(text).replace("\n", " ")
+    if not text.strip(" "):
+        text = " " if text else ""
+    if part in ("emoji", "count") and _is_within(open_elements, "reaction"):
+        if parts.reactions and text.strip():
+            parts.reactions[-1][part] = _count(text.strip()) if part == "count" else text.strip()
+        return
+    if part == "from_name" and _is_within(open_elements, "forwarded"):
+        part = "forwarded from_name"
+    parts.texts.setdefault(part, []).append(text)
+
+
+def _count(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 1

@@ -1,0 +1,189 @@
+"""Exports of chats in the form of each program, of whatever messages a test wants."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from xml.sax.saxutils import quoteattr
+
+
+class Said(NamedTuple):
+    """A message."""
+
+    number: int
+    """its id, from 1"""
+    ts: int
+    sender: str
+    text: str
+
+
+def _milliseconds(one: Said) -> int:
+    return one.ts * 1000 + one.number % 1000
+
+
+Files = dict[str, bytes]
+"""path -> content"""
+
+
+def _json(value: Any, indent: int | None = 2) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=indent).encode()
+
+
+def telegram(messages: Sequence[Said], title: str) -> Files:
+    rows = [
+        {
+            "id": one.number,
+            "type": "message",
+            "date": datetime.fromtimestamp(one.ts, UTC).isoformat()[:19],
+            "date_unixtime": str(one.ts),
+            "from": one.sender,
+            "from_id": f"user{len(one.sender)}",
+            "text": one.text,
+            "text_entities": [{"type": "plain", "text": one.text}],
+        }
+        for one in messages
+    ]
+    chat = {"name": title, "type": "private_group", "id": 4200000012, "messages": rows}
+    return {f"ChatExport {title}/result.json": _json(chat, 1)}
+
+
+def slack(messages: Sequence[Said], title: str) -> Files:
+    days: dict[str, list[dict[str, Any]]] = {}
+    for one in messages:
+        day = datetime.fromtimestamp(one.ts, UTC).date().isoformat()
+        row = {"type": "message", "user": f"U{len(one.sender)}", "ts": f"{one.ts}.{one.number:06}", "text": one.text}
+        days.setdefault(day, []).append(row)
+    names = {f"U{len(one.sender)}": one.sender for one in messages}
+    users = [{"id": user, "team_id": "T1", "name": user.lower(), "real_name": name} for user, name in names.items()]
+    channels = [{"id": "C01", "name": "hiking", "is_archived": False, "members": [*names]}]
+    files = {"users.json": _json(users), "channels.json": _json(channels)}
+    files |= {f"hiking/{day}.json": _json(rows) for day, rows in days.items()}
+    return {f"{title} Slack export.zip": zipped(files)}
+
+
+def messenger(messages: Sequence[Said], title: str) -> Files:
+    return _meta(messages, title, "your_facebook_activity")
+
+
+def instagram(messages: Sequence[Said], title: str) -> Files:
+    return _meta(messages, title, "your_instagram_activity")
+
+
+def _meta(messages: Sequence[Said], title: str, top: str) -> Files:
+    def escaped(text: str) -> str:
+        return text.encode().decode("latin-1")
+
+    rows = [
+        {
+            "sender_name": escaped(one.sender),
+            "timestamp_ms": one.ts * 1000 + one.number % 1000,
+            "content": escaped(one.text),
+        }
+        for one in reversed(messages)
+    ]
+    people = [{"name": escaped(name)} for name in dict.fromkeys(one.sender for one in messages)]
+    chat = {"participants": people, "messages": rows, "title": escaped(title), "thread_path": "inbox/hiking_42"}
+    return {f"{top}/messages/inbox/hiking_42/message_1.json": json.dumps(chat, indent=2).encode()}
+
+
+def sms(messages: Sequence[Said], title: str) -> Files:
+    rows = "".join(
+        f'  <sms protocol="0" address="+420601000{len(one.sender):03}" date="{_milliseconds(one)}" type="1" '
+        f'subject="null" body={quoteattr(one.text)} read="1" contact_name={quoteattr(one.sender)} />\n'
+        for one in messages
+    )
+    head = f'<?xml version="1.0" encoding="UTF-8"?>\n<smses count="{len(messages)}">\n'
+    return {f"sms {title}.xml": f"{head}{rows}</smses>\n".encode()}
+
+
+def signal(messages: Sequence[Said], title: str) -> Files:
+    lines = [
+        {
+            "date": datetime.fromtimestamp(one.ts, UTC).isoformat(),
+            "sender": one.sender,
+            "body": one.text,
+            "quote": "",
+            "sticker": "",
+            "reactions": [],
+            "attachments": [],
+        }
+        for one in messages
+    ]
+    return {f"{title}/data.json": b"".join(_json(line, None) + b"\n" for line in lines)}
+
+
+def teams(messages: Sequence[Said], title: str) -> Files:
+    rows = [
+        {
+            "id": str(_milliseconds(one)),
+            "displayName": one.sender,
+            "originalarrivaltime": datetime.fromtimestamp(one.ts, UTC).isoformat(),
+            "messagetype": "Text",
+            "content": one.text,
+            "conversationid": "19:hiking@thread.v2",
+            "from": f"8:live:{len(one.sender)}",
+            "properties": None,
+        }
+        for one in reversed(messages)
+    ]
+    chat = {"id": "19:hiking@thread.v2", "displayName": title, "threadProperties": None, "MessageList": rows}
+    return {f"{title}/messages.json": _json({"userId": "8:live:me", "conversations": [chat]}, None)}
+
+
+def discord(messages: Sequence[Said], title: str) -> Files:
+    rows = [
+        {
+            "id": str(10**18 + one.number),
+            "type": "Default",
+            "timestamp": datetime.fromtimestamp(one.ts, UTC).isoformat(),
+            "content": one.text,
+            "author": {"id": str(len(one.sender)), "name": one.sender, "nickname": one.sender, "isBot": False},
+            "attachments": [],
+        }
+        for one in messages
+    ]
+    guild = {"id": "1", "name": "Club", "iconUrl": ""}
+    channel = {"id": "2", "type": "GuildTextChat", "name": title}
+    return {f"Club - {title}.json": _json({"guild": guild, "channel": channel, "messages": rows})}
+
+
+def google_chat(messages: Sequence[Said], title: str) -> Files:
+    rows = [
+        {
+            "creator": {"name": one.sender, "user_type": "Human"},
+            "created_date": datetime.fromtimestamp(one.ts, UTC).strftime("%A, %B %d, %Y at %I:%M:%S\u202f%p UTC"),
+            "text": one.text,
+            "topic_id": f"t{one.number}",
+            "message_id": f"AAAA/t{one.number}/t{one.number}",
+        }
+        for one in messages
+    ]
+    folder = f"Takeout {title}/Google Chat/Groups/Space AAAA"
+    return {f"{folder}/messages.json": _json({"messages": rows})}
+
+
+WRITERS: dict[str, Callable[[Sequence[Said], str], Files]] = {
+    "telegram": telegram,
+    "slack": slack,
+    "messenger": messenger,
+    "instagram": instagram,
+    "sms": sms,
+    "signal": signal,
+    "teams": teams,
+    "discord": discord,
+    "google_chat": google_chat,
+}
+"""kind -> what writes messages of a chat with that title"""
+
+
+def zipped(files: Files) -> bytes:
+    """A zip of these files, the same bytes whenever it is made."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return out.getvalue()

@@ -1,0 +1,220 @@
+"""Bank statements: the samples in all formats, dialects of CSV, and damaged files. Values were read by a person."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines.records import Record
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources.bank import values
+from tests.conftest import ROOT
+from tests.sources.connector import read, survives
+
+SAMPLES = ROOT / "examples" / "samples" / "bank"
+NAMES = sorted(file.name for file in SAMPLES.iterdir())
+
+
+def row(record: Record) -> tuple[str, str, str, str]:
+    """Day, amount, payee and purpose."""
+    day = f"{datetime.fromtimestamp(record.ts or 0, UTC):%Y-%m-%d}"
+    fields = record.extra
+    amount = f"{fields['amount']} {fields.get('currency', '')}".strip()
+    return day, amount, fields.get("payee", ""), fields.get("purpose", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "faults"),
+    [
+        (
+            "camt053.xml",
+            [
+                ("2024-02-12", "-318.40 EUR", "Pépinières Delbard", "Facture FA-2024-17, quarante pommiers"),
+                ("2024-02-20", "30.00 EUR", "Mairie de Lhôpital", ""),
+                ("2024-02-20", "40.00 EUR", "Amis du verger", ""),
+            ],
+            [],
+        ),
+        (
+            "checking.ofx",
+            [
+                ("2024-03-08", "-64.20 USD", "LAKESIDE HARDWARE", "Paint & brushes"),
+                ("2024-03-15", "-300.00 USD", "CHECK", ""),
+            ],
+            [],
+        ),
+        (
+            "money.qif",
+            [
+                ("2024-01-25", "-1200.00", "Riverside Apartments", "February rent"),
+                ("2024-02-03", "45.10", "Dana Levi", ""),
+            ],
+            [],
+        ),
+        (
+            "statement.csv",
+            [
+                ("2024-04-03", "-120.00 GBP", "", "WHITCOMBE HEATING, BOILER SERVICE"),
+                ("2024-04-12", "2310.55 GBP", "", "SALARY HARBOUR TRUST"),
+            ],
+            [("line 4", "bad_row")],
+        ),
+        (
+            "umsaetze.csv",
+            [
+                ("2023-11-02", "-60.00 EUR", "Hausverwaltung Brückner", "LASTSCHRIFT; Miete Stellplatz 14 November"),
+                (
+                    *("2023-11-15", "1180.50 EUR", "Vogt, Annegret"),
+                    "GUTSCHR. UEBERWEISUNG; Kaution zurück, Rechnung 2023-118",
+                ),
+            ],
+            [],
+        ),
+        (
+            "umsatz.sta",
+            [
+                ("2024-01-02", "-89.95 EUR", "LINDNER GMBH", "Baumarkt Lindner Farbe und Pinsel"),
+                ("2024-01-03", "250 EUR", "", "Rueckzahlung Darlehen Karl"),
+            ],
+            [],
+        ),
+        (
+            "vypis.csv",
+            [
+                ("2024-03-04", "-48250.50 CZK", "Tesařství Blaha", "Krov a latě"),
+                ("2024-03-19", "3600.00 CZK", "Eliška Havlíková", "vrácení půjčky"),
+            ],
+            [],
+        ),
+    ],
+)
+def test_the_samples(name: str, rows: list[tuple[str, str, str, str]], faults: list[tuple[str, str]]) -> None:
+    records, failures = read("bank", SAMPLES / name)
+    assert [row(record) for record in records] == rows
+    assert [(failure.location, failure.fault) for failure in failures] == faults
+
+
+def test_a_payment_has_its_fields_and_direction() -> None:
+    (carpenter, loan), _ = read("bank", SAMPLES / "vypis.csv")
+    assert (carpenter.to, carpenter.from_, loan.from_) == (["Tesařství Blaha"], None, "Eliška Havlíková")
+    assert carpenter.text.split("\n") == [
+        "Date: 2024-03-04",
+        "Amount: -48250.50 CZK",
+        "Paid to: Tesařství Blaha",
+        "Bank account: ending in 1457",
+        "Purpose: Krov a latě",
+        "Reference: 240071",
+    ]
+    assert "240071" in carpenter.numbers
+    assert carpenter.thread_id == loan.thread_id is not None
+    assert carpenter.subject == "Tesařství Blaha -48250.50 CZK"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("Fecha;Concepto;Importe;Saldo\n05/02/2024;Recibo luz;-84,10;900,00\n", [
+            ("2024-02-05", "-84.10", "", "Recibo luz")]),
+        (
+            "Datum;Naam / Omschrijving;Tegenrekening;Af Bij;Bedrag (EUR);Mededelingen\n"
+            "20240301;Albert Heijn;NL20INGB0001234567;Af;23,45;pas 012\n",
+            [("2024-03-01", "-23.45 EUR", "Albert Heijn", "pas 012")],
+        ),
+        ("תאריך,תיאור,חובה,זכות,יתרה\n03/01/2024,ארנונה,512.30,,1000\n", [("2024-01-03", "-512.30", "", "ארנונה")]),
+        (
+            "Data operacji,Opis operacji,Kwota\n2024-05-06,Czynsz,\"-1 850,00 PLN\"\n",
+            [("2024-05-06", "-1850.00 PLN", "", "Czynsz")],
+        ),
+        ("Date\tDescription\tAmount\n12/31/2023\tRent\t(1,200.00)\n01/02/2024\tPay\t$50.00\n", [
+            ("2023-12-31", "-1200.00", "", "Rent"), ("2024-01-02", "50.00", "", "Pay")]),
+    ],
+)  # fmt: skip
+def test_dialects_of_csv(tmp_path: Path, text: str, rows: list[tuple[str, str, str, str]]) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text(text)
+    records, failures = read("bank", file)
+    assert ([row(record) for record in records], failures) == (rows, [])
+    assert KINDS["bank"].recognise(file)
+
+
+@pytest.mark.parametrize(
+    ("account", "line"),
+    [
+        ("DE89370400440532013000", "IBAN: DE89370400440532013000"),
+        ("000112233445", "Bank account: ending in 3445"),
+        ("10-800-99999999", "Bank account: ending in 9999"),
+    ],
+)
+def test_an_account_stands_in_a_form_that_redaction_finds(tmp_path: Path, account: str, line: str) -> None:
+    (tmp_path / "a.csv").write_text(f"Date,Payee,IBAN,Amount\n2024-01-02,Dana,{account},-1.00\n")
+    ((record,), _) = read("bank", tmp_path / "a.csv")
+    assert line in record.text.split("\n")
+    assert account not in str(record.extra)
+
+
+def test_equal_payments_of_a_day_stay_apart_and_a_longer_statement_has_the_same_ids(tmp_path: Path) -> None:
+    head, coffee = "Date,Description,Amount\n", "2024-01-02,Coffee,-3.20\n"
+    (tmp_path / "a.csv").write_text(head + coffee * 2)
+    (tmp_path / "b.csv").write_text(f"{head}2024-01-01,Tea,-2.00\n{coffee * 2}")
+    first, second = (read("bank", tmp_path / name)[0] for name in ("a.csv", "b.csv"))
+    assert len({record.source_id for record in first}) == 2
+    assert [record.source_id for record in first] == [record.source_id for record in second[1:]]
+
+
+@pytest.mark.parametrize(
+    ("texts", "mark"),
+    [
+        (["1.234,56"], ","),
+        (["1,234.56"], "."),
+        (["12,5"], ","),
+        (["1,234", "5"], "."),
+        (["1.234.567"], ","),
+        (["7"], "."),
+    ],
+)
+def test_the_decimal_mark_of_a_column(texts: list[str], mark: str) -> None:
+    assert values.decimal_mark(texts) == mark
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "amount"),
+    [("1'234.50", ".", "1234.50"), ("12,50-", ",", "-12.50"), ("−3.20", ".", "-3.20"), ("Kč 1 000,00", ",", "1000.00")],
+)
+def test_amounts(text: str, mark: str, amount: str) -> None:
+    assert values.amount(text, mark) == Decimal(amount)
+    assert values.amount("none", mark) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "day"),
+    [
+        (["03/04/2024", "25/04/2024"], date(2024, 4, 3)),
+        (["03/04/2024", "03/25/2024"], date(2024, 3, 4)),
+        (["04/01/2024", "05/01/2024", "06/01/2024"], date(2024, 1, 4)),
+        (["12 Feb 2024"], date(2024, 2, 12)),
+        (["3. 12. 23"], date(2023, 12, 3)),
+        (["März 5, 2024"], date(2024, 3, 5)),
+    ],
+)
+def test_the_order_of_day_and_month(texts: list[str], day: date) -> None:
+    assert values.day_reader(texts)(texts[0]) == day
+
+
+def test_recognise(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("Name,Date,Age\nDana,2024-01-01,7\n")
+    (tmp_path / "a.xml").write_text("<calls/>")
+    assert not any(KINDS["bank"].recognise(file) for file in tmp_path.iterdir())
+    assert all(KINDS["bank"].recognise(SAMPLES / name) for name in NAMES)
+
+
+def test_a_table_that_is_no_statement_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Name,Age\nDana,7\n")
+    records, (failure,) = read("bank", tmp_path / "a.csv")
+    assert (records, failure.fault, failure.whole_unit) == ([], "wrong_format", True)
+    assert "Dana" not in failure.message
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_damaged_statements(tmp_path: Path, name: str) -> None:
+    survives("bank", SAMPLES / name, tmp_path, 30)

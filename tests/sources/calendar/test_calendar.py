@@ -1,0 +1,145 @@
+"""Calendars: the samples, repeated events, zones, zips and damaged files."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources.formats.calendar.batches import BATCH_EVENTS
+from tests.conftest import ROOT
+from tests.sources.connector import keyed, packed, read, survives
+
+SAMPLES = ROOT / "examples" / "samples" / "calendar"
+
+
+def at(ts: int | None) -> str:
+    return f"{datetime.fromtimestamp(ts or 0, UTC):%Y-%m-%dT%H:%M}"
+
+
+def event(*lines: str) -> str:
+    return "\r\n".join(["BEGIN:VEVENT", *lines, "END:VEVENT"])
+
+
+def starts(tmp_path: Path, *lines: str) -> list[str]:
+    """When the occurrences of an event begin."""
+    file = tmp_path / "a.ics"
+    file.write_text("\r\n".join(["BEGIN:VCALENDAR", event("UID:a", "SUMMARY:Walk", *lines), "END:VCALENDAR"]))
+    records, failures = read("calendar", file)
+    assert failures == []
+    return [at(record.ts) for record in records]
+
+
+def test_the_family_calendar() -> None:
+    records, failures = read("calendar", SAMPLES / "rodina.ics")
+    assert failures == []
+    assert [(at(record.ts), record.subject, record.date_quality) for record in records] == [
+        ("2024-03-18T16:00", "Klavír Eliška", "exact"),
+        ("2024-03-25T16:00", "Klavír Eliška", "exact"),
+        ("2024-04-15T15:00", "Klavír Eliška", "exact"),
+        ("2024-04-09T13:30", "Klavír Eliška (náhradní hodina)", "exact"),
+        ("2024-05-05T00:00", "Narozeniny babičky Boženy", "day"),
+        ("2024-06-12T12:30", "Schůzka se zahradníkem", "exact"),
+    ]
+    lesson, cancelled = records[0], records[-1]
+    assert lesson.text.split("\n") == [
+        "Klavír Eliška",
+        "2024-03-18 17:00 CET - 2024-03-18 18:00 CET",
+        "ZUŠ, Křenová 12",
+        "Marek Havlík <marek@havlikovi.example>, Eliška Havlíková <eliska@havlikovi.example>",
+        "Noty si vzít s sebou.",
+    ]
+    assert (lesson.from_, lesson.to) == (
+        "Marek Havlík <marek@havlikovi.example>",
+        ["Eliška Havlíková <eliska@havlikovi.example>"],
+    )
+    assert {record.thread_id for record in records[:4]} == {keyed("klavir-2024@havlikovi.example")}
+    assert "cancelled" in cancelled.text.split("\n")
+    assert cancelled.extra["calendar_uid"] == keyed("3f1c-zahrada")
+
+
+def test_an_invitation_of_outlook_with_a_zone_of_windows() -> None:
+    (record,), failures = read("calendar", SAMPLES / "arbeit.ics")
+    assert failures == []
+    assert (at(record.ts), record.numbers) == ("2024-07-04T08:00", ["2024-0815"])
+    assert record.extra["calendar_uid"] == keyed("040000008200E00074C5B7101A82E00800000000B0A1")
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["DTSTART:20240101T080000Z"], ["2024-01-01T08:00"]),
+        (["DTSTART:20240101T080000Z", "RRULE:FREQ=DAILY;COUNT=2"], ["2024-01-01T08:00", "2024-01-02T08:00"]),
+        (
+            ["DTSTART;TZID=America/New_York:20240309T090000", "RRULE:FREQ=DAILY;UNTIL=20240310T130000Z"],
+            ["2024-03-09T14:00", "2024-03-10T13:00"],
+        ),
+        (
+            ["DTSTART;VALUE=DATE:20240131", "RRULE:FREQ=MONTHLY;UNTIL=20240531"],
+            ["2024-01-31T00:00", "2024-03-31T00:00", "2024-05-31T00:00"],
+        ),
+        (["DTSTART;TZID=Tokyo Standard Time:20240101T090000"], ["2024-01-01T00:00"]),
+        (
+            ["DTSTART:20240101T080000Z", "RDATE:20240105T080000Z,20240107T080000Z", "EXDATE:20240101T080000Z"],
+            ["2024-01-05T08:00", "2024-01-07T08:00"],
+        ),
+        (["DTSTART:20240101T080000Z", "RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30;COUNT=3"], ["2024-01-01T08:00"]),
+        (
+            ["DTSTART:20240401T080000Z", "RRULE:FREQ=WEEKLY;BYDAY=MO,FR;COUNT=3"],
+            ["2024-04-01T08:00", "2024-04-05T08:00", "2024-04-08T08:00"],
+        ),
+    ],
+)
+def test_repeated_events(tmp_path: Path, lines: list[str], expected: list[str]) -> None:
+    assert starts(tmp_path, *lines) == expected
+
+
+def test_an_endless_event_is_expanded_for_a_year_beyond_its_file(tmp_path: Path) -> None:
+    weekly = starts(tmp_path, "DTSTART:20200106T080000Z", "RRULE:FREQ=WEEKLY")
+    assert (weekly[0], weekly[-1], len(weekly)) == ("2020-01-06T08:00", "2025-04-28T08:00", 278)
+
+
+def test_a_rule_by_the_second_is_refused_and_its_event_kept(tmp_path: Path) -> None:
+    file = tmp_path / "a.ics"
+    file.write_text(
+        f"BEGIN:VCALENDAR\n{event('UID:a', 'DTSTART:20240101T080000Z', 'RRULE:FREQ=SECONDLY')}\nEND:VCALENDAR"
+    )
+    records, failures = read("calendar", file)
+    assert [at(record.ts) for record in records] == ["2024-01-01T08:00"]
+    assert [(failure.location, failure.fault) for failure in failures] == [("event 1", "bad_calendar_property")]
+
+
+def test_a_calendar_of_many_parts(tmp_path: Path) -> None:
+    count = 2 * BATCH_EVENTS + 7
+    events = [event(f"UID:e{number}", f"SUMMARY:Event {number}", "DTSTART:20240101T080000Z") for number in range(count)]
+    events[BATCH_EVENTS + 2] = event("UID:bad", "SUMMARY:No date")
+    file = tmp_path / "a.ics"
+    file.write_text("\n".join(["BEGIN:VCALENDAR", *events, "END:VCALENDAR"]))
+    records, failures = read("calendar", file)
+    assert len(records) == count - 1
+    assert len({record.source_id for record in records}) == count - 1
+    assert [(failure.location, failure.fault) for failure in failures] == [(f"event {BATCH_EVENTS + 3}", "no_date")]
+
+
+def test_a_zip_of_calendars(tmp_path: Path) -> None:
+    members = {
+        "Takeout/Calendar/Rodina.ics": (SAMPLES / "rodina.ics").read_bytes(),
+        "Takeout/Calendar/b.ics": "no calendar",
+    }
+    file = packed(tmp_path / "calendars.zip", members)
+    records, failures = read("calendar", file)
+    assert KINDS["calendar"].recognise(file)
+    assert len(records) == 6
+    assert records[0].locations == ["calendars.zip!Takeout/Calendar/Rodina.ics"]
+    assert [(failure.location, failure.fault) for failure in failures] == [("Takeout/Calendar/b.ics", "not_a_calendar")]
+
+
+def test_recognise(tmp_path: Path) -> None:
+    assert all(KINDS["calendar"].recognise(file) for file in SAMPLES.iterdir())
+    assert not KINDS["calendar"].recognise(packed(tmp_path / "a.zip", {"_chat.txt": "x", "a.ics": "BEGIN:VCALENDAR"}))
+    assert not KINDS["calendar"].recognise(ROOT / "examples" / "samples" / "tasks" / "errands.ics")
+
+
+@pytest.mark.parametrize("name", ["rodina.ics", "arbeit.ics"])
+def test_damaged_calendars(tmp_path: Path, name: str) -> None:
+    survives("calendar", SAMPLES / name, tmp_path)
