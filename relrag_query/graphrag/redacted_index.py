@@ -37,9 +37,7 @@ def redact(index: Index, workspace: Workspace, *, own: bool) -> Index:
     tables = dict(index.tables)
     for name, columns in _TEXTS.items():
         present = [column for column in columns if column in tables[name]]
-        redacted = {
-            column: _redact_column(tables[name][column], workspace.redactor, ordered) for column in present
-        }
+        redacted = {column: _redact_column(tables[name][column], workspace.redactor, ordered) for column in present}
         tables[name] = tables[name].assign(**redacted)
     return replace(index, tables=tables)
 
