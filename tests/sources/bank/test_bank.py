@@ -218,3 +218,11 @@ def test_a_table_that_is_no_statement_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_damaged_statements(tmp_path: Path, name: str) -> None:
     survives("bank", SAMPLES / name, tmp_path, 30)
+
+
+@pytest.mark.parametrize("name", ["camt053.xml", "checking.ofx", "umsatz.sta"])
+def test_a_statement_that_is_cut_deletes_nothing(name: str, tmp_path: Path) -> None:
+    data = (SAMPLES / name).read_bytes()
+    (tmp_path / name).write_bytes(data[: len(data) * 2 // 3])
+    _, failures = read("bank", tmp_path / name)
+    assert [failure.fault for failure in failures if failure.whole_unit] == ["truncated"]
