@@ -31,7 +31,7 @@ _HEAD = 32_768
 _CAMT = re.compile(rb"BkToCstmr(?:Stmt|AcctRpt|DbtCdtNtfctn)")
 _OFX = re.compile(rb"OFXHEADER|<\?OFX|<OFX>", re.IGNORECASE)
 _QIF = re.compile(rb"^!(?:Type|Account|Option)", re.IGNORECASE | re.MULTILINE)
-_MT940 = re.compile(rb"^:20:.*?^:25:.*?^:(?:60[FM]|61):", re.DOTALL | re.MULTILINE)
+_MT940 = re.compile(rb"^:20:[^\n]*\n(?::[^\n]*\n){0,8}?:25:[^\n]*\n(?::[^\n]*\n){0,8}?:(?:60[FM]|61):", re.MULTILINE)
 _ROOT, _CLOSING = re.compile(rb"<([A-Za-z_][\w:.-]*)"), re.compile(rb"</([\w:.-]+)\s*>\s*\Z")
 """the name of the outermost element, at the beginning and at the end of XML"""
 _SUFFIXES = (".csv", ".tsv", ".txt", ".xml", ".ofx", ".qfx", ".qif", ".sta", ".940", ".mt940")
