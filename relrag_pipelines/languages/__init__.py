@@ -96,7 +96,7 @@ _TUPLES = ("endings", "asking", "locales", "reference_words", "reference_labels"
 
 def folders() -> tuple[Path, ...]:
     """Where folders of languages are: here, and where RELRAG_LANGUAGES says."""
-    return (FOLDER, *(Path(one) for one in os.environ.get(VARIABLE, "").split(os.pathsep) if one))
+    return (FOLDER, *(Path(folder) for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder))
 
 
 def codes(table: str = "language") -> tuple[str, ...]:
@@ -111,8 +111,8 @@ def table(code: str, name: str) -> dict[str, Any]:
 
 def path(code: str, name: str) -> Path:
     """Where a file of a language is; a further folder counts before the package's own."""
-    found = [file for folder in reversed(folders()) if (file := folder / code / f"{name}.toml").is_file()]
-    return found[0] if found else FOLDER / code / f"{name}.toml"
+    files = [file for folder in reversed(folders()) if (file := folder / code / f"{name}.toml").is_file()]
+    return files[0] if files else FOLDER / code / f"{name}.toml"
 
 
 def language(code: str) -> Language:
@@ -139,34 +139,40 @@ def is_in_script(letter: str, language: Language) -> bool:
 @functools.lru_cache(1 << 14)
 def cases(word: str, gender: str = "") -> tuple[tuple[str, ...], ...]:
     """The forms of a name in each case, in all languages that inflect names; none where none does."""
-    tables = [found for one in languages() if one.has_cases and (found := morphology(one.code).cases(word, gender))]
-    return tuple(tuple(form for of_case in some for form in of_case) for some in zip(*tables, strict=True))
+    tables = [
+        forms for spoken in languages() if spoken.has_cases and (forms := morphology(spoken.code).cases(word, gender))
+    ]
+    return tuple(
+        tuple(form for of_case in forms_of_case for form in of_case) for forms_of_case in zip(*tables, strict=True)
+    )
 
 
 @functools.lru_cache(1 << 14)
 def possessives(word: str, gender: str = "") -> tuple[str, ...]:
     """The possessive forms of a name, in all languages that have such."""
     return tuple(
-        form for one in languages() if one.has_cases for form in morphology(one.code).possessives(word, gender)
+        form for spoken in languages() if spoken.has_cases for form in morphology(spoken.code).possessives(word, gender)
     )
 
 
 @functools.cache
 def prefix_pattern(most: int, *, article: bool = False) -> str:
     """A regular expression for up to so many letters that are written before a word; the article only where asked."""
-    letters = "".join(letter for one in languages() for letter in one.prefixes if article or letter != one.article)
+    letters = "".join(
+        letter for spoken in languages() for letter in spoken.prefixes if article or letter != spoken.article
+    )
     return f"[{letters}]{{0,{most}}}" if letters else ""
 
 
 def article_pattern() -> str:
     """A regular expression for the articles that are written together with a word."""
-    return f"(?:{'|'.join(one.article for one in languages() if one.article) or '(?!)'})"
+    return f"(?:{'|'.join(spoken.article for spoken in languages() if spoken.article) or '(?!)'})"
 
 
 @functools.cache
 def final_letters() -> Mapping[int, str]:
     """For `str.translate`: final forms of letters -> their usual form."""
-    return {ord(form): letter for one in languages() for form, letter in one.final_letters.items()}
+    return {ord(form): letter for spoken in languages() for form, letter in spoken.final_letters.items()}
 
 
 @functools.cache
@@ -185,10 +191,10 @@ def _read(file: Path) -> dict[str, Any]:
 @functools.cache
 def _language(file: Path) -> Language:
     given = _read(file)
-    known = {one.name for one in fields(Language)[1:]}
-    if unknown := sorted(given.keys() - known):
+    field_names = {attribute.name for attribute in fields(Language)[1:]}
+    if unknown := sorted(given.keys() - field_names):
         raise LanguageError(
-            f"{file.parent.name}/{file.name}: {unknown[0]} is unknown; known: {', '.join(sorted(known))}"
+            f"{file.parent.name}/{file.name}: {unknown[0]} is unknown; known: {', '.join(sorted(field_names))}"
         )
     lists = {name: frozenset(given[name].split()) for name in _LISTS & given.keys()}
     tuples = {name: tuple(given[name]) for name in _TUPLES if name in given}

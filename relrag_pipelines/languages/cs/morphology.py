@@ -66,7 +66,7 @@ def possessives(word: str, gender: str = "") -> tuple[str, ...]:
         return tuple(f"{stem}{ending}" for ending in _HERS)
     if word.endswith("o"):
         return tuple(f"{stem}{ending}" for ending in _HIS)
-    return tuple(f"{one}{ending}" for one in _oblique(word) for ending in _HIS)
+    return tuple(f"{oblique_stem}{ending}" for oblique_stem in _oblique(word) for ending in _HIS)
 
 
 def gender(name: str) -> str:
@@ -95,8 +95,8 @@ def _hard_or_soft(word: str) -> tuple[tuple[str, ...], ...]:
             ("i", "e") if soft else ("e", "u"),
             ("em",),
         )
-        for place, of_case in enumerate(endings):
-            forms[place] += tuple(f"{stem}{ending}" for ending in of_case)
+        for index, of_case in enumerate(endings):
+            forms[index] += tuple(f"{stem}{ending}" for ending in of_case)
     if word.endswith("r"):
         forms[3] += (f"{word[:-1]}ře",)
     return tuple(forms)
