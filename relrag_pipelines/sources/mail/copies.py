@@ -30,9 +30,11 @@ _READABLE = ("text/", "message/")
 
 def text_fingerprint(text: str, subject: str, attached: Iterable[Record]) -> str:
     """What the mail says, as one hash, equal for all copies; `attached` are the records of its attachments."""
-    files = sorted(_fingerprint_of_attachment(one) for one in attached)
-    said = "\0".join([_squeeze(_LIST_MARK.sub(r"\1", subject, count=1)), _squeeze(_without_list_footer(text)), *files])
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+    files = sorted(_fingerprint_of_attachment(attachment) for attachment in attached)
+    content = "\0".join(
+        [_squeeze(_LIST_MARK.sub(r"\1", subject, count=1)), _squeeze(_without_list_footer(text)), *files]
+    )
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _fingerprint_of_attachment(record: Record) -> str:

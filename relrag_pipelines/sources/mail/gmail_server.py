@@ -100,8 +100,8 @@ class AccessToken:
 def parse_secret(text: str, origin: str) -> dict[str, str]:
     """The parts of the secret; SecretError if one is missing."""
     try:
-        held = json.loads(text)
-        parts = {"token_uri": TOKEN_URI, **{name: value for name, value in held.items() if isinstance(value, str)}}
+        secret = json.loads(text)
+        parts = {"token_uri": TOKEN_URI, **{name: value for name, value in secret.items() if isinstance(value, str)}}
     except (ValueError, AttributeError):
         parts = {}
     if missing := [name for name in ("client_id", "client_secret", "refresh_token") if not parts.get(name)]:
@@ -232,4 +232,4 @@ class _Fetch:
 
 
 def _ids(row: Mapping[str, Any], change: str) -> set[str]:
-    return {str(one["message"]["id"]) for one in row.get(change, ())}
+    return {str(history["message"]["id"]) for history in row.get(change, ())}

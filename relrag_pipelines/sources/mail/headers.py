@@ -101,15 +101,15 @@ def content_type(value: bytes, default: str, declared: Iterable[str] = ()) -> tu
     if not value:
         return default, {}
     text = _text(value, declared)
-    found = _TYPE.match(text)
+    match = _TYPE.match(text)
     bare = text.split(";")[0].strip().lower()
-    given = f"{found[1]}/{found[2]}".lower() if found else "text/plain" if bare == "text" else ""
+    given = f"{match[1]}/{match[2]}".lower() if match else "text/plain" if bare == "text" else ""
     return given, parameters(text)
 
 
 def parameters(text: str) -> dict[str, str]:
     """The parameters behind a value, those in pieces joined (RFC 2231), encoded words decoded; the first counts."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     pieces: dict[str, list[tuple[int, bool, str]]] = {}
     for name, value in _PARAMETER.findall(text):
         name = name.lower()
@@ -118,27 +118,29 @@ def parameters(text: str) -> dict[str, str]:
             encoded = piece[2] is None or piece[3] is not None
             pieces.setdefault(piece[1], []).append((int(piece[2] or 0), encoded, plain))
         else:
-            found.setdefault(name, _words(plain) if "=?" in plain else plain)
-    return found | {name: _join_pieces(parts) for name, parts in pieces.items()}
+            values.setdefault(name, _words(plain) if "=?" in plain else plain)
+    return values | {name: _join_pieces(parts) for name, parts in pieces.items()}
 
 
 def addresses(values: Iterable[bytes]) -> list[Address]:
     """Everyone in the headers, groups expanded, each address once."""
-    found: dict[str, Address] = {}
+    by_key: dict[str, Address] = {}
     for value in values:
-        for one in _addresses(_text(value)):
-            found.setdefault(one.address or one.name, one)
-    return list(found.values())
+        for address in _addresses(_text(value)):
+            by_key.setdefault(address.address or address.name, address)
+    return list(by_key.values())
 
 
 def message_ids(values: Iterable[bytes]) -> list[str]:
     """The ids in the headers as they are, without brackets, each once."""
-    found: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for value in values:
         text = _text(value)
         ids = _ID.findall(text) or [word.strip("<>") for word in text.split() if "@" in word]
-        found |= dict.fromkeys(one for one in ("".join(one.split()) for one in ids) if one)
-    return list(found)
+        distinct |= dict.fromkeys(
+            message_id for message_id in ("".join(message_id.split()) for message_id in ids) if message_id
+        )
+    return list(distinct)
 
 
 def date(value: bytes, local_zone: str) -> int | None:
@@ -171,18 +173,18 @@ def _text(value: bytes, declared: Iterable[str] = ()) -> str:
 def _words(text: str) -> str:
     """Encoded words decoded; neighbours of one charset together, since some break a letter in two."""
     text = _BETWEEN_WORDS.sub(r"\1", text)
-    written, place, waiting, named = [], 0, b"", ""
+    written, end, waiting, named = [], 0, b"", ""
     for word in _WORD.finditer(text):
-        between = text[place : word.start()]
+        between = text[end : word.start()]
         if waiting and (between or word[1].lower() != named):
             written.append(charset.text(waiting, named))
             waiting = b""
         written.append(between)
-        named, place = word[1].lower(), word.end()
+        named, end = word[1].lower(), word.end()
         waiting += _word_bytes(word[2].lower(), word[3])
     if waiting:
         written.append(charset.text(waiting, named))
-    return "".join([*written, text[place:]])
+    return "".join([*written, text[end:]])
 
 
 def _word_bytes(encoding: str, encoded: str) -> bytes:
@@ -240,16 +242,16 @@ def _addresses(text: str) -> Iterator[Address]:
 
 
 def _address(words: list[str], angle: str | None, comment: str) -> Iterator[Address]:
-    said = " ".join("".join(_unquote(word) if word[0] == '"' else word for word in words).split())
-    if angle is None and "@" in said and " " not in said:
-        name, address = comment, said
-    elif angle is None and (found := _BARE_ADDRESS.search(said)):
-        name, address = said.replace(found[0], " "), found[0]
+    phrase = " ".join("".join(_unquote(word) if word[0] == '"' else word for word in words).split())
+    if angle is None and "@" in phrase and " " not in phrase:
+        name, address = comment, phrase
+    elif angle is None and (match := _BARE_ADDRESS.search(phrase)):
+        name, address = phrase.replace(match[0], " "), match[0]
     else:
-        name, address = said or comment, angle or ""
-    one = Address(_name(name), normalise(address))
-    if one.name or one.address:
-        yield one
+        name, address = phrase or comment, angle or ""
+    parsed = Address(_name(name), normalise(address))
+    if parsed.name or parsed.address:
+        yield parsed
 
 
 def _name(name: str) -> str:
@@ -270,8 +272,8 @@ def _moment(text: str) -> datetime | None:
     if turned := _ASCTIME.match(text):
         month, day, time, zone, year = turned.groups("")
         text = f"{day} {month} {year} {time} {zone}"
-    if found := _DATE.match(text):
-        day, month, year, hour, minute, second, half, zone = found.groups()
+    if match := _DATE.match(text):
+        day, month, year, hour, minute, second, half, zone = match.groups()
         number = _MONTHS.get(month[:3].lower())
         named_otherwise = None if _is_english(month) else localised_dates.parse(text)
         if named_otherwise or number is None:

@@ -25,27 +25,27 @@ _TELLING = frozenset(b"from date subject message-id received return-path".split(
 """of which each mail has one"""
 
 
-def begins_head(data: bytes, place: int) -> bool:
+def begins_head(data: bytes, offset: int) -> bool:
     """Whether a line is a header, or the torn end of what may be one."""
-    return _HEADER.match(data, place) is not None
+    return _HEADER.match(data, offset) is not None
 
 
-def mail_headers(data: bytes, place: int) -> set[bytes]:
+def mail_headers(data: bytes, offset: int) -> set[bytes]:
     """The names of the headers that mails have, up to an empty line; none where another line stands among them."""
-    data = data[place : place + _LOOK_AHEAD]
+    data = data[offset : offset + _LOOK_AHEAD]
     names: set[bytes] = set()
-    place = 0
-    while place < len(data) and not BLANK.match(data, place):
-        line = LINE.match(data, place)
+    offset = 0
+    while offset < len(data) and not BLANK.match(data, offset):
+        line = LINE.match(data, offset)
         assert line is not None
         if line.end() == len(data) and not line[0].endswith(b"\n"):
             break  # what is looked at ends here
-        header = _HEADER.match(data, place)
-        if header is None and (place == 0 or data[place : place + 1] not in b" \t"):
+        header = _HEADER.match(data, offset)
+        if header is None and (offset == 0 or data[offset : offset + 1] not in b" \t"):
             return set()
         if header and header[1]:
             names.add(header[1].lower())
-        place = line.end()
+        offset = line.end()
     return names & _OF_MAILS
 
 
@@ -53,20 +53,20 @@ def start_of_head(data: bytes, start: int, end: int) -> int:
     """Where the headers of a mail begin: behind empty lines, and behind some junk where a whole head follows."""
     if _is_of_mails(data, start, end):
         return start
-    place, junk = start, 0
-    while place < end and junk <= MOST_JUNK:
-        names = mail_headers(data[place : min(end, place + _LOOK_AHEAD)], 0)
-        if (len(names) > 1 and names & _TELLING) if junk else (names or _is_of_mails(data, place, end)):
-            return place
-        line = LINE.match(data, place, end)
+    offset, junk = start, 0
+    while offset < end and junk <= MOST_JUNK:
+        names = mail_headers(data[offset : min(end, offset + _LOOK_AHEAD)], 0)
+        if (len(names) > 1 and names & _TELLING) if junk else (names or _is_of_mails(data, offset, end)):
+            return offset
+        line = LINE.match(data, offset, end)
         assert line is not None
         junk += bool(line[0].strip())
-        place = line.end()
+        offset = line.end()
     return start
 
 
-def _is_of_mails(data: bytes, place: int, end: int) -> bool:
-    header = _HEADER.match(data, place, end)
+def _is_of_mails(data: bytes, offset: int, end: int) -> bool:
+    header = _HEADER.match(data, offset, end)
     return header is not None and header[1] is not None and header[1].lower() in _OF_MAILS
 
 

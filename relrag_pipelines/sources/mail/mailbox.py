@@ -39,7 +39,7 @@ class Mail:
 
     data: bytes
     """without its From line, quoted From lines restored; empty where it is too large"""
-    place: str
+    offset: str
     """where in the file: the offset of its first byte in a mailbox, nothing in a file of its own"""
     size: int
     """bytes"""
@@ -108,7 +108,7 @@ def _split(stream: ByteSource, start: int) -> Iterator[Mail]:
     """Cuts a stream before every line that begins a mail."""
     window = _Buffer(stream, start)
     while not window.at_end():
-        first = window.base + window.place
+        first = window.base + window.position
         end = _end(window)
         if end is None:
             size = _skip(window)
@@ -128,7 +128,7 @@ class _Buffer:
         self.base = base
         """offset of the buffer's first byte in the stream"""
         self.buffer = b""
-        self.place = 0
+        self.position = 0
         """where in the buffer the next mail begins"""
         self.ended = False
 
@@ -136,21 +136,21 @@ class _Buffer:
         """Reads on, and drops what was taken; False at the end of the stream."""
         if self.ended:
             return False
-        held = len(self.buffer) - self.place
-        read = self._stream.read(max(_BLOCK, held))
+        pending = len(self.buffer) - self.position
+        read = self._stream.read(max(_BLOCK, pending))
         self.ended = not read
-        self.base += self.place
-        self.buffer, self.place = self.buffer[self.place :] + read, 0
+        self.base += self.position
+        self.buffer, self.position = self.buffer[self.position :] + read, 0
         return bool(read)
 
     def at_end(self) -> bool:
         """Whether nothing is left."""
-        return self.place >= len(self.buffer) and not self.more()
+        return self.position >= len(self.buffer) and not self.more()
 
     def take(self, end: int) -> bytes:
         """The bytes before that position of the buffer."""
-        data = self.buffer[self.place : end]
-        self.place = end
+        data = self.buffer[self.position : end]
+        self.position = end
         return data
 
 
@@ -161,49 +161,49 @@ def _end(window: _Buffer) -> int | None:
         return counted
     looked = len(FROM)
     while True:
-        found = _next_mail(window, window.place + looked)
-        if found is not None:
-            return found
+        mail_end = _next_mail(window, window.position + looked)
+        if mail_end is not None:
+            return mail_end
         if window.ended:
             return len(window.buffer)
-        looked = max(looked, len(window.buffer) - window.place - 2 * _LONGEST_LINE)
+        looked = max(looked, len(window.buffer) - window.position - 2 * _LONGEST_LINE)
         if looked > MAX_MAIL:
             return None
         window.more()
 
 
-def _next_mail(window: _Buffer, place: int) -> int | None:
+def _next_mail(window: _Buffer, position: int) -> int | None:
     """Where the next mail begins, as far as the buffer tells."""
     buffer = window.buffer
-    while (line := separators.find_candidate(buffer, place)) is not None:
+    while (line := separators.find_candidate(buffer, position)) is not None:
         if not window.ended and line + 2 * _LONGEST_LINE > len(buffer):
             return None  # not all of what tells a mail is there yet
         if _begins_mail(window, line):
             return line
-        place = line
+        position = line
     return None
 
 
-def _begins_mail(window: _Buffer, place: int) -> bool:
+def _begins_mail(window: _Buffer, position: int) -> bool:
     """Whether another mail than the one that begins at the window's place begins there."""
-    data = window.buffer[place : place + 2 * _LONGEST_LINE]
-    return separators.begins_mail(data, among_patches=separators.is_patch(window.buffer, window.place))
+    data = window.buffer[position : position + 2 * _LONGEST_LINE]
+    return separators.begins_mail(data, among_patches=separators.is_patch(window.buffer, window.position))
 
 
 def _counted_end(window: _Buffer) -> int | None:
     """The end as Content-Length tells it, where a mail or the end of the file follows."""
-    head_end = _HEAD_END.search(window.buffer, window.place)
-    while head_end is None and len(window.buffer) - window.place < 2**20 and window.more():
-        head_end = _HEAD_END.search(window.buffer, window.place)
+    head_end = _HEAD_END.search(window.buffer, window.position)
+    while head_end is None and len(window.buffer) - window.position < 2**20 and window.more():
+        head_end = _HEAD_END.search(window.buffer, window.position)
     if head_end is None:
         return None
-    length = _CONTENT_LENGTH.search(window.buffer, window.place, head_end.start() + 1)
+    length = _CONTENT_LENGTH.search(window.buffer, window.position, head_end.start() + 1)
     if length is None or int(length[1]) > MAX_MAIL:
         return None
-    size = head_end.end() - window.place + int(length[1])
-    while len(window.buffer) - window.place < size + 2 * _LONGEST_LINE and window.more():
+    size = head_end.end() - window.position + int(length[1])
+    while len(window.buffer) - window.position < size + 2 * _LONGEST_LINE and window.more():
         pass
-    end = window.place + size
+    end = window.position + size
     blank = _BLANK_LINES.match(window.buffer, end)
     behind = blank.end() if blank else end
     if end > len(window.buffer):
@@ -216,12 +216,12 @@ def _skip(window: _Buffer) -> int:
     """Skips a mail that is too large without holding it in memory; returns its size."""
     size = 0
     while True:
-        found = _next_mail(window, window.place)
-        if found is not None:
-            return size + len(window.take(found))
+        mail_end = _next_mail(window, window.position)
+        if mail_end is not None:
+            return size + len(window.take(mail_end))
         if window.ended:
             return size + len(window.take(len(window.buffer)))
-        size += len(window.take(max(window.place, len(window.buffer) - 2 * _LONGEST_LINE)))
+        size += len(window.take(max(window.position, len(window.buffer) - 2 * _LONGEST_LINE)))
         window.more()
 
 

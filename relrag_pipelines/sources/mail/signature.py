@@ -59,23 +59,23 @@ def _is_card(lines: Sequence[Line], begin: int, end: int, below: int, *, named: 
 
 def _disclaimer(lines: Sequence[Line], begin: int, end: int) -> int:
     """Where the disclaimers begin that these lines end with; `end` without one."""
-    found = end
+    start = end
     for _ in range(MOST_DISCLAIMERS):
-        first = last = previous_text(lines, begin, found)
+        first = last = previous_text(lines, begin, start)
         if last < begin:
             break
         while first > begin and lines[first - 1].bare and last - first < 60:
             first -= 1
         if (at := _disclaims(lines, first, last + 1)) is None:
             break
-        found = at
+        start = at
     if (
-        found < end
-        and (rule := previous_text(lines, begin, found)) >= begin
+        start < end
+        and (rule := previous_text(lines, begin, start)) >= begin
         and UNDERSCORES.fullmatch(lines[rule].bare)
     ):
-        found = rule
-    return found
+        start = rule
+    return start
 
 
 def _disclaims(lines: Sequence[Line], begin: int, end: int) -> int | None:
@@ -98,6 +98,6 @@ def _disclaims(lines: Sequence[Line], begin: int, end: int) -> int | None:
 def _hits(text: str) -> Iterator[list[int]]:
     """Where the phrases of each language that has enough of them stand."""
     for language, parts in segmentation_phrases.DISCLAIMERS.items():
-        found = [match.start() for part in parts if (match := re.search(part, text))]
-        if len(found) >= segmentation_phrases.ENOUGH[language] and len(text) >= 60:
-            yield found
+        offsets = [match.start() for part in parts if (match := re.search(part, text))]
+        if len(offsets) >= segmentation_phrases.ENOUGH[language] and len(text) >= 60:
+            yield offsets

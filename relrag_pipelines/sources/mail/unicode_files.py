@@ -88,9 +88,9 @@ class _Transcoded:
             self._waiting += self._decoder.decode(data, final=not data).encode("utf-8", "replace")
             if not data:
                 break
-        found = self._waiting if size < 0 else self._waiting[:size]
-        self._waiting = self._waiting[len(found) :]
-        return found
+        result = self._waiting if size < 0 else self._waiting[:size]
+        self._waiting = self._waiting[len(result) :]
+        return result
 
 
 class _LineFeeds:

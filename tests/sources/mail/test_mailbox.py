@@ -72,8 +72,8 @@ def test_places_are_offsets_and_reading_goes_on_from_one(tmp_path: Path) -> None
     first = line + ONE + b"\n"
     file = tmp_path / "box.mbox"
     file.write_bytes(first + line + TWO + b"\n")
-    assert [mail.place for mail in mails(file)] == ["0", str(len(first))]
-    assert [(mail.place, mail.data) for mail in mails(file, len(first))] == [(str(len(first)), TWO + b"\n")]
+    assert [mail.offset for mail in mails(file)] == ["0", str(len(first))]
+    assert [(mail.offset, mail.data) for mail in mails(file, len(first))] == [(str(len(first)), TWO + b"\n")]
     assert [starts_item_at(file, offset) for offset in (0, len(first), len(first) - 1, 5, len(first) + 9)] == [
         True, True, False, False, False,
     ]  # fmt: skip

@@ -59,22 +59,22 @@ def unpack(data: bytes) -> bytes:
     if how != _PACKED:
         raise RtfError("packed rich text is packed in an unknown way")
     out = bytearray(_DICTIONARY)
-    place, end, most = 16, min(len(data), packed_size + 4), len(_DICTIONARY) + min(size, MAX_RTF)
-    while place < end and len(out) < most:
-        flags, place = data[place], place + 1
+    offset, end, most = 16, min(len(data), packed_size + 4), len(_DICTIONARY) + min(size, MAX_RTF)
+    while offset < end and len(out) < most:
+        flags, offset = data[offset], offset + 1
         for bit in range(8):
-            if place >= end:
+            if offset >= end:
                 break
             if not flags >> bit & 1:
-                out.append(data[place])
-                place += 1
+                out.append(data[offset])
+                offset += 1
                 continue
-            reference = int.from_bytes(data[place : place + 2])
+            reference = int.from_bytes(data[offset : offset + 2])
             back = (len(out) - (reference >> 4)) % 4096
-            if back == 0 or place + 2 > end:  # it marks the end
-                place = end
+            if back == 0 or offset + 2 > end:  # it marks the end
+                offset = end
                 break
-            place += 2
+            offset += 2
             _repeat(out, back, (reference & 15) + 2)
     return bytes(out[len(_DICTIONARY) : most])
 
@@ -135,10 +135,10 @@ class _RtfReader:
 
     def run(self) -> None:
         outer: list[_State] = []
-        place = 0
-        while found := _TOKEN.match(self.source, place):
-            place = found.end()
-            word, number, code, sign, brace, run = found.groups()
+        offset = 0
+        while token := _TOKEN.match(self.source, offset):
+            offset = token.end()
+            word, number, code, sign, brace, run = token.groups()
             if brace == "{":
                 outer.append(self._state)
                 self._to_skip = 0
@@ -149,7 +149,7 @@ class _RtfReader:
                 if not outer:
                     break
             elif word == "bin":
-                place += max(0, int(number or 0))
+                offset += max(0, int(number or 0))
             elif word or sign:
                 self._to_skip = 0
                 self._word(word, None if number is None else int(number)) if word else self._sign(sign)

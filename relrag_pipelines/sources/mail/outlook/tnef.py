@@ -74,46 +74,46 @@ def _add(attachment: Attachment, kind: int, value: bytes, depth: int) -> None:
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
     if len(data) < 6 or struct.unpack_from("<L", data)[0] != _SIGNATURE:
         raise TnefError("it does not begin as TNEF does")
-    place = 6
-    while place < len(data):
-        _, kind, size = struct.unpack_from("<BLL", data, place)
-        place += 9
-        if place + size > len(data):
+    offset = 6
+    while offset < len(data):
+        _, kind, size = struct.unpack_from("<BLL", data, offset)
+        offset += 9
+        if offset + size > len(data):
             raise TnefError("it ends before all that it announces")
-        yield kind, data[place : place + size]
-        place += size + 2  # a checksum follows
+        yield kind, data[offset : offset + size]
+        offset += size + 2  # a checksum follows
 
 
 def _properties(data: bytes) -> dict[int, tuple[int, bytes]]:
     """Properties by number: type and bytes, of several values the first; up to one of an unknown type."""
     (count,) = struct.unpack_from("<L", data)
-    place, found = 4, dict[int, tuple[int, bytes]]()
+    offset, properties = 4, dict[int, tuple[int, bytes]]()
     for _ in range(min(count, _MOST_PROPERTIES)):
-        kind, name = struct.unpack_from("<HH", data, place)
-        place = _skip_name(data, place + 4) if name >= _NAMED else place + 4
+        kind, name = struct.unpack_from("<HH", data, offset)
+        offset = _skip_name(data, offset + 4) if name >= _NAMED else offset + 4
         plain = kind & ~_SEVERAL
         size = _SIZES.get(plain)
         if size is None and plain not in _SIZED:
             break
         values = 1
         if kind & _SEVERAL or plain in _SIZED:
-            (values,) = struct.unpack_from("<L", data, place)
-            place += 4
+            (values,) = struct.unpack_from("<L", data, offset)
+            offset += 4
         for _ in range(min(values, _MOST_PROPERTIES)):
             if plain in _SIZED:
-                (size,) = struct.unpack_from("<L", data, place)
-                place += 4
+                (size,) = struct.unpack_from("<L", data, offset)
+                offset += 4
             assert size is not None
-            if place + size > len(data):
+            if offset + size > len(data):
                 raise TnefError("it ends before all that it announces")
             if name in mapi_properties.WANTED:
-                found.setdefault(name, (plain, data[place : place + size]))
-            place += size + -size % 4
-    return found
+                properties.setdefault(name, (plain, data[offset : offset + size]))
+            offset += size + -size % 4
+    return properties
 
 
-def _skip_name(data: bytes, place: int) -> int:
+def _skip_name(data: bytes, offset: int) -> int:
     """Where the value of a named property begins."""
-    place += 16
-    (by_text, size) = struct.unpack_from("<LL", data, place)
-    return place + 8 + (size + -size % 4 if by_text else 0)
+    offset += 16
+    (by_text, size) = struct.unpack_from("<LL", data, offset)
+    return offset + 8 + (size + -size % 4 if by_text else 0)
