@@ -27,7 +27,7 @@ class Member:
     """the unit's path, or the member's path within its zip"""
     location: str
     """where it is, for `locations`"""
-    place: str
+    inner_path: str
     """where it is within the unit, for failures; empty for the unit itself"""
     size: int
     """bytes, as declared"""
@@ -95,7 +95,7 @@ def _read_or_refuse(member: Member, read_member: ReadMember) -> Iterator[Record 
     try:
         yield from read_member(member)
     except safe_zip.ZipRejected as rejected:
-        yield replace(rejected.failure, location=member.place)
+        yield replace(rejected.failure, location=member.inner_path)
 
 
 def _is_of_a_system(name: str) -> bool:

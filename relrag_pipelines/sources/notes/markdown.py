@@ -29,7 +29,7 @@ def read(data: bytes, member: Member, reading: ReadContext, links: NoteLinks) ->
     try:
         document, _ = text_markdown.markdown(data)
     except CharsetError as error:
-        yield Failure(member.place, error.fault, f"{error}; save the note as UTF-8", whole_unit=True)
+        yield Failure(member.inner_path, error.fault, f"{error}; save the note as UTF-8", whole_unit=True)
         return
     fields = _front_matter(document.text)
     if document.date is None:

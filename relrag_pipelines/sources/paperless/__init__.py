@@ -76,7 +76,7 @@ def _text_of(filed: FiledDocument, reading: ReadContext) -> tuple[DocumentText, 
         failures = [] if extracted.readable else extracted.failures
     if recognised.text:
         return recognised, []
-    return recognised, [Failure("", one.fault, one.message) for one in failures]
+    return recognised, [Failure("", failure.fault, failure.message) for failure in failures]
 
 
 def _recognised_text(filed: FiledDocument) -> DocumentText:

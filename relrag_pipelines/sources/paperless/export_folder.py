@@ -60,8 +60,8 @@ def units(root: Path, files: Sequence[Path]) -> Iterator[UnitRef]:
     export = _load(tuple(files), _version(files))
     for document_id in sorted(export.documents):
         filed = _document(export, document_id, folder)
-        told = json.dumps([repr(filed), _files_version(filed)]).encode("utf-8", "surrogatepass")
-        version = hashlib.blake2b(told, digest_size=16).hexdigest()
+        state = json.dumps([repr(filed), _files_version(filed)]).encode("utf-8", "surrogatepass")
+        version = hashlib.blake2b(state, digest_size=16).hexdigest()
         yield UnitRef(mirrored.item_name(document_id, filed.checksum), version, files[0])
 
 

@@ -57,7 +57,9 @@ class _Names:
             "document_type": self._name("document_types", document.get("document_type")),
             "storage_path": self._name("storage_paths", document.get("storage_path")),
             "tags": [name for tag in document.get("tags") or () if (name := self._name("tags", tag))],
-            "custom_fields": [pair for one in document.get("custom_fields") or () if (pair := self._field(one))],
+            "custom_fields": [
+                pair for custom_field in document.get("custom_fields") or () if (pair := self._field(custom_field))
+            ],
         }
 
     def _name(self, table: str, item: Any) -> str:
