@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 _HASH = r"~[0-9a-f]{16}"
 _PARTS = r"(?::[0-9]+)*"
-_OF_MAIL = re.compile(rf"(.+{_HASH}){_PARTS}", re.DOTALL)
+_MAIL_ID = re.compile(rf"(.+{_HASH}){_PARTS}", re.DOTALL)
 _WITH_HASH = rf"{_HASH}({_PARTS})$"
 _PLAIN = re.compile(_WITH_HASH)
 _STORED_HASH = r'"text_hash":"(?P<hash>[0-9a-f]{16})"'
@@ -93,7 +93,7 @@ class SharedIds:
 
     def name(self, id_as_read: str) -> str:
         """The id of a mail or of its part."""
-        mail = _OF_MAIL.fullmatch(id_as_read)
+        mail = _MAIL_ID.fullmatch(id_as_read)
         return id_as_read if mail and mail[1] in self._keep_hash else plain_id(id_as_read)
 
     def names(self, ids_as_read: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

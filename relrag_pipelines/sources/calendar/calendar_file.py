@@ -64,7 +64,7 @@ def _read_batch(
     for failure in contents.failures:
         yield replace(failure, location=f"{member.inner_path} {_numbered(failure.location, batch.first_event)}".strip())
     for event in contents.events:
-        yield from records.of_event(event)
+        yield from records.event_records(event)
 
 
 def _numbered(location: str, before: int) -> str:

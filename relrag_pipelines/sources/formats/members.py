@@ -28,7 +28,7 @@ class Member:
     location: str
     """where it is, for `locations`"""
     inner_path: str
-    """where it is within the unit, for failures; empty for the unit itself"""
+    """path within the unit, for failures; empty for the unit itself"""
     size: int
     """bytes, as declared"""
     mtime: int

@@ -68,7 +68,7 @@ def body_of(mail: Part) -> Body:
 
 
 def name_of(part: Part) -> str:
-    """The file name that a part gives itself, a file's by its place where it has no other; empty without one.
+    """The file name of a part, else the file of its Content-Location; empty without either.
 
     Programs write raw bytes into it, which no standard allows: they are in the charset of the part or of the mail.
     """
@@ -102,8 +102,8 @@ def _sort(
 ) -> None:
     """Sorts the leaves of a part into texts, each with its alternatives, and others.
 
-    Some programs give the text of a mail a file name. It is the mail's where it is the first text or an alternative of
-    it; a further text with a name is a file.
+    Some programs give the text of a mail a file name. A named text is the mail's text if it is the first one or an
+    alternative of it; any other named text is a file.
     """
     if part.type == "multipart/encrypted":
         body.is_encrypted = True
@@ -126,9 +126,9 @@ def _sort(
 
 
 def _unwrap(part: Part, body: Body) -> list[Part]:
-    """The part, or what it holds: a mail that Outlook saved, or what it packed into a winmail.dat.
+    """The part itself, or the attachments that Outlook packed into a winmail.dat; opens saved mails in place.
 
-    The text of a winmail.dat is the mail's where the mail has none.
+    The text of a winmail.dat becomes the text of a mail that has none.
     """
     name = name_of(part).lower()
     if part.type in _TNEF or name == "winmail.dat":
@@ -146,7 +146,7 @@ def _unwrap(part: Part, body: Body) -> list[Part]:
 
 
 def _open_saved(part: Part) -> None:
-    """Gives a file that is attached the mail that was saved in it."""
+    """Parses the mail that an attached file contains, as a part of that file."""
     data = part.content()
     if part.depth >= MAX_DEPTH:
         part.defects.append("too_deep")

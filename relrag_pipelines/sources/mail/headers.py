@@ -20,7 +20,7 @@ from relrag_pipelines.sources.mail import charset, localised_dates
 MAX_VALUE = 2**16
 """Longest value that is read, bytes."""
 
-_LONGEST_DATE = 200
+_MAX_DATE_LENGTH = 200
 _DIRECTION = dict.fromkeys((0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF))
 """marks of the direction of writing, of which nothing is seen"""
 _NOT_IN_NAMES = _DIRECTION | {ord("<"): " ", ord(">"): " "}
@@ -145,7 +145,7 @@ def message_ids(values: Iterable[bytes]) -> list[str]:
 
 def date(value: bytes, local_zone: str) -> int | None:
     """Seconds since 1970, UTC; a time without a zone is local; None for an invalid date."""
-    text = _text(value)[:_LONGEST_DATE]
+    text = _text(value)[:_MAX_DATE_LENGTH]
     text = _AROUND_COLON.sub(":", _COMMENT.sub("", _words(text) if "=?" in text else text))
     try:
         moment = _moment(text)
@@ -273,14 +273,7 @@ def _moment(text: str) -> datetime | None:
         month, day, time, zone, year = turned.groups("")
         text = f"{day} {month} {year} {time} {zone}"
     if match := _DATE.match(text):
-        day, month, year, hour, minute, second, half, zone = match.groups()
-        number = _MONTHS.get(month[:3].lower())
-        named_otherwise = None if _is_english(month) else localised_dates.parse(text)
-        if named_otherwise or number is None:
-            return named_otherwise
-        whole = int(year) + (0 if len(year) == 4 else 1900 if len(year) == 3 or int(year) > 49 else 2000)
-        moment = datetime(whole, number, int(day), _hour(hour, half), int(minute), min(int(second or 0), 59))  # noqa: DTZ001
-        return moment.replace(tzinfo=_offset(zone)) if zone else moment
+        return _standard_moment(text, match)
     if _ISO.match(text):
         try:
             return datetime.fromisoformat(text.strip())
@@ -293,6 +286,24 @@ def _moment(text: str) -> datetime | None:
     if not _ZONE.search(text):  # which the library takes for UTC
         return moment
     return moment.replace(tzinfo=UTC if parsed[9] is None else timezone(timedelta(seconds=parsed[9])))
+
+
+def _standard_moment(text: str, match: re.Match[str]) -> datetime | None:
+    """The time in a text that has the form of RFC 5322, if its month is known."""
+    day, month, year, hour, minute, second, half, zone = match.groups()
+    number = _MONTHS.get(month[:3].lower())
+    localised = None if _is_english(month) else localised_dates.parse(text)
+    if localised or number is None:
+        return localised
+    moment = datetime(_full_year(year), number, int(day), _hour(hour, half), int(minute), min(int(second or 0), 59))  # noqa: DTZ001
+    return moment.replace(tzinfo=_offset(zone)) if zone else moment
+
+
+def _full_year(year: str) -> int:
+    """A year with its century, by RFC 5322: three digits count from 1900, two are in 1950 to 2049."""
+    if len(year) == 4:
+        return int(year)
+    return int(year) + (1900 if len(year) == 3 or int(year) > 49 else 2000)
 
 
 def _is_english(month: str) -> bool:

@@ -47,7 +47,7 @@ def message_header(lines: Sequence[Line], at: int, forward: bool) -> tuple[bool,
 
 
 def divider_kind(bare: str) -> str | None:
-    """What a line announces by itself: "forwarded", "original" or, as an unlabelled "rule", possibly either."""
+    """The kind of a divider line: "forwarded", "original", or "rule" for a rule without a label; else None."""
     if UNDERSCORES.fullmatch(bare):
         return "rule"
     ruled = _RULED.fullmatch(bare)
@@ -65,22 +65,32 @@ def _header(lines: Sequence[Line], at: int) -> tuple[int, set[str]]:
     depth = lines[at].depth if at < len(lines) else 0
     begin, last = at, ""
     while at < min(len(lines), begin + 30) and lines[at].depth == depth:
-        label, colon, _ = lines[at].bare.partition(":")
-        field = segmentation_phrases.LABELS.get(label.strip("* ")) if colon and len(label) < 30 else None
-        if field:
+        line = lines[at]
+        if field := _header_field(line):
             if field in fields and field != "cc":
                 break
             fields.add(field)
             last = field
-        elif not lines[at].bare:
+        elif not line.bare:
             if not fields or at + 1 == len(lines) or not _has_label(lines[at + 1]):
                 break
-        elif not (last in ("to", "cc") and ("@" in lines[at].bare or ";" in lines[at].bare)) and not (
-            last and lines[at].raw[:1] in " \t" and not lines[at].depth
-        ):
+        elif not _continues_field(line, last):
             break
         at += 1
     return (at, fields) if fields else (begin, fields)
+
+
+def _header_field(line: Line) -> str | None:
+    """The header field whose label begins the line."""
+    label, colon, _ = line.bare.partition(":")
+    return segmentation_phrases.LABELS.get(label.strip("* ")) if colon and len(label) < 30 else None
+
+
+def _continues_field(line: Line, field: str) -> bool:
+    """Whether a line continues the value of the header field above it; `field` is empty without one."""
+    if field in ("to", "cc") and ("@" in line.bare or ";" in line.bare):
+        return True
+    return bool(field) and line.raw[:1] in " \t" and not line.depth
 
 
 def _has_label(line: Line) -> bool:
@@ -92,15 +102,14 @@ def introduction_size(lines: Sequence[Line], at: int) -> int:
     """How many lines from here introduce a quoted message; 0 for ordinary text."""
     introduction = ""
     for size in range(1, 5):
-        if at + size > len(lines) or lines[at + size - 1].depth or not lines[at + size - 1].bare:
+        if at + size > len(lines):
             return 0
-        if (
-            introduction
-            and segmentation_phrases.BEGINS.match(lines[at + size - 1].bare)
-            and _DATED.search(lines[at + size - 1].bare)
-        ):
+        line = lines[at + size - 1]
+        if line.depth or not line.bare:
             return 0
-        introduction = f"{introduction} {_without_rule(lines[at + size - 1].bare)}".strip()
+        if introduction and segmentation_phrases.BEGINS.match(line.bare) and _DATED.search(line.bare):
+            return 0
+        introduction = f"{introduction} {_without_rule(line.bare)}".strip()
         if introduction[-1] == ":" and len(introduction) <= LONGEST_MARK:
             following = next_text(lines, at + size)
             quoted = following < len(lines) and lines[following].depth > 0
@@ -111,19 +120,17 @@ def introduction_size(lines: Sequence[Line], at: int) -> int:
 
 
 def _without_rule(bare: str) -> str:
-    """What stands between hyphens as Zoho puts it: `---- On ... wrote ---`."""
+    """The text between the hyphens that Zoho writes: `---- On ... wrote ---`."""
     ruled = bare.startswith("--") and bare.endswith("--") and len(bare) > 20
     return f"{bare.strip('- ')}:" if ruled else bare
 
 
 def _introduces(introduction: str, quoted: bool, size: int) -> bool:
-    """Whether it does, with a quotation right below or, where more evidence is asked for, without."""
+    """Whether the text introduces a quoted message; without a quotation below it, more evidence is required."""
     dated, begins = bool(_DATED.search(introduction)), bool(segmentation_phrases.BEGINS.match(introduction))
     wrote_on = bool(segmentation_phrases.WROTE_ON.search(introduction))
-    wrote, addressed = (
-        wrote_on or bool(segmentation_phrases.WROTE.search(introduction)),
-        bool(_ADDRESS_LAST.search(introduction)),
-    )
+    wrote = wrote_on or bool(segmentation_phrases.WROTE.search(introduction))
+    addressed = bool(_ADDRESS_LAST.search(introduction))
     if quoted:
         return (wrote and (size == 1 or (begins and dated))) or (addressed and begins and dated)
     if not (begins or (wrote_on and "@" in introduction)) or not _TIME.search(introduction):

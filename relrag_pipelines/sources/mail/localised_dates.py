@@ -44,7 +44,7 @@ _LAST_WORD = re.compile(r"[^\s\d,;:/()+\u2212-]+(?=\s*\Z)")
 _FIRST_WORD = re.compile(r"\s*[^\s\d,;:/()+\u2212-]+")
 _MONTH_WITH_NUMBER = re.compile(r"(?<!\d)(1[0-2]|[1-9])\s?[月월]")
 _MAX_OFFSET = 14
-_SHORTEST = 3
+_MIN_MONTH_LETTERS = 3
 """letters of a month's name that some programs cut short"""
 
 
@@ -141,7 +141,7 @@ def _months(text: str) -> tuple[list[int], str]:
         return names.months[match[1]], text[: match.start()] + " " + text[match.end() :]
     if numbered := _MONTH_WITH_NUMBER.search(text):
         return [int(numbered[1])], text[: numbered.start()] + " " + text[numbered.end() :]
-    words = [word for raw_word in _WORD.findall(text) if len(word := _bare(raw_word)) >= _SHORTEST]
+    words = [word for raw_word in _WORD.findall(text) if len(word := _bare(raw_word)) >= _MIN_MONTH_LETTERS]
     shortened = [months for word in words for name, months in names.months.items() if name.startswith(word)]
     return (shortened[0] if shortened else []), text
 

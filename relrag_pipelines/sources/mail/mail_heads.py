@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-MOST_JUNK = 5
+MAX_JUNK_LINES = 5
 """lines with text that may stand above the headers"""
 
 LINE = re.compile(rb".*(?:\n|\Z)")
@@ -13,7 +13,7 @@ BLANK = re.compile(rb"[ \t]*\r?\n")
 _HEADER = re.compile(rb">?([!-9;-~]{1,100})[ \t]*:|>?From |[!-9;-~]{0,100}\Z")
 """a header, another From line, or the torn end of the file"""
 _LOOK_AHEAD = 4_000
-_OF_MAILS = frozenset(
+_MAIL_HEADERS = frozenset(
     b"from to cc bcc sender reply-to subject date message-id in-reply-to references received return-path delivered-to"
     b" mime-version content-type content-transfer-encoding content-length status x-status x-mozilla-status x-keywords"
     b" x-gm-thrid x-gmail-labels x-uid x-mailer x-from x-to x-originalarrivaltime user-agent organization envelope-to"
@@ -46,17 +46,17 @@ def mail_headers(data: bytes, offset: int) -> set[bytes]:
         if header and header[1]:
             names.add(header[1].lower())
         offset = line.end()
-    return names & _OF_MAILS
+    return names & _MAIL_HEADERS
 
 
 def start_of_head(data: bytes, start: int, end: int) -> int:
     """Where the headers of a mail begin: behind empty lines, and behind some junk where a whole head follows."""
-    if _is_of_mails(data, start, end):
+    if _is_mail_header(data, start, end):
         return start
     offset, junk = start, 0
-    while offset < end and junk <= MOST_JUNK:
+    while offset < end and junk <= MAX_JUNK_LINES:
         names = mail_headers(data[offset : min(end, offset + _LOOK_AHEAD)], 0)
-        if (len(names) > 1 and names & _TELLING) if junk else (names or _is_of_mails(data, offset, end)):
+        if (len(names) > 1 and names & _TELLING) if junk else (names or _is_mail_header(data, offset, end)):
             return offset
         line = LINE.match(data, offset, end)
         assert line is not None
@@ -65,11 +65,11 @@ def start_of_head(data: bytes, start: int, end: int) -> int:
     return start
 
 
-def _is_of_mails(data: bytes, offset: int, end: int) -> bool:
+def _is_mail_header(data: bytes, offset: int, end: int) -> bool:
     header = _HEADER.match(data, offset, end)
-    return header is not None and header[1] is not None and header[1].lower() in _OF_MAILS
+    return header is not None and header[1] is not None and header[1].lower() in _MAIL_HEADERS
 
 
 def has_mail_headers(names: Iterable[str]) -> bool:
     """Whether any of the headers of these names, in lower case, is one that mails have."""
-    return any(name.encode("ascii", "ignore") in _OF_MAILS for name in names)
+    return any(name.encode("ascii", "ignore") in _MAIL_HEADERS for name in names)

@@ -22,7 +22,7 @@ MAX_MAIL = 256 * 2**20
 """Largest mail that is held, bytes; of a larger one only its place is told."""
 
 _BLOCK = 4 * 2**20
-_LONGEST_LINE = 1000
+_MAX_LINE_LENGTH = 1000
 """twice as much tells whether a mail begins"""
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,12})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
@@ -68,11 +68,11 @@ def read_head(file: Path, size: int) -> bytes:
 def starts_item_at(file: Path, offset: int) -> bool:
     """Whether a mail begins at that offset of a mailbox: what lies before it is whole."""
     with open_plain(file) as stream:
-        head = stream.read(2 * _LONGEST_LINE)
+        head = stream.read(2 * _MAX_LINE_LENGTH)
         if unicode_files.is_transcoded(head):
             return False
         stream.seek(max(0, offset - 1))
-        around = unicode_files.plain_bytes(stream.read(1 + 2 * _LONGEST_LINE))
+        around = unicode_files.plain_bytes(stream.read(1 + 2 * _MAX_LINE_LENGTH))
     if offset and around[:1] != b"\n":
         return False
     return separators.begins_mail(around[min(1, offset) :], among_patches=separators.is_patch(head))
@@ -166,7 +166,7 @@ def _end(window: _Buffer) -> int | None:
             return mail_end
         if window.ended:
             return len(window.buffer)
-        looked = max(looked, len(window.buffer) - window.position - 2 * _LONGEST_LINE)
+        looked = max(looked, len(window.buffer) - window.position - 2 * _MAX_LINE_LENGTH)
         if looked > MAX_MAIL:
             return None
         window.more()
@@ -176,7 +176,7 @@ def _next_mail(window: _Buffer, position: int) -> int | None:
     """Where the next mail begins, as far as the buffer tells."""
     buffer = window.buffer
     while (line := separators.find_candidate(buffer, position)) is not None:
-        if not window.ended and line + 2 * _LONGEST_LINE > len(buffer):
+        if not window.ended and line + 2 * _MAX_LINE_LENGTH > len(buffer):
             return None  # not all of what tells a mail is there yet
         if _begins_mail(window, line):
             return line
@@ -186,7 +186,7 @@ def _next_mail(window: _Buffer, position: int) -> int | None:
 
 def _begins_mail(window: _Buffer, position: int) -> bool:
     """Whether another mail than the one that begins at the window's place begins there."""
-    data = window.buffer[position : position + 2 * _LONGEST_LINE]
+    data = window.buffer[position : position + 2 * _MAX_LINE_LENGTH]
     return separators.begins_mail(data, among_patches=separators.is_patch(window.buffer, window.position))
 
 
@@ -201,7 +201,7 @@ def _counted_end(window: _Buffer) -> int | None:
     if length is None or int(length[1]) > MAX_MAIL:
         return None
     size = head_end.end() - window.position + int(length[1])
-    while len(window.buffer) - window.position < size + 2 * _LONGEST_LINE and window.more():
+    while len(window.buffer) - window.position < size + 2 * _MAX_LINE_LENGTH and window.more():
         pass
     end = window.position + size
     blank = _BLANK_LINES.match(window.buffer, end)
@@ -221,7 +221,7 @@ def _skip(window: _Buffer) -> int:
             return size + len(window.take(mail_end))
         if window.ended:
             return size + len(window.take(len(window.buffer)))
-        size += len(window.take(max(window.position, len(window.buffer) - 2 * _LONGEST_LINE)))
+        size += len(window.take(max(window.position, len(window.buffer) - 2 * _MAX_LINE_LENGTH)))
         window.more()
 
 

@@ -51,7 +51,7 @@ _DAMAGED = {
 }
 _LOSSY = {*_TOO_LARGE, *_DAMAGED, "damaged_base64", "damaged_tnef", "damaged_uuencode", "damaged_text"}
 """defects with which something of the mail may be missing"""
-_MOST_IDS = 200
+_MAX_REFERENCES = 200
 _NO_HEADER = (
     "no header of a mail was found, so sender, time and subject are unknown; all of it is kept as its text; "
     "if it is no mail, move it out of the source"
@@ -193,7 +193,7 @@ def _single_segment(text: str) -> segmentation.Segments:
 def _references(mail: Part) -> list[str]:
     """The ids of the mails that the headers name, oldest first; the last is the one replied to."""
     answered = headers.message_ids(mail.fields.get("in-reply-to", ()))[:1]
-    named = headers.message_ids(mail.fields.get("references", ()))[-_MOST_IDS:]
+    named = headers.message_ids(mail.fields.get("references", ()))[-_MAX_REFERENCES:]
     own = headers.message_ids([mail.raw("message-id")])
     return [
         message_id

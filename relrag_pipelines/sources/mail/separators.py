@@ -32,7 +32,7 @@ _BARE = re.compile(
     rb"From [ \t]*(?:-|<?[^\s<>]{1,255}@[^\s<>]{1,255}>?|\S{1,255} at \S{1,255}|MAILER-DAEMON)?[ \t]*\r?\n"
 )
 _PATCH = re.compile(rb"From (?:[0-9a-f]{40}|[0-9a-f]{64}) Mon Sep 17 00:00:00 2001\r?\n")
-_FEWEST_HEADERS = 2
+_MIN_HEADERS = 2
 """below a line that does not name sender and date"""
 
 
@@ -70,4 +70,4 @@ def _behind_blank_lines(data: bytes, offset: int) -> int:
 
 
 def _is_head(data: bytes, offset: int) -> bool:
-    return len(mail_heads.mail_headers(data, offset)) >= _FEWEST_HEADERS
+    return len(mail_heads.mail_headers(data, offset)) >= _MIN_HEADERS

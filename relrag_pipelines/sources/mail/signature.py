@@ -13,7 +13,7 @@ LONGEST_SIGNATURE = 30
 """Lines below `-- `; below `--`, which some write between paragraphs, a third."""
 LONGEST_CARD = 8
 """Lines below a closing, or below another rule, that are the writer's name and card; none has over 80 characters."""
-MOST_DISCLAIMERS = 10
+MAX_DISCLAIMERS = 10
 """Paragraphs."""
 _POSTSCRIPT = re.compile(r"(?:p\. ?s\b|ps\b|n\.b\.|נ\.ב)")
 
@@ -60,7 +60,7 @@ def _is_card(lines: Sequence[Line], begin: int, end: int, below: int, *, named: 
 def _disclaimer(lines: Sequence[Line], begin: int, end: int) -> int:
     """Where the disclaimers begin that these lines end with; `end` without one."""
     start = end
-    for _ in range(MOST_DISCLAIMERS):
+    for _ in range(MAX_DISCLAIMERS):
         first = last = previous_text(lines, begin, start)
         if last < begin:
             break

@@ -108,14 +108,14 @@ def _document(export: _Export, document_id: int, folder: Path) -> FiledDocument:
     fields = export.documents[document_id]
     return FiledDocument(
         id=document_id,
-        title=str(fields.get("title") or ""),
-        content=str(fields.get("content") or ""),
-        created=str(fields.get("created") or ""),
-        added=str(fields.get("added") or ""),
-        modified=str(fields.get("modified") or ""),
-        mime_type=str(fields.get("mime_type") or ""),
-        original_name=str(fields.get("original_filename") or Path(str(fields.get("filename") or "")).name),
-        checksum=str(fields.get("checksum") or ""),
+        title=_text(fields, "title"),
+        content=_text(fields, "content"),
+        created=_text(fields, "created"),
+        added=_text(fields, "added"),
+        modified=_text(fields, "modified"),
+        mime_type=_text(fields, "mime_type"),
+        original_name=_text(fields, "original_filename") or Path(_text(fields, "filename")).name,
+        checksum=_text(fields, "checksum"),
         correspondent=_name(export, "correspondent", fields.get("correspondent")),
         document_type=_name(export, "documenttype", fields.get("document_type")),
         storage_path=_name(export, "storagepath", fields.get("storage_path")),
@@ -127,6 +127,10 @@ def _document(export: _Export, document_id: int, folder: Path) -> FiledDocument:
         archive=_exported(folder, fields.get(_ARCHIVE)),
         original=_exported(folder, fields.get(_FILE)),
     )
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    return str(fields.get(name) or "")
 
 
 def _name(export: _Export, model: str, pk: Any) -> str:

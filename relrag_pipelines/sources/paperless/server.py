@@ -50,7 +50,7 @@ class _Names:
     by_id: dict[str, dict[int, str]] = field(default_factory=dict)
     custom_fields: dict[int, Mapping[str, Any]] = field(default_factory=dict)
 
-    def of(self, document: Document) -> dict[str, Any]:
+    def of_document(self, document: Document) -> dict[str, Any]:
         """The names that a document refers to."""
         return {
             "correspondent": self._name("correspondents", document.get("correspondent")),
@@ -227,7 +227,7 @@ class _Fetch:
         body = {
             "document": document,
             "metadata": {name: value for name, value in metadata.items() if not name.endswith("_metadata")},
-            "names": self._names.of(document),
+            "names": self._names.of_document(document),
             "address": f"{self._server.url}/documents/{document['id']}/details",
         }
         self._mirror.write(path, json.dumps(body, ensure_ascii=False, sort_keys=True, indent=1).encode())
@@ -236,7 +236,7 @@ class _Fetch:
         """Writes anew the documents whose names have changed: the server does not count that as modified."""
         for path in sorted(self._mirror.paths()):
             stored = self._stored(path)
-            if stored and stored["names"] != self._names.of(stored["document"]):
+            if stored and stored["names"] != self._names.of_document(stored["document"]):
                 self._write(path, stored["document"], stored["metadata"])
 
     def _stored(self, path: str) -> dict[str, Any]:

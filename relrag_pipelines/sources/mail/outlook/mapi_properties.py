@@ -187,20 +187,20 @@ def _headers(message: OutlookMessage) -> Iterator[tuple[str, str]]:
     for name, (display_name, addresses) in zip(("from", "sender"), _SENDERS, strict=True):
         yield name, _mailbox(properties, display_name, addresses)
     for kind, name in _RECIPIENT_FIELDS.items():
-        of_kind = [
-            recipient for recipient in message.recipients if (recipient.number(_RECIPIENT_TYPE) or 1) & 15 == kind
-        ]
-        written = [_mailbox(recipient, _DISPLAY_NAME, _RECIPIENT_ADDRESSES) for recipient in of_kind]
-        shown = [] if message.recipients else properties.text(_SHOWN_FIELDS[name]).split(";")
-        yield (
-            name,
-            ", ".join([recipient for recipient in (*written, *(_quote(who.strip()) for who in shown)) if recipient]),
-        )
+        yield name, ", ".join(filter(None, _recipients(message, kind, name)))
     yield "subject", properties.text(_SUBJECT)
     moment = properties.seconds(_SENT) or properties.seconds(_DELIVERED)
     yield "date", formatdate(moment) if moment and 0 < moment < _10000 else ""
     for name, number in _IDS.items():
         yield name, properties.text(number)
+
+
+def _recipients(message: OutlookMessage, kind: int, name: str) -> list[str]:
+    """The recipients of a kind; without a table of recipients, the names in the display field."""
+    if not message.recipients:
+        return [_quote(shown.strip()) for shown in message.properties.text(_SHOWN_FIELDS[name]).split(";")]
+    of_kind = [recipient for recipient in message.recipients if (recipient.number(_RECIPIENT_TYPE) or 1) & 15 == kind]
+    return [_mailbox(recipient, _DISPLAY_NAME, _RECIPIENT_ADDRESSES) for recipient in of_kind]
 
 
 def _mailbox(properties: Properties, name: int, addresses: tuple[int, ...]) -> str:
