@@ -63,7 +63,7 @@ def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[
 
 
 def _lines(files: ExportFiles, path: str) -> Iterator[Items | Failure]:
-    """The objects of a file with one a line, and a failure for each line that is none."""
+    """The objects of a file with one object per line, and a failure for each line that is not an object."""
     with files.open(path) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(_MAX_LINE_BYTES), b""), 1):
             if not line.strip():

@@ -61,7 +61,7 @@ class _Person:
 
     @property
     def identifiers(self) -> tuple[NamedPerson, ...]:
-        """Name and address as one sender, where the export tells an address."""
+        """Name and address as one sender, if the export has an address."""
         return (NamedPerson("sender", f"{self.name} <{self.address}>"),) if self.address else ()
 
 

@@ -199,9 +199,7 @@ def _short(address: str) -> str:
 def _message(element: _Element, ts: int | None, position: int, reading: ReadContext) -> Message:
     fields = element.fields
     owner = reading.owner or "Me"
-    text = "" if element.is_mms else _value(fields, "body")
-    parts = [_value(part, "text") for part in element.parts if part.get("ct") == "text/plain"]
-    text = "\n".join(filter(None, (_value(fields, "sub" if element.is_mms else "subject"), text, *parts)))
+    text = _full_text(element)
     files = tuple(_files(element))
     sender = owner if element.is_sent else _sender(element)
     # a receiver's phone number is part of the conversation already
@@ -213,6 +211,14 @@ def _message(element: _Element, ts: int | None, position: int, reading: ReadCont
     if state := "" if element.is_mms else _STATES.get(fields.get("type", ""), ""):
         message.extra = {state: True}
     return message
+
+
+def _full_text(element: _Element) -> str:
+    """Subject, text and plain text parts of a message, a line each."""
+    text = "" if element.is_mms else _value(element.fields, "body")
+    parts = [_value(part, "text") for part in element.parts if part.get("ct") == "text/plain"]
+    subject = _value(element.fields, "sub" if element.is_mms else "subject")
+    return "\n".join(filter(None, (subject, text, *parts)))
 
 
 def _named_people(element: _Element, sender: str) -> Iterator[NamedPerson]:

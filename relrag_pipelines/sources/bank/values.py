@@ -24,7 +24,7 @@ _LATEST = 2100
 
 
 def decimal_mark(texts: Sequence[str], usual: str = ".") -> str:
-    """The decimal mark of a column of amounts; `usual` if none of them tells."""
+    """The decimal mark of a column of amounts; `usual` if all of them are ambiguous."""
     votes = {".": 0, ",": 0}
     for text in texts:
         last = max(text.rfind("."), text.rfind(","))

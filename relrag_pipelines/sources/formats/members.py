@@ -111,7 +111,7 @@ def _written(date_time: tuple[int, int, int, int, int, int]) -> int:
 
 
 def zip_names(file: Path) -> list[str]:
-    """The names of a zip's files, clean, without those that lead out of it; empty if it is none."""
+    """The cleaned names of a zip's files, without those that lead out of it; empty if the file is not a zip."""
     try:
         with open_plain(file) as stream:
             safe_zip.check_directory(stream, stream.seek(0, 2))

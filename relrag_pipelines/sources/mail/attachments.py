@@ -130,7 +130,7 @@ def _is_signed(part: Part) -> bool:
 
 
 def _readable_name(name: str, content_type: str) -> str:
-    """A name whose suffix tells the document readers the format; empty if they know none."""
+    """A name with the suffix of a format that the document readers support; empty if they support none."""
     if PurePosixPath(name).suffix.lower() in document.SUFFIXES:
         return name
     return f"{name}{_SUFFIX_OF[content_type]}" if content_type in _SUFFIX_OF else ""

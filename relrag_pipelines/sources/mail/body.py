@@ -100,7 +100,7 @@ def text_of(part: Part) -> str:
 def _sort(
     part: Part, texts: list[tuple[Part, ...]], others: list[Part], body: Body, *, alternative: bool = False
 ) -> None:
-    """Sorts the leaves of a part into texts, each with its alternatives, and others.
+    """Sorts the leaves of a part into texts, each with its alternatives, and other parts.
 
     Some programs give the text of a mail a file name. A named text is the mail's text if it is the first one or an
     alternative of it; any other named text is a file.

@@ -17,7 +17,7 @@ _AUTOMATIC = ("x-autoreply", "x-autorespond", "x-auto-response-suppress-reply", 
 
 
 def bulk_reason(headers: Iterable[tuple[str, str]]) -> str | None:
-    """The first of these reasons for which the mail counts as bulk; None for a mail from a person to persons.
+    """The first of these reasons why a mail counts as bulk; None for personal mail.
 
     auto_submitted: a program answered or reported; mailing_list: a list that people post to; list_id: sent to a list;
     unsubscribe: one can unsubscribe; precedence: bulk, junk or list; campaign; feedback_id: sent through a mass mailer,

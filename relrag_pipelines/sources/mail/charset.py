@@ -85,7 +85,7 @@ def text(data: bytes, declared: str | None = None) -> str:
 
 
 def name(data: bytes, declared: Iterable[str]) -> str:
-    """The text of a header with raw bytes, in a mail whose parts have these charsets, the nearest first."""
+    """Decodes a header with raw bytes; `declared` are the charsets of the mail's parts, nearest first."""
     try:
         return decode_name(
             data, [codec for label in declared if (codec := codec_name(label)) and codec not in _SEVEN_BITS]
@@ -95,7 +95,7 @@ def name(data: bytes, declared: Iterable[str]) -> str:
 
 
 def read(data: bytes, declared: str | None = None) -> tuple[str, str]:
-    """The text, and what is wrong with it: empty, `unknown_charset` or `damaged_text`."""
+    """The text and its defect: empty, `unknown_charset` or `damaged_text`."""
     codec = codec_name(declared) if declared else None
     unknown = "unknown_charset" if declared and codec is None else ""
     if (plain := _as_declared(data, codec)) is not None:
@@ -110,7 +110,7 @@ def read(data: bytes, declared: str | None = None) -> tuple[str, str]:
 
 
 def _as_declared(data: bytes, codec: str | None) -> str | None:
-    """The text in a charset that no detection tells; None where the bytes are not in it."""
+    """The text in a charset that detection cannot recognise; None if the bytes are not valid in it."""
     if _JAPANESE_ESCAPE in data and codec not in _SEVEN_BITS and data.isascii():
         codec = "iso2022_jp"  # mails without a charset, and mails that call it ASCII
     if codec not in _SEVEN_BITS and (codec not in vendor_charsets.CODECS or data.isascii()):

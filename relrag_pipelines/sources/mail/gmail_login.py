@@ -30,7 +30,7 @@ class LoginError(SafeError):
 
 
 def parse_client(text: str) -> dict[str, str]:
-    """The OAuth client of the file that Google's console gives; LoginError if it is none."""
+    """The OAuth client in the file from Google's console. Raises LoginError if it has none."""
     try:
         document = json.loads(text)
         client = document["installed"]
@@ -117,7 +117,7 @@ class _Redirect:
         self._server.server_close()
 
     def wait(self, seconds: float) -> str:
-        """The code; LoginError after so many seconds, or if consent was refused."""
+        """The authorisation code. Raises LoginError after `seconds`, or if consent was refused."""
         deadline = time.monotonic() + seconds
         while not (self._code or self._refusal):
             left = deadline - time.monotonic()

@@ -77,7 +77,7 @@ class _Folder:
 
 @dataclass(frozen=True)
 class _FolderState:
-    """What tells whether a folder has changed."""
+    """State of a folder by which changes are detected."""
 
     validity: int
     next_uid: int
@@ -298,7 +298,7 @@ class _Fetch:
             self._server.report(self.fetched, 0)
 
     def _batches(self, uids: list[int]) -> Iterator[tuple[str, str]]:
-        """UIDs that are fetched together, and what of them: of a mail that is too large its head alone."""
+        """UIDs that are fetched together, and the items to fetch; only the header of a mail that is too large."""
         for start in range(0, len(uids), self.mails_at_once):
             uid_block = uids[start : start + self.mails_at_once]
             listed = self._fetch_items(_uid_set(uid_block), "(UID RFC822.SIZE)")
@@ -358,7 +358,7 @@ def _folder(line: Any) -> _Folder | None:
 
 
 def decode_utf7(name: bytes) -> str:
-    """A folder's name from modified UTF-7 (RFC 3501, 5.1.3); as it stands where it is none."""
+    """A folder's name decoded from modified UTF-7 (RFC 3501, 5.1.3); unchanged if it is not valid UTF-7."""
     text = name.decode("utf-8", "replace")
     try:
         return re.sub(r"&([^-]*)-", lambda match: _shifted(match[1]) if match[1] else "&", text)

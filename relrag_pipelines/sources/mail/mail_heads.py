@@ -1,4 +1,4 @@
-"""Finds where the headers of a mail begin, and tells them from lines of text."""
+"""Finds where the headers of a mail begin, and distinguishes headers from lines of text."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _TELLING = frozenset(b"from date subject message-id received return-path".split(
 
 
 def begins_head(data: bytes, offset: int) -> bool:
-    """Whether a line is a header, or the torn end of what may be one."""
+    """Whether a line is a header, or the cut-off beginning of a header."""
     return _HEADER.match(data, offset) is not None
 
 
 def mail_headers(data: bytes, offset: int) -> set[bytes]:
-    """The names of the headers that mails have, up to an empty line; none where another line stands among them."""
+    """The mail headers up to an empty line, by lower-case name; empty if another line is among them."""
     data = data[offset : offset + _LOOK_AHEAD]
     names: set[bytes] = set()
     offset = 0
@@ -50,7 +50,7 @@ def mail_headers(data: bytes, offset: int) -> set[bytes]:
 
 
 def start_of_head(data: bytes, start: int, end: int) -> int:
-    """Where the headers of a mail begin: behind empty lines, and behind some junk where a whole head follows."""
+    """Offset of a mail's headers: after empty lines, and after a few lines of junk if a complete header follows."""
     if _is_mail_header(data, start, end):
         return start
     offset, junk = start, 0

@@ -23,7 +23,7 @@ MAX_MAIL = 256 * 2**20
 
 _BLOCK = 4 * 2**20
 _MAX_LINE_LENGTH = 1000
-"""twice as much tells whether a mail begins"""
+"""twice as many bytes are enough to decide whether a mail begins"""
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,12})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _BLANK_LINES = re.compile(rb"(?:\r?\n){0,3}")
@@ -44,7 +44,7 @@ class Mail:
     size: int
     """bytes"""
     separator: bytes = b""
-    """the `From ` line above it, which tells when it came"""
+    """the `From ` line above it, with the time of delivery"""
 
 
 def is_mailbox(file: Path) -> bool:
@@ -133,7 +133,7 @@ class _Buffer:
         self.ended = False
 
     def more(self) -> bool:
-        """Reads on, and drops what was taken; False at the end of the stream."""
+        """Reads another block and drops consumed bytes; False at the end of the stream."""
         if self.ended:
             return False
         pending = len(self.buffer) - self.position
@@ -155,7 +155,7 @@ class _Buffer:
 
 
 def _end(window: _Buffer) -> int | None:
-    """Where in the buffer the mail that begins at its place ends; None where it is too large."""
+    """Offset of the end of the mail at the buffer's position; None if it is too large."""
     counted = _counted_end(window)
     if counted is not None:
         return counted
@@ -173,7 +173,7 @@ def _end(window: _Buffer) -> int | None:
 
 
 def _next_mail(window: _Buffer, position: int) -> int | None:
-    """Where the next mail begins, as far as the buffer tells."""
+    """Offset of the next mail; None if the buffer does not contain enough of one yet."""
     buffer = window.buffer
     while (line := separators.find_candidate(buffer, position)) is not None:
         if not window.ended and line + 2 * _MAX_LINE_LENGTH > len(buffer):
@@ -185,16 +185,14 @@ def _next_mail(window: _Buffer, position: int) -> int | None:
 
 
 def _begins_mail(window: _Buffer, position: int) -> bool:
-    """Whether another mail than the one that begins at the window's place begins there."""
+    """Whether another mail begins at `position`, after the mail at the window's position."""
     data = window.buffer[position : position + 2 * _MAX_LINE_LENGTH]
     return separators.begins_mail(data, among_patches=separators.is_patch(window.buffer, window.position))
 
 
 def _counted_end(window: _Buffer) -> int | None:
-    """The end as Content-Length tells it, where a mail or the end of the file follows."""
-    head_end = _HEAD_END.search(window.buffer, window.position)
-    while head_end is None and len(window.buffer) - window.position < 2**20 and window.more():
-        head_end = _HEAD_END.search(window.buffer, window.position)
+    """The end by Content-Length, if a mail or the end of the file follows it; else None."""
+    head_end = _find_head_end(window)
     if head_end is None:
         return None
     length = _CONTENT_LENGTH.search(window.buffer, window.position, head_end.start() + 1)
@@ -210,6 +208,14 @@ def _counted_end(window: _Buffer) -> int | None:
         return None
     whole = behind == len(window.buffer) if window.ended else False
     return behind if whole or (behind > end and _begins_mail(window, behind)) else None
+
+
+def _find_head_end(window: _Buffer) -> re.Match[bytes] | None:
+    """The empty line after the headers, looked for in the first mebibyte of the mail."""
+    head_end = _HEAD_END.search(window.buffer, window.position)
+    while head_end is None and len(window.buffer) - window.position < 2**20 and window.more():
+        head_end = _HEAD_END.search(window.buffer, window.position)
+    return head_end
 
 
 def _skip(window: _Buffer) -> int:

@@ -53,7 +53,7 @@ class Part:
     charsets: list[str] = field(default_factory=list)
     """that parts of the mail declare, in order"""
     depth: int = 0
-    """so many multiparts and messages it lies within"""
+    """number of multiparts and messages that contain it"""
 
     def raw(self, name: str) -> bytes:
         """The first value of a header as it is; empty if there is none."""

@@ -135,7 +135,7 @@ def _records(letter: MailContext, reading: ReadContext) -> Iterator[Record | Fai
 
 
 def _read_nested_mail(message: Part, record: Record, reading: ReadContext, at: str) -> Iterator[Record | Failure]:
-    """Fills the record of a message that is attached with what the message says, and gives what is attached to it."""
+    """Fills the record of an attached message from its content, and yields its attachments."""
     mail = message.parts[0]
     body = body_of(mail)
     nested = _record(mail, body, reading)
@@ -149,7 +149,7 @@ def _read_nested_mail(message: Part, record: Record, reading: ReadContext, at: s
 
 
 def _record(mail: Part, body: Body, reading: ReadContext, separator: bytes = b"") -> Record:
-    """All of the record that the mail itself says, but its id."""
+    """The record of a mail, without its id."""
     senders = headers.addresses(mail.fields.get("from", ())) or headers.addresses(mail.fields.get("sender", ()))
     to, cc, bcc = (headers.addresses(mail.fields.get(name, ())) for name in ("to", "cc", "bcc"))
     subject = mail.get("subject")
@@ -219,7 +219,7 @@ def _native_id(record: Record, mail: Part, reading: ReadContext) -> str:
 
 
 def _add_text_hash(record: Record, parts: list[Record], fingerprint: str, reading: ReadContext) -> None:
-    """Puts the hash of what a mail says behind its id, in the mail and in all that is attached to it."""
+    """Adds the content hash to the id of a mail and of all its attachments."""
     own, text_hash = record.source_id, mail_ids.make_text_hash(fingerprint, reading.hash)
     record.extra["text_hash"] = text_hash
     for record_part in (record, *parts):

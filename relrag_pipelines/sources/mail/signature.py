@@ -58,7 +58,7 @@ def _is_card(lines: Sequence[Line], begin: int, end: int, below: int, *, named: 
 
 
 def _disclaimer(lines: Sequence[Line], begin: int, end: int) -> int:
-    """Where the disclaimers begin that these lines end with; `end` without one."""
+    """First line of the disclaimers at the end of these lines; `end` without one."""
     start = end
     for _ in range(MAX_DISCLAIMERS):
         first = last = previous_text(lines, begin, start)
@@ -96,7 +96,7 @@ def _disclaims(lines: Sequence[Line], begin: int, end: int) -> int | None:
 
 
 def _hits(text: str) -> Iterator[list[int]]:
-    """Where the phrases of each language that has enough of them stand."""
+    """Offsets of the phrases of each language that has enough of them in the text."""
     for language, parts in segmentation_phrases.DISCLAIMERS.items():
         offsets = [match.start() for part in parts if (match := re.search(part, text))]
         if len(offsets) >= segmentation_phrases.ENOUGH[language] and len(text) >= 60:

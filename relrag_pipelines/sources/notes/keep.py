@@ -33,7 +33,7 @@ def is_keep_html(head: bytes) -> bool:
 
 
 def read(data: bytes, member: Member, reading: ReadContext, links: NoteLinks) -> Iterator[Record | Failure]:
-    """The record of a note, or the failure that says why there is none."""
+    """The record of a note, or a failure with the reason why it has no record."""
     try:
         note = orjson.loads(data)
     except orjson.JSONDecodeError:

@@ -25,7 +25,7 @@ _MAX_TAGS = 100
 
 
 def read(data: bytes, member: Member, reading: ReadContext, links: NoteLinks) -> Iterator[Record | Failure]:
-    """The record of a note, or the failure that says why there is none."""
+    """The record of a note, or a failure with the reason why it has no record."""
     try:
         document, _ = text_markdown.markdown(data)
     except CharsetError as error:

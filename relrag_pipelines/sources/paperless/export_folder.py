@@ -47,7 +47,7 @@ class _Export:
 
 
 def manifests(root: Path) -> list[Path]:
-    """The manifests of an export; empty if the folder is none."""
+    """The manifests of an export; empty if the folder is not an export."""
     main = root if root.is_file() else root / MANIFEST
     if main.name != MANIFEST or not main.is_file():
         return []

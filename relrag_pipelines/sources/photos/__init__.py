@@ -25,7 +25,7 @@ __all__ = ["SUFFIXES", "read", "recognise"]
 
 SUFFIXES = (".jpg", ".jpeg", ".heic", ".heif", ".png", ".tif", ".tiff", ".webp", ".dng")
 HEAD_BYTES = 4 * 2**20
-"""bytes at the beginning of a picture that are searched for what it says of itself"""
+"""bytes at the beginning of a picture that are searched for metadata"""
 MAX_SIDECAR = 2**20
 
 _SIDECARS = (".json", ".xmp")

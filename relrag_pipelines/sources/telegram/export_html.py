@@ -137,7 +137,7 @@ class _Page:
         """of the message before; at first the first time on the page"""
 
     def read(self, start: re.Match[str], source: str) -> Message | None:
-        """One message; None for the line with a day, which is none."""
+        """One message; None for a line that states a day."""
         kind, classes, own_id = start.groups()
         parts = _parts(source)
         anchor = f"M{own_id}"
@@ -218,7 +218,7 @@ def _parts(source: str) -> _Parts:
 
 
 def _open(parts: _Parts, open_elements: list[tuple[str, str]], attributes: str) -> str:
-    """Notes what an element's attributes say; the part that its text is of."""
+    """Records the attributes of an element; returns the name of the part that its text belongs to."""
     match = _CLASS.search(attributes)
     classes = match[1].split() if match else []
     parts.classes.update(classes)

@@ -26,7 +26,7 @@ _DISPLAY_NAME, _MIME_TYPE, _CONTENT_ID, _CONTENT_LOCATION = 0x3001, 0x370E, 0x37
 _SUBJECT, _SENT, _DELIVERED = 0x0037, 0x0039, 0x0E06
 _MESSAGE_CODE_PAGE, _INTERNET_CODE_PAGE = 0x3FFD, 0x3FDE
 _SENDERS = ((0x0042, (0x5D02, 0x0065)), (0x0C1A, (0x5D01, 0x0C1F)))
-"""display name, addresses: of whom the mail is from, and of who sent it"""
+"""properties of the display name and the addresses: of the author (From), then of the sender (Sender)"""
 _RECIPIENT_TYPE, _RECIPIENT_ADDRESSES = 0x0C15, (0x39FE, 0x3003)
 _RECIPIENT_FIELDS = {1: "to", 2: "cc", 3: "bcc"}
 _SHOWN_FIELDS = {"to": 0x0E04, "cc": 0x0E03, "bcc": 0x0E02}
@@ -204,7 +204,7 @@ def _recipients(message: OutlookMessage, kind: int, name: str) -> list[str]:
 
 
 def _mailbox(properties: Properties, name: int, addresses: tuple[int, ...]) -> str:
-    """A name with its address; the address of a directory, which has no @, is none."""
+    """A name with its mail address; directory addresses, which have no @, are left out."""
     address = next((candidate for number in addresses if "@" in (candidate := properties.text(number).strip())), "")
     shown = _quote(properties.text(name).strip())
     return f"{shown} <{address}>" if address else shown

@@ -36,7 +36,7 @@ _LEFT_OUT = {
     "fonttbl", "colortbl", "stylesheet", "info", "pict", "header", "headerl", "headerr", "headerf", "footer", "footerl",
     "footerr", "footerf", "objdata", "xe", "tc", "txe", "rxe", "filetbl", "nonesttables",
 }  # fmt: skip
-"""destinations whose text is none of the document's"""
+"""destinations whose text is not part of the document"""
 _FONT_CHARSETS = {
     0: "cp1252", 77: "mac_roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gb18030", 136: "cp950", 161: "cp1253",
     162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
@@ -80,7 +80,7 @@ def unpack(data: bytes) -> bytes:
 
 
 def _repeat(out: bytearray, back: int, length: int) -> None:
-    """Adds what stands so far back; where that is before the beginning, the spaces that a new dictionary holds."""
+    """Appends `length` bytes, copied from `back` bytes before the end; spaces where that is before the beginning."""
     for _ in range(length):
         out.append(out[-back] if back <= len(out) else 0x20)
 
@@ -178,26 +178,31 @@ class _RtfReader:
                 self._add_text(f" ({leads_to})")
 
     def _word(self, word: str, number: int | None) -> None:
-        state = self._state
         if word in _SYMBOLS:
             self._add_text("\r\n" if self.html and _SYMBOLS[word] == "\n" else _SYMBOLS[word])
         elif word == "u" and number is not None:
             self._add_text(chr(number % 65536))
-            self._to_skip = state.skip
-        elif word == "uc":
-            self._state = replace(state, skip=max(0, min(number or 0, 10)))
-        elif word == "htmlrtf":
-            self._state = replace(state, only_rich=number != 0)
+            self._to_skip = self._state.skip
         elif word == "fromhtml":
             self.html = True
-        elif word == "htmltag":
-            self._state = replace(state, tag=True, ignorable=False)
-        elif word == "fldinst":
-            self._state = replace(state, link=True, ignorable=False)
         elif word == "ansicpg" and number is not None:
             self._default_codec = charset.code_page(number) or self._default_codec
         elif word in ("f", "deff", "fcharset", "plain"):
             self._font(word, number)
+        else:
+            self._change_state(word, number)
+
+    def _change_state(self, word: str, number: int | None) -> None:
+        """Applies a control word that holds until its group ends."""
+        state = self._state
+        if word == "uc":
+            self._state = replace(state, skip=max(0, min(number or 0, 10)))
+        elif word == "htmlrtf":
+            self._state = replace(state, only_rich=number != 0)
+        elif word == "htmltag":
+            self._state = replace(state, tag=True, ignorable=False)
+        elif word == "fldinst":
+            self._state = replace(state, link=True, ignorable=False)
         elif word in _LEFT_OUT:
             self._state = replace(state, left_out=True, fonts=word == "fonttbl")
         elif state.ignorable:
