@@ -7,6 +7,7 @@ examples/: the demo archive, and samples that show more of a kind.
 from __future__ import annotations
 
 import functools
+import tomllib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,11 +23,16 @@ from relrag_pipelines.stores.table_schema import columns
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
+DEMO_KINDS = {source["kind"] for source in tomllib.loads((ROOT / "relrag.toml").read_text("utf-8"))["sources"]}
 SAMPLES = {
     "code": "examples/samples/shop",
     "legacy": "examples/samples/older",
     "jsonl": "examples/samples/notes.jsonl",
-} | {name: f"examples/samples/{name}" for name in KINDS if (ROOT / "examples" / "samples" / name).exists()}
+} | {
+    name: f"examples/samples/{name}"
+    for name in KINDS.keys() - DEMO_KINDS
+    if (ROOT / "examples" / "samples" / name).exists()
+}
 """kind -> where it is shown: these fill more fields than the demo archive, and their code is in another language, or
 the demo has none of them"""
 FIELDS = tuple(

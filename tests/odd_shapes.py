@@ -51,6 +51,18 @@ def _scan(number: int, content: str) -> str:
     return json.dumps([scan])
 
 
+def _event(*lines: str) -> str:
+    """A calendar with one event."""
+    body = "\r\n".join(("BEGIN:VCALENDAR", "BEGIN:VEVENT", "UID:e1", *lines, "END:VEVENT", "END:VCALENDAR"))
+    return f"{body}\r\n"
+
+
+def _tasks(*tasks: dict[str, object]) -> str:
+    """Google's export of tasks, with one list."""
+    task_list = {"kind": "tasks#tasks", "id": "l1", "title": "Cabin", "items": list(tasks)}
+    return json.dumps({"kind": "tasks#taskLists", "items": [task_list]})
+
+
 def _notes(*notes: dict[str, object]) -> Callable[[Path], object]:
     lines = "".join(json.dumps(note) + "\n" for note in notes)
     return lambda folder: (folder / "notes.jsonl").write_text(lines)
@@ -165,6 +177,20 @@ SHAPES: dict[str, Shape] = {
     "call_without_a_transcript": Shape("call_recording", _files(call_dot_m4a=b"\0" * 64)),
     "git_without_a_commit": Shape("git", _repository()),
     "git_of_an_empty_commit": Shape("git", _repository(("-", {}))),
+    "calendar_of_nothing": Shape("calendar", _files(home_dot_ics="BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n")),
+    "calendar_of_an_event_without_a_time": Shape("calendar", _files(home_dot_ics=_event("SUMMARY:Key"))),
+    "calendar_of_an_event_without_a_title": Shape("calendar", _files(home_dot_ics=_event("DTSTART:20240105T080000Z"))),
+    "tasks_without_a_task": Shape("tasks", _files(Tasks_dot_json='{"kind": "tasks#taskLists", "items": []}')),
+    "tasks_of_an_empty_task": Shape("tasks", _files(Tasks_dot_json=_tasks({"id": "t1"}))),
+    "tasks_of_a_title": Shape("tasks", _files(Tasks_dot_json=_tasks({"id": "t1", "title": "Fetch the key"}))),
+    "note_empty": Shape("notes", _files(key_dot_md="")),
+    "note_of_its_head_alone": Shape("notes", _files(key_dot_md="---\ntags: [cabin]\n---\n")),
+    "note_that_links_to_nothing": Shape("notes", _files(key_dot_md="See [[Cabin]].\n")),
+    "bank_without_a_payment": Shape("bank", _files(account_dot_qif="!Type:Bank\n")),
+    "bank_of_an_amount_alone": Shape("bank", _files(account_dot_qif="!Type:Bank\nD05/01/2024\nT-5.00\n^\n")),
+    "bank_without_a_day": Shape("bank", _files(account_dot_qif="!Type:Bank\nT-5.00\nPOta\n^\n")),
+    "photo_that_is_cut": Shape("photos", _files(cabin_dot_jpg=b"\xff\xd8\xff\xe1\0\x10Exif\0\0")),
+    "photo_of_nothing": Shape("photos", _files(cabin_dot_jpg=b"\xff\xd8\xff\xd9")),
     "code_of_an_empty_file": Shape("code", _repository(("Begin", {"a.py": ""}))),
     "code_without_code": Shape("code", _repository(("Begin", {"LICENSE": "No heating.\n"}))),
     **{

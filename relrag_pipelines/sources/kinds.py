@@ -21,7 +21,7 @@ _MESSAGE = RecordType(
     "whatsapp",
     "message",
     en="whatsapp chat message",
-    he="ווטסאפ צ'אט הודעה הודעות",
+    he="ווטסאפ וואטסאפ צ'אט הודעה הודעות",
     cs="zpráva zprávy",
     channel="whatsapp",
     identifier="whatsapp",

@@ -128,11 +128,11 @@ class Plan:
     """stages over the whole archive, in the order in which they are made"""
     graphs: list[StaleGraph] = field(default_factory=list)
     """GraphRAG indexes, which are made after publishing"""
-    servers: dict[str, str] = field(default_factory=dict)
-    """sources on servers -> the host that every sync asks for changes; what has changed there is not known before"""
     unfinished: dict[str, str] = field(default_factory=dict)
     """stages over the whole archive that are up to date but did not come to an end, and why: what that costs is spent
     when somebody syncs"""
+    servers: dict[str, str] = field(default_factory=dict)
+    """sources on servers -> the host that every sync asks for changes; what has changed there is not known before"""
 
     @property
     def empty(self) -> bool:

@@ -33,14 +33,19 @@ def redact(index: Index, workspace: Workspace, *, own: bool) -> Index:
     channels = {DEFAULT}
     if own:
         channels = channels.union(*(possible_channels(workspace, source) for source in workspace.settings.sources))
+    ordered = sorted(channels, key=lambda channel: (_keeps_pseudonyms(workspace, channel), channel))
     tables = dict(index.tables)
     for name, columns in _TEXTS.items():
         present = [column for column in columns if column in tables[name]]
-        redacted = {
-            column: _redact_column(tables[name][column], workspace.redactor, sorted(channels)) for column in present
-        }
+        redacted = {column: _redact_column(tables[name][column], workspace.redactor, ordered) for column in present}
         tables[name] = tables[name].assign(**redacted)
     return replace(index, tables=tables)
+
+
+def _keeps_pseudonyms(workspace: Workspace, channel: str) -> bool:
+    """Whether the policy of a channel tells equal values apart from others; such a policy is applied last."""
+    policies = workspace.settings.pii_policies
+    return policies.get(channel, policies[DEFAULT]).action == "pseudonymize"
 
 
 def _redact_column(column: pd.Series, redactor: PIIRedactor, channels: Iterable[str]) -> pd.Series:

@@ -7,6 +7,7 @@ step away from the hits brings in noise.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -112,8 +113,23 @@ def named_channel(query: str, intents: Sequence[QueryIntent]) -> frozenset[str]:
 
     Nothing where it names several, or goes across channels: `and did we discuss it on the call too`.
     """
-    channels = [types for types, match in _channel_matches(bare(query)).items() if match]
-    return channels[0] if len(channels) == 1 and QueryIntent.CROSS_CHANNEL not in intents else frozenset()
+    plain = bare(query)
+    channels = [types for types, match in _channel_matches(plain).items() if match]
+    if len(channels) != 1 or QueryIntent.CROSS_CHANNEL in intents:
+        return frozenset()
+    return _named_apps(plain.lower()) or channels[0] if channels[0] == _CHAT else channels[0]
+
+
+def _named_apps(plain: str) -> frozenset[str]:
+    """The types of chats that a question names by a word that no other chat has: on WhatsApp, not in a chat."""
+    words = {name: _words_of(name) for name in _CHAT}
+    counts = Counter(word for own in words.values() for word in own)
+    return frozenset(name for name, own in words.items() if any(counts[word] == 1 and word in plain for word in own))
+
+
+def _words_of(name: str) -> frozenset[str]:
+    kind = RECORD_TYPES[name]
+    return frozenset(f"{kind.en} {kind.he} {kind.cs}".lower().split())
 
 
 def listed_types(query: str) -> frozenset[str]:

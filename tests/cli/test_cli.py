@@ -187,7 +187,7 @@ def test_show_and_thread_print_json(
 COMMANDS = dict(every_command(typer.main.get_command(cli.app)))  # type: ignore[arg-type]
 PRINT_NO_DATA = {
     *("ask", "backfill", "backfill legacy", "backup", "calls approve", "calls swap-speakers", "forget"),
-    *("graphrag add", "graphrag remove", "mcp", "people fact", "people merge", "people note", "people relate"),
+    *("graphrag add", "graphrag remove", "login", "mcp", "people fact", "people merge", "people note", "people relate"),
     *("people split", "pii new-keys", "pii rotate-key", "pii test", "restore", "reveal", "serve", "ui"),
 } - {"ask"}
 """commands that do something, or whose output is for a person alone"""

@@ -27,6 +27,7 @@ from relrag_pipelines.stores import lake, unit_state
 from relrag_pipelines.workspace import Workspace
 from tests import archive, chat_exports, legacy_collection
 
+ROOT = Path(__file__).resolve().parents[2]
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
@@ -106,6 +107,16 @@ def overlapping(kind: str) -> dict[str, bytes]:
         files |= {f"{name}/{path}": content for path, content in written.items()}
     path, content = next(iter(chat_exports.WRITERS[kind](said[:1], "Cut").items()))
     return files | {f"cut/{path}": content[:-40]}
+
+
+def sampled(kind: str) -> dict[str, bytes]:
+    """The samples of a kind, each of them twice, and one that is cut off in its middle."""
+    folder = ROOT / "examples" / "samples" / kind
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    first, content = next(iter(files.items()))
+    return (
+        files | {f"copy/{name}": data for name, data in files.items()} | {f"half/{first}": content[: len(content) // 2]}
+    )
 
 
 SAMPLES: dict[str, dict[str, bytes]] = {
@@ -202,6 +213,7 @@ SAMPLES: dict[str, dict[str, bytes]] = {
     },
     # exports that overlap, one of them cut off
     **{kind: overlapping(kind) for kind in chat_exports.WRITERS},
+    **{kind: sampled(kind) for kind in ("calendar", "tasks", "notes", "bank", "photos")},
 }
 """kind -> several units: path -> bytes. They overlap as real exports do, where the order could make a difference."""
 

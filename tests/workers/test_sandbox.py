@@ -87,7 +87,7 @@ def test_what_a_function_returns_or_raises_comes_back() -> None:
 def test_what_does_not_return_is_named_and_the_next_call_is_as_good(
     monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], given: tuple[Any, ...], fault: str, told: str
 ) -> None:
-    monkeypatch.setattr(sandbox, "_WALL", 3)
+    monkeypatch.setattr(sandbox, "_WALL_RATIO", 3)
     with pytest.raises(ParserStopped) as stopped:
         call(LIMITS, 0, function, *given)
     assert (stopped.value.fault, told in str(stopped.value)) == (fault, True)

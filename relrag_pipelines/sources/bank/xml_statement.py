@@ -51,8 +51,9 @@ def _payments(entry: etree._Element, own_account: str) -> Iterator[Transaction]:
 
 def _payment(entry: etree._Element, part: etree._Element, own_account: str, day: date, amount: Decimal) -> Transaction:
     indicator = _text(part, "CdtDbtInd") or _text(entry, "CdtDbtInd")
-    is_out = (indicator == "DBIT") != (_text(entry, "RvslInd") == "true")
-    other = "Cdtr" if indicator == "DBIT" else "Dbtr"
+    is_out, is_reversal = indicator == "DBIT", _text(entry, "RvslInd") == "true"
+    # the indicator is of this entry (ISO 20022): a reversed debit is a credit, whose other side is still the creditor
+    other = "Cdtr" if is_out != is_reversal else "Dbtr"
     name = part.find(f"{{*}}RltdPties/{{*}}{other}/{{*}}Nm")
     if name is None:  # since version 8
         name = part.find(f"{{*}}RltdPties/{{*}}{other}/{{*}}Pty/{{*}}Nm")

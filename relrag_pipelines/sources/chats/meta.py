@@ -14,6 +14,7 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
+from urllib.parse import unquote_plus
 
 from relrag_pipelines.records import Json
 from relrag_pipelines.sources import ReadContext
@@ -181,8 +182,18 @@ _NOBODY = "Facebook user"
 """what Meta shows for a sender whose account is gone"""
 
 
+_DEGREES = re.compile(r"-?\d{1,3}\.\d{3,}\s*[,;/]\s*-?\d{1,3}\.\d{3,}")
+"""latitude and longitude"""
+
+
 def _reaction(row: Json) -> Json:
     return {"emoji": repaired(string(row, "reaction")), "count": 1, "from": [repaired(string(row, "actor"))]}
+
+
+def _names_a_position(link: str) -> bool:
+    """Whether a link leads to a map, or holds a pair of decimal degrees."""
+    plain = unquote_plus(link)
+    return "maps" in plain or _DEGREES.search(plain) is not None
 
 
 def _shared(item: Json, extra: Json, text: str) -> Iterator[str]:
@@ -193,7 +204,7 @@ def _shared(item: Json, extra: Json, text: str) -> Iterator[str]:
     if owner := repaired(string(share, "original_content_owner")):
         extra["forwarded_from"] = owner
     link, words = string(share, "link"), repaired(string(share, "share_text"))
-    if "maps" in link and "q=" in link:
+    if _names_a_position(link):
         # coordinates tell where somebody lives; nothing finds them in order to redact them
         extra["place"] = True
         link = ""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -144,12 +145,12 @@ class _Fetch:
         self._mirror.save()
         present: set[str] = set()
         for row in self._pages("messages", "messages", includeSpamTrash="true", maxResults=_LISTED_AT_ONCE):
-            path = f"{row['id']}{SUFFIX}"
+            path = f"{_checked_id(row['id'])}{SUFFIX}"
             present.add(path)
             if self._mirror.needs(path):
-                self._store(str(row["id"]))
+                self._store(_checked_id(row["id"]))
             elif lapsed and not self._mirror.is_withheld(path):
-                self._relabel(str(row["id"]))
+                self._relabel(_checked_id(row["id"]))
         self._mirror.cursor = {"history": history}
         self._mirror.keep_only(present)
 
@@ -232,4 +233,14 @@ class _Fetch:
 
 
 def _ids(row: Mapping[str, Any], change: str) -> set[str]:
-    return {str(history["message"]["id"]) for history in row.get(change, ())}
+    return {_checked_id(change_row["message"]["id"]) for change_row in row.get(change, ())}
+
+
+_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
+
+
+def _checked_id(value: object) -> str:
+    """The id of a mail, which becomes the name of a file. Raises FetchError for one that Gmail does not give."""
+    if not isinstance(value, str) or _ID.fullmatch(value) is None:
+        raise FetchError("the server sent an id of a mail that Gmail does not give; check url in relrag.toml")
+    return value

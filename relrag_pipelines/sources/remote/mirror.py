@@ -125,6 +125,7 @@ class Mirror:
 
     def remove(self, path: str) -> None:
         """Removes an item with all its files."""
+        _require_inside(path)
         item = self.items / path
         stem = item.name.removesuffix(self._suffix)
         for file in item.parent.glob("*") if item.parent.is_dir() else ():
@@ -196,6 +197,7 @@ class Mirror:
             return False
 
     def _part(self, path: str) -> str:
+        _require_inside(path)
         folder, _, name = path.rpartition("/")
         return f"{self.items}/{folder}/.{name}{_HALF}"
 
@@ -203,6 +205,13 @@ class Mirror:
         """The item that a file belongs to: `7-ab.original.pdf` belongs to `7-ab.json`."""
         parts = PurePosixPath(path)
         return str(parts.with_name(parts.name.partition(".")[0] + self._suffix))
+
+
+def _require_inside(path: str) -> None:
+    """Raises ValueError for a path that leads out of the mirror; servers name items."""
+    parts = PurePosixPath(path)
+    if parts.is_absolute() or ".." in parts.parts:
+        raise ValueError("an item of a server has a path that leads out of its mirror")
 
 
 def safe_component(name: str) -> str:

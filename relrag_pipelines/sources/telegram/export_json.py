@@ -206,7 +206,7 @@ def notice(item: Json) -> str:
     names = [name or _NOBODY for name in members if name is None or type(name) is str] if type(members) is list else []
     words = {name: string(item, name) for name in ("title", "new_title")} | {"members": ", ".join(names)}
     information = string(item, "information_text") or joined_text(item.get("text")) or ""
-    phrase = _ACTIONS.get(action, action.replace("_", " ")).format(**words)
+    phrase = _ACTIONS[action].format(**words) if action in _ACTIONS else action.replace("_", " ")
     return " ".join(filter(None, (_actor(item), phrase or information)))
 
 
