@@ -1,4 +1,4 @@
-"""Removes what was forgotten from the mirrors of servers, and keeps it from being fetched again.
+"""`forget` in the mirrors of servers: it removes items and keeps the next fetch from storing them again.
 
 An item of which something was forgotten is withheld: its files are removed and its path is stored as a keyed hash. What
 else was read of it stays in the records, until the server says that the item is gone.
@@ -30,7 +30,7 @@ def open_mirror(workspace: Workspace, source: Source) -> Mirror:
 def withhold(
     workspace: Workspace, source: Source, matcher: RuleMatcher, units: Iterable[str], forgotten: Collection[str]
 ) -> None:
-    """Withholds the `forgotten` units, and those of `units` whose bytes still tell what was forgotten."""
+    """Withholds the `forgotten` units, and each of `units` whose bytes contain forgotten text."""
     mirror = open_mirror(workspace, source)
     paths = {path for path in units if path not in forgotten and _tells(matcher, mirror.read(path))}
     paths.update(path for path in forgotten if not path.startswith(unit_state.HIDDEN))
@@ -39,7 +39,7 @@ def withhold(
 
 
 def purge(workspace: Workspace, name: str, matcher: RuleMatcher, forgotten: Collection[str]) -> None:
-    """Withholds in the mirror of that source the `forgotten` units, and all others whose bytes tell of them."""
+    """Withholds the `forgotten` units of a source, and each other unit whose bytes contain forgotten text."""
     source = next((one for one in workspace.settings.sources if one.name == name and one.is_fetched), None)
     if source is None:
         Mirror(mirror_folder(workspace.home, name), str, "").clear()

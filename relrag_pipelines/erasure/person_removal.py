@@ -108,7 +108,7 @@ def missing_sources(workspace: Workspace) -> str:
 
 
 def _missing_identifiers(workspace: Workspace, source: str) -> str:
-    """The month of a source whose identifiers are missing or outdated; empty if there is none. Raises LakeError."""
+    """A month of a source that lacks current identifiers; empty if no month does. Raises LakeError."""
     home = workspace.home
     identifiers = lake.manifest(home, "identifiers", source)
     private = lake.manifest(home, "private_records", source)

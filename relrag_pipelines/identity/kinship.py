@@ -170,7 +170,7 @@ def _salutation(text: str, phrase: KinPhrase) -> Iterator[StatedRelation]:
 
 
 def vocative(text: str, phrase: KinPhrase) -> re.Match[str] | None:
-    """The end of a salutation by a kin term at the beginning of a text; None if there is none."""
+    """The match that ends a salutation such as `Hi Mum,`; None if the text does not begin with one."""
     greeting = _GREETING.match(text)
     return _CALL.match(text, phrase.end) if greeting and greeting.end() == phrase.start else None
 

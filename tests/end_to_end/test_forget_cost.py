@@ -47,7 +47,9 @@ def mailbox() -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="10.5 s on two busy cores: the gate of ten is not reached yet", strict=False)
+@pytest.mark.xfail(
+    reason="10.5 s on busy cores, 14.9 s alone on a slower machine: the gate of ten is not reached", strict=False
+)
 def test_ten_records_among_many_are_forgotten_within_ten_seconds(tmp_path: Path) -> None:
     """The built-in model embeds and redaction is on, as in an archive that `relrag init` makes."""
     (tmp_path / "mail").mkdir()

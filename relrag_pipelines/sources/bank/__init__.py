@@ -31,7 +31,9 @@ _HEAD = 32_768
 _CAMT = re.compile(rb"BkToCstmr(?:Stmt|AcctRpt|DbtCdtNtfctn)")
 _OFX = re.compile(rb"OFXHEADER|<\?OFX|<OFX>", re.IGNORECASE)
 _QIF = re.compile(rb"^!(?:Type|Account|Option)", re.IGNORECASE | re.MULTILINE)
-_MT940 = re.compile(rb"^:20:.*?^:25:.*?^:(?:60[FM]|61):", re.DOTALL | re.MULTILINE)
+_MT940 = re.compile(rb"^:20:[^\n]*\n(?::[^\n]*\n){0,8}?:25:[^\n]*\n(?::[^\n]*\n){0,8}?:(?:60[FM]|61):", re.MULTILINE)
+_ROOT, _CLOSING = re.compile(rb"<([A-Za-z_][\w:.-]*)"), re.compile(rb"</([\w:.-]+)\s*>\s*\Z")
+"""the name of the outermost element, at the beginning and at the end of XML"""
 _SUFFIXES = (".csv", ".tsv", ".txt", ".xml", ".ofx", ".qfx", ".qif", ".sta", ".940", ".mt940")
 
 Payments = Iterable[Transaction | Failure]
@@ -78,6 +80,18 @@ def _format(head: bytes) -> str:
     return next((name for name, (pattern, _, _) in _FORMATS.items() if pattern.search(plain)), "")
 
 
+def _is_cut(name: str, data: bytes) -> bool:
+    """Whether a statement lacks the end that its format gives it, so that payments behind it may be missing."""
+    if name == "camt":
+        root, closing = _ROOT.search(data), _CLOSING.search(data)
+        return root is None or closing is None or root[1] != closing[1]
+    if name == "ofx":
+        return re.search(rb"</OFX>\s*\Z", data, re.IGNORECASE) is None
+    if name == "mt940":  # a closing balance follows the last payment
+        return data.rfind(b":62") < data.rfind(b":61:")
+    return False
+
+
 def _text(data: bytes) -> str:
     return clean(decode(data).text)
 
@@ -96,6 +110,8 @@ def _read(member: Member, reading: ReadContext) -> Iterator[Record | Failure]:
                 yield replace(payment, location=f"{member.inner_path} {payment.location}".strip())
             else:
                 yield records.record(payment)
+        if _is_cut(name, data):
+            yield Failure(member.place, "truncated", "the statement is cut off; export it again", whole_unit=True)
     except CharsetError as error:
         yield Failure(member.inner_path, error.fault, f"{error}; export the statement again", whole_unit=True)
     except ParserStopped as error:

@@ -27,7 +27,7 @@ from relrag_pipelines.sources.telegram import export_json
 _MAX_PAGE_BYTES = 2**26
 """bytes of a page; Telegram's have some hundred kilobytes"""
 _HEAD = re.compile(rb'class="page_body chat_page"|class="message (?:default|service)[^"]*" id="message-?\d')
-_TITLE = re.compile(r'class="page_header".*?class="text bold">(.*?)</div>', re.DOTALL)
+_TITLE = re.compile(r'class="page_header".{0,600}?class="text bold">([^<]{0,300})</div>', re.DOTALL)
 _MESSAGE = re.compile(r'<div class="message (default|service)([^"]*)" id="message(-?\d+)">')
 _CLASS = re.compile(r'class="([^"]*)"')
 _TITLE_ATTRIBUTE = re.compile(r'title="([^"]*)"')

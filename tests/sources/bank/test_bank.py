@@ -1,5 +1,6 @@
 """Bank statements: the samples in all formats, dialects of CSV, and damaged files. Values were read by a person."""
 
+import time
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -218,3 +219,19 @@ def test_a_table_that_is_no_statement_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_damaged_statements(tmp_path: Path, name: str) -> None:
     survives("bank", SAMPLES / name, tmp_path, 30)
+
+
+@pytest.mark.parametrize("name", ["camt053.xml", "checking.ofx", "umsatz.sta"])
+def test_a_statement_that_is_cut_deletes_nothing(name: str, tmp_path: Path) -> None:
+    data = (SAMPLES / name).read_bytes()
+    (tmp_path / name).write_bytes(data[: len(data) * 2 // 3])
+    _, failures = read("bank", tmp_path / name)
+    assert [failure.fault for failure in failures if failure.whole_unit] == ["truncated"]
+
+
+def test_the_format_of_a_hostile_head_is_told_in_linear_time(tmp_path: Path) -> None:
+    file = tmp_path / "a.sta"
+    file.write_bytes(b":20:\n:25:\n" * 3_200)
+    started = time.process_time()
+    assert not KINDS["bank"].recognise(file)
+    assert time.process_time() - started < 1
