@@ -111,7 +111,7 @@ def _read(member: Member, reading: ReadContext) -> Iterator[Record | Failure]:
             else:
                 yield records.record(payment)
         if _is_cut(name, data):
-            yield Failure(member.place, "truncated", "the statement is cut off; export it again", whole_unit=True)
+            yield Failure(member.inner_path, "truncated", "the statement is cut off; export it again", whole_unit=True)
     except CharsetError as error:
         yield Failure(member.inner_path, error.fault, f"{error}; export the statement again", whole_unit=True)
     except ParserStopped as error:
