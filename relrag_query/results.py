@@ -190,7 +190,7 @@ def displayed_sources(
     """One source a record: those that the answer cites in its order, then the others that may be shown.
 
     Where not all have room, each sentence comes to its first source before any comes to a second. Of what no sentence
-    cites only what the question asked for, such as an attachment, and the nearest few are shown. `people` are whom
+    cites only what the question asked for, such as an attachment, and a few that come near the best are shown. `people` are whom
     question and answer are about.
     """
     cited: dict[str, list[Hit]] = {}
@@ -206,9 +206,17 @@ def displayed_sources(
             records.setdefault(hit.chunk.chunk_group_id, hit)
     chosen = apply_source_filter(list(records.values()), evidence.text, settings, people)
     if settings.source_display_filter_enabled:
-        spare = iter(range(_UNCITED))
-        chosen = [hit for hit in chosen if hit.promoted or next(spare, None) is not None]
+        uncited = _uncited(chosen, {hit.chunk.asset_id for group in cited.values() for hit in group}, evidence.near)
+        chosen = [hit for hit in chosen if hit.promoted or any(hit is other for other in uncited)]
     return [CitedSource(number, hit, cited.get(hit.chunk.chunk_group_id, [])) for number, hit in enumerate(chosen, 1)]
+
+
+def _uncited(hits: Sequence[Hit], cited: Collection[str], near: Collection[str]) -> list[Hit]:
+    """The hits that are shown though no sentence cites them: attachments of cited records first, then those `near`."""
+    rest = [hit for hit in hits if not hit.promoted]
+    attached = [hit for hit in rest if hit.chunk.parent_asset_id in cited]
+    others = [hit for hit in rest if hit.chunk.parent_asset_id not in cited and hit.chunk.chunk_group_id in near]
+    return [*attached, *others][:_UNCITED]
 
 
 def join_answers(first: Answer, second: Answer) -> Answer:

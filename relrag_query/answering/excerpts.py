@@ -35,7 +35,7 @@ _REPLY_SPANS = 3
 _MAX_SCORE_GAP = 3.5
 """by which an excerpt's score is below that of the first at most. Of 1,192 questions over archives that nothing was
 learned from, 0.6 % lose their evidence by it, and 23 % of the excerpts without evidence go"""
-_STRONG_GAP = 1.0
+_STRONG_GAP = 2.2
 """the same behind a strong match, which is right for nine in ten"""
 _DUPLICATE = 0.6
 """share of tokens by which two excerpts say the same"""
@@ -68,6 +68,8 @@ class Excerpts:
     excerpts: list[Excerpt]
     confidence: Confidence = "unsure"
     """`sure` for a strong match, `none` where nothing comes close"""
+    near: frozenset[str] = frozenset()
+    """groups of the passages that come near the best one, whether they are shown or not"""
 
     @property
     def text(self) -> str:
@@ -91,30 +93,37 @@ def choose(
     """
     if not ranking.is_close:
         return Excerpts([], "none")
-    confidence: Confidence = "sure" if ranking.is_strong else "unsure"
-    ranked = _shown(ranking)
-    if across:
-        by_channel = _first_of_channels(ranked)
-        room = max(MAX_EXCERPTS, min(len(by_channel), MAX_ACROSS))
-        rest = [other for other in ranked if other not in by_channel]
-        chosen = _distinct([*by_channel, *rest], candidates, question, min(limit, room))
-        return Excerpts(sorted(chosen, key=lambda excerpt: excerpt.unit.ts or 0), confidence)
+    gap = _STRONG_GAP if ranking.is_strong and not across else _MAX_SCORE_GAP
+    ranked = _near(ranking.ranked, gap)
     ordered = ranked if timed else _newest_first(ranked, ranking.ranked, question)
-    excerpts = _distinct(ordered, candidates, question, min(limit, MAX_EXCERPTS))
-    return Excerpts(excerpts if timed else _mark_superseded(excerpts, ranked, question.value_types), confidence)
+    if across:
+        excerpts = _across(ordered, candidates, question, limit)
+    else:
+        excerpts = _distinct(ordered, candidates, question, min(limit, MAX_EXCERPTS))
+    if not timed:
+        excerpts = _mark_superseded(excerpts, ranking.ranked, question.value_types)
+    near = frozenset(one.candidate.unit.hit.chunk.chunk_group_id for one in ranked)
+    return Excerpts(excerpts, "sure" if ranking.is_strong else "unsure", near)
 
 
-def _shown(ranking: Ranking) -> list[RankedCandidate]:
-    """The candidates that come near the first; none sent to many behind a first that was written to somebody."""
-    if not ranking.ranked:
+def _across(
+    ranked: Sequence[RankedCandidate], candidates: Sequence[Candidate], question: SentenceScorer, limit: int
+) -> list[Excerpt]:
+    """The excerpts of a question that goes across channels: the best of each channel first, then by time."""
+    by_channel = _first_of_channels(ranked)
+    room = max(MAX_EXCERPTS, min(len(by_channel), MAX_ACROSS))
+    rest = [other for other in ranked if other not in by_channel]
+    chosen = _distinct([*by_channel, *rest], candidates, question, min(limit, room))
+    return sorted(chosen, key=lambda excerpt: excerpt.unit.ts or 0)
+
+
+def _near(ranked: Sequence[RankedCandidate], gap: float) -> list[RankedCandidate]:
+    """The candidates whose score is at most `gap` below the first; none sent to many behind a first that was not."""
+    if not ranked:
         return []
-    first = ranking.ranked[0]
-    lowest, personal = first.score - (_STRONG_GAP if ranking.is_strong else _MAX_SCORE_GAP), not _is_bulk(first)
-    return [one for one in ranking.ranked if one.score >= lowest and not (personal and _is_bulk(one))]
-
-
-def _is_bulk(ranked: RankedCandidate) -> bool:
-    return ranked.candidate.unit.hit.weight < 1.0
+    first = ranked[0]
+    near = [one for one in ranked if one.score >= first.score - gap]
+    return near if first.candidate.unit.hit.is_bulk else [one for one in near if not one.candidate.unit.hit.is_bulk]
 
 
 def _newest_first(

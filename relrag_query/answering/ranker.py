@@ -29,6 +29,8 @@ COMPARED = 8
 the right one was first as often."""
 MAX_MARGIN = 3.0
 """by which the best candidate leads the next at most, as a difference of scores"""
+BULK_PENALTY = 1.0
+"""by which the score of what was sent to many is lower: no labelled archive holds such mails, so it is not learned"""
 FILE = Path(__file__).with_name("weights.json")
 _BEST_FEATURES = (
     *("near_coverage", "coverage_by_likeness", "holds_asked", "quoted_section", "asks"),
@@ -137,7 +139,8 @@ def best_of_passages(candidates: Sequence[Candidate], scores: Vectors) -> list[i
 
 def order(candidates: Sequence[Candidate], rows: Vectors, second: Regression) -> list[RankedCandidate]:
     """The candidates by their second score, best first."""
-    scores = second.score(rows)
+    penalties = [BULK_PENALTY if candidate.unit.hit.is_bulk else 0.0 for candidate in candidates]
+    scores = second.score(rows) - np.asarray(penalties, np.float32)
     shares = softmax(scores)
     positions = np.argsort(-scores, kind="stable").tolist()
     return [RankedCandidate(candidates[at], float(scores[at]), float(shares[at]), rows[at]) for at in positions]

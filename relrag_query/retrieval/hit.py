@@ -82,6 +82,11 @@ class Hit:
     """why a step brought it in, for the trace"""
 
     @property
+    def is_bulk(self) -> bool:
+        """Whether it was sent to many, as a newsletter is."""
+        return self.weight < 1.0
+
+    @property
     def dated_by_file(self) -> bool:
         """Whether its time is only that of its file, which may just have been copied."""
         return self.date_quality == "modified"

@@ -82,7 +82,7 @@ def test_the_limits_of_the_question_hold_for_both(archive: Archive) -> None:
 @pytest.mark.requirement("S4-3")
 def test_neither_is_quoted_or_shown(archive: Archive) -> None:
     answer = archive.ask("Is the kiln hot?")
-    assert [quote.text for quote in answer.quotes] == ["The kiln is hot"]
+    assert [quote.text for quote in answer.quotes] == ["Eva: The kiln is hot"]
     assert {source.hit.role for source in answer.sources} == {None}
     trace = "\n".join(answer.trace)
     assert "context_expansion, said around a hit" in trace
