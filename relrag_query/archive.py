@@ -26,7 +26,7 @@ from relrag_pipelines.stores.generations import Generation
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
-from relrag_query.people import indexed_person, later_statements, references, wordings
+from relrag_query.people import indexed_person, later_statements, references, wordings, writers
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
@@ -159,8 +159,7 @@ class Archive:
         with self._reading() as connection:
             limits = Filters(sources, kinds, since, until, person)
             people, notice = self._people_or_why(connection)
-            named = [*people.by_id(references.named_ids(words, people)).values()]
-            context = self._context(connection, words, limits, candidates, earlier, named)
+            context = self._context_with_people(connection, words, limits, candidates, people, earlier)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             answer = pipeline.ask(context, self.generation, limit, on_text, people)
             notices = " ".join(filter(None, (cut, notice, answer.notice)))
@@ -312,6 +311,24 @@ class Archive:
         if context.meaning is not None and self._questions.means:
             similarities = self._questions.similarities
             context.similarities = functools.partial(similarities, context.embedded_text, context.meaning)
+        return context
+
+    def _context_with_people(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        question: str,
+        filters: Filters,
+        limit: int,
+        people: People,
+        follows: Sequence[str] = (),
+    ) -> QueryContext:
+        """The context of a question, with the people whom it names."""
+        named = [*people.by_id(references.named_ids(question, people)).values()]
+        context = self._context(connection, question, filters, limit, follows, named)
+        ids = [person.person_id for person in named]
+        context.named_people = tuple(people.ids_in_index(ids))
+        context.usual_names = functools.partial(writers.usual_names, people=people, connection=connection)
+        context.sent_by_named = functools.partial(writers.sent_by, ids, people=people, connection=connection)
         return context
 
     def _counted(self, connection: duckdb.DuckDBPyConnection) -> Frequencies:

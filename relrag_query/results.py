@@ -190,8 +190,8 @@ def displayed_sources(
     """One source a record: those that the answer cites in its order, then the others that may be shown.
 
     Where not all have room, each sentence comes to its first source before any comes to a second. Of what no sentence
-    cites only what the question asked for, such as an attachment, and a few that come near the best are shown. `people` are whom
-    question and answer are about.
+    cites only what the question asked for, such as an attachment, and a few that come near the best are shown.
+    `people` are whom question and answer are about.
     """
     cited: dict[str, list[Hit]] = {}
     for sentence in evidence.excerpts:

@@ -11,12 +11,13 @@ from relrag_query.retrieval.steps.document_chunks import add_siblings
 from relrag_query.retrieval.steps.hybrid_search import hybrid_search
 from relrag_query.retrieval.steps.named_entities import expand_named_entities
 from relrag_query.retrieval.steps.neighborhood import expand_step
-from relrag_query.retrieval.steps.people import add_people
+from relrag_query.retrieval.steps.people import add_people, search_people
 from relrag_query.retrieval.steps.rerank import boost_channel, boost_time, demote_bulk, rerank, score_coverage
 from relrag_query.retrieval.steps.time_window import expand_context
 
 SEARCH = (
     Step(1, "hybrid search", hybrid_search),
+    Step(7, "person search", search_people),
     Step(1, "named entities", expand_named_entities),
     Step(1, "dates", load_dates),
     Step(2, "rerank", rerank),

@@ -52,7 +52,7 @@ def collect(name: str, work: Path, embedder: str = "e5", most: int = 24) -> list
 
 def _ask(archive: Archive, name: str, one: LabelledQuestion, most: int) -> Asked:
     with archive._reading() as connection:
-        context = archive._context(connection, one.question, Filters(), most)
+        context = archive._context_with_people(connection, one.question, Filters(), most, archive._people(connection))
         hits = pipeline.answering_hits(context)
         found = pipeline.quotable(hits)
         refs = list({unit.asset_id for hit in hits for unit in hit.messages} | {hit.chunk.asset_id for hit in hits})

@@ -74,6 +74,8 @@ class RankedQuestion:
     """keys of VALUE_TYPES that the question asks for"""
     best_similarity: float
     best_score: float
+    sent_by_named: frozenset[str]
+    """asset_ids of what people in the question sent"""
     times: Sequence[int]
     """when the candidates were written, seconds, the oldest first"""
 
@@ -89,6 +91,7 @@ def feature_rows(candidates: Sequence[Candidate], context: QueryContext) -> Vect
         asked=asked_for(context.question),
         best_similarity=max((candidate.unit.hit.similarity or 0.0 for candidate in candidates), default=0.0),
         best_score=max((candidate.unit.hit.score for candidate in candidates), default=1.0) or 1.0,
+        sent_by_named=_sent_by_named(candidates, context),
         times=sorted({candidate.unit.ts or 0 for candidate in candidates}),
     )
     rows = np.zeros((len(candidates), len(FEATURES)), np.float32)
@@ -97,6 +100,13 @@ def feature_rows(candidates: Sequence[Candidate], context: QueryContext) -> Vect
         candidate_tokens = tokens_of(candidate)
         row[: len(_FEATURES)] = [feature(question, candidate, candidate_tokens) for feature in _FEATURES.values()]
     return rows
+
+
+def _sent_by_named(candidates: Sequence[Candidate], context: QueryContext) -> frozenset[str]:
+    if context.sent_by_named is None or not context.named_people:
+        return frozenset()
+    spans = (span for candidate in candidates for span in (candidate.unit, *candidate.exchange))
+    return context.sent_by_named(sorted({span.asset_id for span in spans}))
 
 
 def with_meaning(rows: Vectors, compared: Sequence[int], similarities: Vectors) -> Vectors:
@@ -237,6 +247,12 @@ def _recency(question: RankedQuestion, candidate: Candidate, candidate_tokens: C
     return bisect_left(question.times, candidate.unit.ts or 0) / max(1, len(question.times) - 1)
 
 
+def _from_named(question: RankedQuestion, candidate: Candidate, candidate_tokens: CandidateTokens) -> float:
+    """Share of a candidate's turns that people in the question sent."""
+    spans = (candidate.unit, *candidate.exchange)
+    return sum(span.asset_id in question.sent_by_named for span in spans) / len(spans)
+
+
 def _covers(tokens_of_candidate: Callable[[CandidateTokens], frozenset[str]]) -> Feature:
     return lambda question, _, candidate_tokens: term_coverage(question.terms, tokens_of_candidate(candidate_tokens))
 
@@ -259,6 +275,7 @@ _FEATURES: dict[str, Feature] = {
     "short": lambda question, candidate, _: float(len(candidate.text) < _SHORT),
     "quoted_section": lambda question, candidate, _: float(candidate.unit.hit.chunk.section is not None),
     "recency": _recency,
+    "from_named": _from_named,
 }
 """name -> feature, of every candidate"""
 MEANING = ("sentence_similarity", "sentence_margin", "token_similarity", "token_margin", "token_least")

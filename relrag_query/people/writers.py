@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from relrag_query.people.people import People
@@ -41,6 +41,22 @@ def names(question: str, refs: Mapping[str, str], people: People, connection: Co
         known_writers = [persons[person_id].name for person_id in by_ref.get(ref, ()) if person_id in persons]
         quote_names[quote] = [name for name in known_writers if name]
     return quote_names
+
+
+def usual_names(refs: Iterable[str], people: People, connection: Connection) -> dict[str, str]:
+    """asset_id of each record -> the usual name of its sender; records without a known name are left out."""
+    by_ref = writers(refs, people, connection)
+    persons = people.by_id(person_id for ids in by_ref.values() for person_id in ids)
+    names_of = {
+        ref: [persons[person_id].name for person_id in ids if person_id in persons] for ref, ids in by_ref.items()
+    }
+    return {ref: senders[0] for ref, senders in names_of.items() if senders and senders[0]}
+
+
+def sent_by(ids: Collection[int], refs: Iterable[str], people: People, connection: Connection) -> frozenset[str]:
+    """Those of the records that one of these people sent."""
+    by_ref = writers(refs, people, connection) if ids else {}
+    return frozenset(ref for ref, senders in by_ref.items() if not {*senders}.isdisjoint(ids))
 
 
 def with_writers(hits: Sequence[Hit], people: People, connection: Connection) -> list[Hit]:

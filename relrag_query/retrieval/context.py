@@ -66,6 +66,12 @@ class QueryContext:
     """whether the question asks for the current state"""
     assets: tuple[str, ...] = ()
     """refs of records that the question names by file name, reference number or subject"""
+    named_people: tuple[int, ...] = ()
+    """the people whom the question names, by their ids in the index"""
+    usual_names: Callable[[Sequence[str]], Mapping[str, str]] | None = None
+    """the usual name of who sent each of these records, as far as it is known; None where people are not"""
+    sent_by_named: Callable[[Sequence[str]], frozenset[str]] | None = None
+    """which of these records the named people sent; None where people are not known"""
     people_hits: tuple[Hit, ...] = ()
     """facts about the people in the question, and passages about them"""
     excluded_labels: frozenset[str] = frozenset()

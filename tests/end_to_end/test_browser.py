@@ -83,7 +83,7 @@ def test_a_question_is_answered_and_its_source_opens_beside_it(page: sync_api.Pa
     page.keyboard.press("Enter")
     page.wait_for_selector("blockquote")
     assert "nine hundred" in page.inner_text("blockquote >> nth=0")
-    assert page.inner_text(".verdict") == "Found in your archive"
+    assert page.inner_text(".verdict") == "Strong match"
     assert page.url.startswith(f"{site}/ask?q=What+does+the+tenant+pay")
     page.click("a.cite >> nth=0")
     page.wait_for_selector("#source mark")

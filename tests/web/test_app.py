@@ -220,12 +220,10 @@ def test_what_a_hostile_text_says_is_still_read(browser: TestClient) -> None:
 
 def test_an_answer_cites_passages_that_open_with_the_quote_marked(browser: TestClient) -> None:
     page = browser.get("/ask?q=What does the tenant pay?").text
-    assert "Found in your archive" in page
+    assert "Strong match" in page
     (link,) = re.findall(r'<a class="cite" href="([^"]+)"', page)
     source = browser.get(link.replace("&amp;", "&") + "&part").text
-    assert (
-        "<mark>The tenant pays nine hundred a month.</mark>\n\n<mark>The orangery may not be heated.</mark>" in source
-    )
+    assert "<mark>The tenant pays nine hundred a month.</mark>\n\nThe orangery may not be heated." in source
     assert "<html" not in source
     assert "<html" in browser.get(link.replace("&amp;", "&")).text
 

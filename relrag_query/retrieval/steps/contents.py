@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from relrag_pipelines.pii import pseudonyms
 from relrag_pipelines.sources import record_type
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
@@ -31,6 +32,33 @@ def with_messages(hits: Sequence[Hit], context: QueryContext) -> list[Hit]:
     return [replace(hit, messages=messages_of(hit)) if hit.members else hit for hit in hits]
 
 
+def name_senders(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """The hits, with the usual names of senders of whom a record only has a number, an address or a handle."""
+    if context.usual_names is None:
+        return hits
+    refs = {
+        *(message.asset_id for hit in hits for message in hit.messages if _is_nameless(message.sender)),
+        *(hit.chunk.asset_id for hit in hits if not hit.messages and _is_nameless(hit.chunk.from_)),
+    }
+    names = context.usual_names(sorted(refs)) if refs else {}
+    return [_with_names(hit, names) for hit in hits] if names else hits
+
+
+def _with_names(hit: Hit, names: Mapping[str, str]) -> Hit:
+    """The hit with these senders, by record."""
+    if hit.messages:
+        messages = (replace(message, sender=names.get(message.asset_id, message.sender)) for message in hit.messages)
+        return replace(hit, messages=tuple(messages))
+    if hit.chunk.asset_id not in names:
+        return hit
+    return replace(hit, chunk=replace(hit.chunk, from_=names[hit.chunk.asset_id]))
+
+
+def _is_nameless(sender: str | None) -> bool:
+    """Whether a sender is only a pseudonym of a number or address, or has no letter."""
+    return sender is not None and not any(map(str.isalpha, pseudonyms.mask_pseudonyms(sender)))
+
+
 def match_messages(hit: Hit, matches: Callable[[Message], bool]) -> Hit:
     """The hit with the positions of the messages that match."""
     return replace(hit, matching=tuple(position for position, message in enumerate(hit.messages) if matches(message)))
@@ -43,7 +71,7 @@ def load_messages(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """
     shown: set[str] = set()
     new_hits: list[Hit] = []
-    for hit in with_messages(hits, context):
+    for hit in name_senders(with_messages(hits, context), context):
         shares = [
             term_coverage(context.terms, tokens(f"{message.sender or ''}\n{message.text}")) for message in hit.messages
         ]

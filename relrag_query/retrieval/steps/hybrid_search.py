@@ -42,9 +42,9 @@ def hybrid_search(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
     searches = [(search(where), types) for where, types in _scopes(context)]
     chunk_ids = {result.chunk_id for results, _ in searches for result in results}
-    unique_hits = _deduplicate(_existing_hits(results, types, context) for results, types in searches)
+    unique_hits = _deduplicate(existing_hits(results, types, context) for results, types in searches)
     members: dict[str, list[str]] = {}
-    spread_hits = _spread(_drop_overlapping_windows(_order_by_forms(unique_hits, context), members), context.limit)
+    spread_hits = _spread(drop_overlapping_windows(_order_by_forms(unique_hits, context), members), context.limit)
     selected = list(itertools.islice(spread_hits, context.limit))
     reason = f"; by words only: {context.lexical_reason}" if context.lexical_reason else ""
     context.note("search", f"{len(chunk_ids)} passages found, {len(selected)} kept{reason}")
@@ -77,7 +77,7 @@ def _deduplicate(lists: Iterable[Iterator[Hit]]) -> Iterator[Hit]:
             yield hit
 
 
-def _existing_hits(results: list[FusedHit], types: frozenset[str], context: QueryContext) -> Iterator[Hit]:
+def existing_hits(results: list[FusedHit], types: frozenset[str], context: QueryContext) -> Iterator[Hit]:
     """The hits that exist in the catalog, of these types if any are given; read lazily, in batches."""
     for start in range(0, len(results), context.limit):
         part = results[start : start + context.limit]
@@ -125,7 +125,7 @@ def _order_by_forms(hits: Iterator[Hit], context: QueryContext) -> Iterator[Hit]
     return itertools.chain((replace(hit, score=score) for hit, score in zip(ordered, scores, strict=True)), hits)
 
 
-def _drop_overlapping_windows(hits: Iterator[Hit], members: dict[str, list[str]]) -> Iterator[Hit]:
+def drop_overlapping_windows(hits: Iterator[Hit], members: dict[str, list[str]]) -> Iterator[Hit]:
     """The hits without windows that mostly repeat a better one, which takes over their other messages.
 
     Fills `members` with the messages of each remaining window, by chunk_id; later windows may extend them.

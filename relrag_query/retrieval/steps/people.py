@@ -1,9 +1,46 @@
-"""Step 7, people: adds facts about the people that a question is about, and passages about them."""
+"""Step 7, people: passages of the people whom a question names, and facts about them."""
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
 from relrag_query.retrieval.context import QueryContext
+from relrag_query.retrieval.fusion import FusedHit
+from relrag_query.retrieval.fusion import hybrid_search as fused_search
 from relrag_query.retrieval.hit import ENTITY_STORE, Hit
+from relrag_query.retrieval.steps.hybrid_search import drop_overlapping_windows, existing_hits
+
+_MAX_PASSAGES = 6
+"""passages of the people in a question that are added to those that the whole archive gave"""
+_OVERFETCH_FACTOR = 4
+"""passages fetched, as a multiple: most are among the hits, or overlap with these"""
+
+
+def search_people(hits: list[Hit], context: QueryContext) -> list[Hit]:
+    """The hits, followed by the best passages that people in the question wrote, received, or are named in."""
+    if not context.named_people or context.limits.person_ids:
+        return hits
+    where = replace(context.limits_in_time, person_ids=context.named_people)
+    limit = _MAX_PASSAGES * _OVERFETCH_FACTOR
+    results = fused_search(context.vectors, context.search_text, context.meaning, limit, where, context.translated)
+    present = {hit.chunk.chunk_id for hit in hits}
+    scoped = existing_hits(_comparable(results, hits), frozenset(), context)
+    added = (hit for hit in scoped if hit.chunk.chunk_id not in present)
+    members = {hit.chunk.chunk_id: list(hit.members) for hit in hits}
+    distinct = drop_overlapping_windows(itertools.chain(hits, added), members)
+    chosen = list(itertools.islice(distinct, len(hits) + _MAX_PASSAGES))
+    context.note("person search", f"{len(results)} passages have to do with people in the question")
+    return [replace(hit, members=tuple(members[hit.chunk.chunk_id])) for hit in chosen]
+
+
+def _comparable(results: list[FusedHit], hits: list[Hit]) -> list[FusedHit]:
+    """The results with scores on the scale of the hits: a score is relative to the nearest passage of its search."""
+    nearest = max((result.similarity or 0.0 for result in results), default=0.0)
+    nearest_hit = max((hit.similarity or 0.0 for hit in hits), default=0.0)
+    if not (nearest and nearest_hit):
+        return results
+    return [result._replace(score=result.score * nearest / nearest_hit) for result in results]
 
 
 def add_people(hits: list[Hit], context: QueryContext) -> list[Hit]:
