@@ -248,9 +248,8 @@ def _recency(question: RankedQuestion, candidate: Candidate, candidate_tokens: C
 
 
 def _from_named(question: RankedQuestion, candidate: Candidate, candidate_tokens: CandidateTokens) -> float:
-    """Share of a candidate's turns that people in the question sent."""
-    spans = (candidate.unit, *candidate.exchange)
-    return sum(span.asset_id in question.sent_by_named for span in spans) / len(spans)
+    """1 where people in the question sent the candidate, or a turn of it."""
+    return float(any(span.asset_id in question.sent_by_named for span in (candidate.unit, *candidate.exchange)))
 
 
 def _covers(tokens_of_candidate: Callable[[CandidateTokens], frozenset[str]]) -> Feature:

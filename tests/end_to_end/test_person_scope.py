@@ -14,6 +14,7 @@ archive = "boiler"
 keys_file = "test.keys"
 timezone = "Europe/Prague"
 pii_regions = ["IL"]
+pii_redaction_enabled = true
 embedder = "{embedder}"
 
 [[sources]]
