@@ -373,7 +373,7 @@ KINDS = {
         Kind(
             "bank",
             "bank statements: CSV, CAMT (XML), OFX, QIF and MT940",
-            1,
+            2,
             (".csv", ".tsv", ".xml", ".ofx", ".qfx", ".qif", ".sta", ".940", ".mt940"),
             (_PAYMENT,),
             "bank",
@@ -399,7 +399,7 @@ KINDS = {
         Kind(
             "document",
             "PDF, documents, tables and slides of office programs, books (EPUB), Markdown, HTML, text and CSV files",
-            4,
+            5,
             (".pdf", *_OFFICE, ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             (_DOCUMENT,),
             options=("timezone", *_PARSER),
