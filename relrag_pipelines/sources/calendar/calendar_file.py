@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -80,13 +81,12 @@ def parse_batch(data: bytes, timezone: str, until: datetime | None) -> calendar.
 def _replaced_occurrences(member: Member, reading: ReadContext) -> frozenset[tuple[str, datetime]]:
     """UID and time of the occurrences that events of the file replace."""
     replaced: set[tuple[str, datetime]] = set()
-    with member.open() as stream:
+    # the second reading reports what is wrong
+    with suppress(calendar.CalendarError), member.open() as stream:
         for batch in batches(stream, only=b"RECURRENCE-ID"):
             if not batch.events:
                 continue
-            try:
+            with suppress(ParserStopped, calendar.CalendarError):
                 contents = call(reading.limits, len(batch.data), parse_batch, batch.data, reading.timezone, None)
-            except (ParserStopped, calendar.CalendarError):
-                continue  # the second reading reports it
-            replaced |= {(event.uid, event.occurrence.at) for event in contents.events if event.occurrence}
+                replaced |= {(event.uid, event.occurrence.at) for event in contents.events if event.occurrence}
     return frozenset(replaced)

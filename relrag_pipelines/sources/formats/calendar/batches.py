@@ -17,6 +17,8 @@ BATCH_EVENTS = 500
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ITEMS = (b"BEGIN:VEVENT", b"BEGIN:VTODO")
 _BEGIN = b"BEGIN:VCALENDAR"
+_ENDS = {True: (b"END:VCALENDAR",), False: (b"END:VEVENT", b"END:VTODO", b"END:VTIMEZONE")}
+"""the last line of a file with BEGIN:VCALENDAR, and of one with events alone"""
 _MAX_COMMON = MAX_CHARACTERS // 4
 _BATCH_BYTES = MAX_CHARACTERS // 2
 
@@ -65,13 +67,14 @@ class _Cutter:
 def batches(stream: BinaryIO, only: bytes = b"") -> Iterator[Batch]:
     """The parts of a calendar in order; with `only`, of the events that hold these bytes.
 
-    Raises CalendarError for a calendar in UTF-16.
+    Raises CalendarError for a calendar in UTF-16, and behind the parts of one that is cut off.
     """
     cutter, item = _Cutter(), list[bytes]()
-    end = b""
+    end, last, is_calendar = b"", b"", False
     for number, line in enumerate(_lines(stream)):
         if number == 0 and line.startswith(_UTF_16):
             raise CalendarError("charset", "the calendar is UTF-16; save it as UTF-8")
+        last = last if line.isspace() else line
         bare = line.strip().upper().replace(b" ", b"") if line[:40].strip()[:1] in b"BEbe" else b""
         if bare in _ITEMS:
             yield from _add(cutter, item, only)
@@ -84,10 +87,13 @@ def batches(stream: BinaryIO, only: bytes = b"") -> Iterator[Batch]:
                 yield from _add(cutter, item, only)
                 yield from [cutter.batch()] if cutter.events else []
                 item, cutter.common, cutter.common_size = [], [], 0
+            is_calendar |= bare == _BEGIN
             cutter.add_common(line)
     yield from _add(cutter, item, only)
     if cutter.events or not cutter.emitted:
         yield cutter.batch()
+    if last.strip().upper().replace(b" ", b"") not in _ENDS[is_calendar]:
+        raise CalendarError("truncated", "the calendar ends before its END:VCALENDAR; export it again")
 
 
 def _add(cutter: _Cutter, item: list[bytes], only: bytes) -> Iterator[Batch]:
