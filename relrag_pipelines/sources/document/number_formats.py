@@ -104,7 +104,7 @@ def _sections(number_format: str) -> list[list[Token]]:
 
 
 def _section_of(value: float, sections: list[list[Token]]) -> tuple[list[Token], bool]:
-    """The part of a format for a number, and whether that part shows the sign: one for negative numbers alone has it."""
+    """The part of a format for a number, and whether it shows the sign: one for negative numbers has it."""
     conditions = [next((text for kind, text in tokens if kind == "condition"), "") for tokens in sections]
     if any(conditions):
         number = next((number for number, text in enumerate(conditions) if _fits(value, text)), 0)
