@@ -123,6 +123,9 @@ class Kind:
     """thread_id is computed from the references between all records of the source"""
     allows_duplicates: bool = False
     """a unit may hold the same item twice: one record with two locations, not a mistake"""
+    mutable: bool = False
+    """its items are edited: of several units that hold one, the version that was changed last counts, by the time in
+    `extra` (formats/versions.py), else by the time of the unit's file"""
     appends: bool = False
     """units grow at their end; the module's `starts_item_at(file, offset)` tells whether an item begins there"""
     ids_depend_on_names: bool = False

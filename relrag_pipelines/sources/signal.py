@@ -18,9 +18,10 @@ from relrag_pipelines.records import Failure, Json, NamedPerson
 from relrag_pipelines.sources import ReadContext, Unit, sms
 from relrag_pipelines.sources.chats import export_files
 from relrag_pipelines.sources.chats.export_files import ExportFiles, Item, sent_file
-from relrag_pipelines.sources.chats.json_chats import mapping, objects, read_messages, string
+from relrag_pipelines.sources.chats.json_chats import mapping, objects, read_messages, seconds, string
 from relrag_pipelines.sources.chats.json_stream import Items, parse_item
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile
+from relrag_pipelines.sources.formats.versions import changed
 
 _KIND = "signal"
 _MAX_LINE_BYTES = 2**23
@@ -211,7 +212,9 @@ def _envelope(envelope: Json, position: int, reading: ReadContext) -> Message | 
     number = string(envelope, "sourceNumber")
     if number and not is_sent and number != sender:
         message.people = (NamedPerson("sender", f"{sender} {number}"),)
-    extra = message.extra = {"edited": True} if is_edited else {}
+    extra = message.extra = {}
+    if is_edited:
+        extra |= {"edited": True} | changed(seconds(envelope.get("timestamp"), 1000))
     if quote := mapping(content, "quote"):
         quoted = _account(quote, "author")
         message.reply_to = f"{quote.get('id')}:{reading.hash(f'author {quoted}')}" if quoted else ""

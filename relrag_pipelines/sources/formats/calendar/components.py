@@ -16,7 +16,7 @@ _BORDER = re.compile(r"[ \t]*(BEGIN|END)[ \t]*:[ \t]*([A-Za-z0-9-]+)[ \t]*", re.
 _TOP = frozenset({"VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VTIMEZONE", "VCALENDAR"})
 """components directly in a calendar: the beginning of one ends the previous one"""
 _PROPERTY_NAME = re.compile(r"\s*([^;:\s]*)")
-_UNREAD = ("DTSTAMP:", "CREATED:", "LAST-MODIFIED:", "SEQUENCE:", "TRANSP:", "CLASS:", "PRIORITY:", "X-")
+_UNREAD = ("CREATED:", "TRANSP:", "CLASS:", "PRIORITY:", "X-")
 """properties of which nothing is read"""
 _MOMENTS = frozenset({"DTSTART", "DTEND", "RECURRENCE-ID"})
 _PEOPLE = frozenset({"ORGANIZER", "ATTENDEE"})
