@@ -102,6 +102,13 @@ class Kind:
     """lower-case suffixes of files that are read with the unit of the same name"""
     references_siblings: tuple[str, ...] = ()
     """suffixes of units whose records mention other files of their folder; a change there has them read again"""
+    references_below: bool = False
+    """its records mention files in the folder of their unit or below it; a change there has them read again"""
+    context_names: tuple[str, ...] = ()
+    """names of files in the folder of a unit, or in the two above, that decide how it is read, themselves units or not;
+    a change of one has it read again"""
+    references_units: bool = False
+    """its records mention other units by their paths; all are read again when one is added or removed"""
     asks_others: str = ""
     """fault word of a unit whose reading depends on other units of the source: it is read again when one of them is
     added, removed or changed"""

@@ -212,6 +212,8 @@ KINDS = {
             record_bytes=400,
             allows_duplicates=True,
             shared_suffixes=True,
+            references_below=True,
+            context_names=("result.json",),
             mutable=True,
         ),
         Kind(
@@ -224,6 +226,7 @@ KINDS = {
             record_bytes=400,
             allows_duplicates=True,
             shared_suffixes=True,
+            context_names=("users.json", "channels.json", "groups.json", "mpims.json", "dms.json"),
             mutable=True,
         ),
         Kind(
@@ -236,6 +239,7 @@ KINDS = {
             record_bytes=300,
             allows_duplicates=True,
             shared_suffixes=True,
+            references_below=True,
             mutable=True,
         ),
         Kind(
@@ -248,6 +252,7 @@ KINDS = {
             record_bytes=300,
             allows_duplicates=True,
             shared_suffixes=True,
+            references_below=True,
             mutable=True,
         ),
         Kind(
@@ -274,6 +279,7 @@ KINDS = {
             record_bytes=300,
             allows_duplicates=True,
             shared_suffixes=True,
+            references_below=True,
             mutable=True,
         ),
         Kind(
@@ -298,6 +304,7 @@ KINDS = {
             record_bytes=1500,
             allows_duplicates=True,
             shared_suffixes=True,
+            references_below=True,
             mutable=True,
         ),
         Kind(
@@ -310,6 +317,8 @@ KINDS = {
             record_bytes=400,
             allows_duplicates=True,
             shared_suffixes=True,
+            references_below=True,
+            context_names=("group_info.json",),
             mutable=True,
         ),
         Kind(
@@ -334,6 +343,7 @@ KINDS = {
             ("timezone", *_PARSER),
             shared_suffixes=True,
             ids_depend_on_names=True,
+            references_units=True,
             mutable=True,
         ),
         Kind(

@@ -19,12 +19,12 @@ from relrag_pipelines.sources import UNREADABLE, CoveredInterval, ReadContext, U
 from relrag_pipelines.sources.chats.message import HASHED, SentFile
 from relrag_pipelines.sources.formats import safe_zip
 
-HEAD = 2**14
-"""bytes that identify the kind of a file"""
+HEAD = 2**18
+"""bytes that identify the kind of a file: before the first message there may be a long list of people"""
 _HASHED_BYTES = 100 * 2**20
 _BLOCK = 2**18
 _TEXTS = (".json", ".jsonl", ".ndjson", ".html", ".htm", ".xml", ".txt")
-_EXAMINED = 500
+_EXAMINED = 2_000
 """files of a zip that are read to identify its kind"""
 
 Item = Record | Failure | CoveredInterval
@@ -127,7 +127,10 @@ def read_export(unit: Unit, reading: ReadContext, holds_messages: HoldsMessages,
     try:
         with open_export(unit, reading) as files:
             yield from files.failures
-            names = [name for name in files.names if _is_text(name) and holds_messages(name, head(files, name))]
+            texts = [name for name in files.names if _is_text(name)]
+            names = [name for name in texts if holds_messages(name, head(files, name))]
+            long_names = [name for name in texts if name not in names and files.size(name) > HEAD]
+            yield from (_not_recognised(name) for name in long_names if isinstance(files, ZipFiles))
             for name in names:
                 items = read_file(files, name, reading)
                 first = next(items, None)
@@ -174,6 +177,11 @@ def head(files: ExportFiles, path: str) -> bytes:
 def _nothing_in(member: str) -> Failure:
     why = "it begins as an export of chats and holds no message; if the chat is not empty, export it again"
     return Failure(member, "no_messages", why)
+
+
+def _not_recognised(member: str) -> Failure:
+    why = f"no message in its first {HEAD // 2**10} KiB, so it was not read; if it is a chat, export that alone"
+    return Failure(member, "not_a_chat", why)
 
 
 def _no_messages(unit: Unit, count: int) -> Failure:
