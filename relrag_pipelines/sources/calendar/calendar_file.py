@@ -6,19 +6,18 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext
 from relrag_pipelines.sources.calendar.event_record import EventRecords
 from relrag_pipelines.sources.formats import calendar
 from relrag_pipelines.sources.formats.calendar.batches import Batch, batches
+from relrag_pipelines.sources.formats.calendar.recurrence import FUTURE
 from relrag_pipelines.sources.formats.members import Member
 from relrag_pipelines.workers.sandbox import ParserStopped, call
 
 HEAD_BYTES = 2**17
-FUTURE = timedelta(366)
-"""how far beyond the time of its file a repeated event is expanded"""
 
 _EVENT = re.compile(rb"^[ \t]*BEGIN[ \t]*:[ \t]*VEVENT", re.IGNORECASE | re.MULTILINE)
 _TASK = re.compile(rb"^[ \t]*BEGIN[ \t]*:[ \t]*VTODO", re.IGNORECASE | re.MULTILINE)
