@@ -137,6 +137,9 @@ def _siblings_fingerprint(folder: Path, names: list[str], kind: Kind) -> str:
 
 def _companions_by_unit(names: list[str], kind: Kind) -> dict[str, list[str]]:
     """Unit -> its companions: `call.m4a` has `call.vtt`, `call.m4a.vtt` and `call.en.vtt`."""
+    if kind.pairs_companions:
+        pairs = kind.companions_of(names)
+        return {name: pairs.get(name, []) for name in sorted(names) if name.lower().endswith(kind.suffixes)}
     companions_by_unit: dict[str, list[str]] = {}
     owners: dict[str, str] = {}
     for name in names:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -100,6 +100,8 @@ class Kind:
     """settings of a source that change the records"""
     companions: tuple[str, ...] = ()
     """lower-case suffixes of files that are read with the unit of the same name"""
+    pairs_companions: bool = False
+    """its module's `companions(names)` tells which belongs to which unit, where names differ by more than suffixes"""
     references_siblings: tuple[str, ...] = ()
     """suffixes of units whose records mention other files of their folder; a change there has them read again"""
     references_below: bool = False
@@ -220,6 +222,10 @@ class Kind:
     def starts_item_at(self) -> Callable[[Path, int], bool]:
         """Whether an item begins at that offset of a file, so that what lies before it is whole."""
         return cast("Callable[[Path, int], bool]", self._module().starts_item_at)
+
+    def companions_of(self, names: Iterable[str]) -> Mapping[str, list[str]]:
+        """Unit -> its companions, where the kind's module pairs the names of a folder."""
+        return cast("Mapping[str, list[str]]", self._module().companions(names))
 
     @property
     def units(self) -> Lister | None:

@@ -438,6 +438,7 @@ KINDS = {
             "photos",
             ("timezone", *_PARSER),
             companions=(".json", ".xmp"),
+            pairs_companions=True,
             one_record_per_unit=True,
             shared_suffixes=True,
             ids_depend_on_names=True,

@@ -92,8 +92,19 @@ def find_table(text: str) -> Table:
                 above = "\n".join(lines[: row.line - 1])
                 account = match[0].replace(" ", "") if (match := _IBAN.search(above)) else ""
                 rows = list(_body(lines, row.line, delimiter, columns["date"]))
-                return Table(columns, names, rows, account, delimiter)
+                return Table(_with_other_side(columns, rows), names, rows, account, delimiter)
     raise NoStatement("no columns for a day and an amount of money")
+
+
+def _with_other_side(columns: dict[str, list[int]], rows: list[Row]) -> dict[str, list[int]]:
+    """The columns, where one named like the own account has that of the other side: it differs from row to row."""
+    own = columns.get("own_account", [])
+    if "account" in columns or "payee" not in columns or len(own) != 1:
+        return columns
+    accounts = [row.cells[own[0]] for row in rows if own[0] < len(row.cells)]
+    if all(accounts) and len(set(accounts)) * 2 <= len(accounts) + 1:
+        return columns
+    return {role: numbers for role, numbers in columns.items() if role != "own_account"} | {"account": own}
 
 
 def _body(lines: list[str], first: int, delimiter: str, dates: list[int]) -> Iterator[Row]:

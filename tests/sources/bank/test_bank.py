@@ -395,3 +395,42 @@ def test_lines_of_mt940_that_end_before_their_width_are_words_apart(tmp_path: Pa
         "Baumarkt Lindner Farbe und Pinsel",
         "Rueckzahlung Darlehen Karl",
     )
+
+
+N26_OLD = (
+    '"Date","Payee","Account number","Transaction type","Payment reference","Amount (EUR)","Amount (Foreign Currency)",'
+    '"Type Foreign Currency","Exchange Rate"\n'
+    '"2024-02-01","Hausverwaltung Vogt","DE89370400440532013000","Outgoing Transfer","Miete","-800.0","","",""\n'
+    '"2024-02-03","BAKERY","","MasterCard Payment","","-4.5","-4.5","EUR","1.0"\n'
+    '"2024-02-05","Karl Lindner","FR1420041010050500013M02606","Income","Danke","20.0","","",""\n'
+)
+N26_NEW = (
+    '"Booking Date","Value Date","Partner Name","Partner Iban",Type,"Payment Reference","Account Name","Amount (EUR)",'
+    '"Original Amount","Original Currency","Exchange Rate"\n'
+    '2024-02-01,2024-02-01,"Hausverwaltung Vogt",DE89370400440532013000,"Debit",Miete,"Main Account",-800.00,,,\n'
+    '2024-02-03,2024-02-05,BAKERY,,Presentment,,"Main Account",-4.50,4.90,USD,1.0888\n'
+    '2024-02-05,2024-02-05,"Karl Lindner",FR1420041010050500013M02606,Income,Danke,"Main Account",20.00,,,\n'
+)
+
+
+@pytest.mark.parametrize("text", [N26_OLD, N26_NEW, N26_OLD.replace("Account number", "Kontonummer")])
+def test_the_columns_of_n26(tmp_path: Path, text: str) -> None:
+    (tmp_path / "n26.csv").write_text(text)
+    assert KINDS["bank"].recognise(tmp_path / "n26.csv")
+    records, failures = read("bank", tmp_path / "n26.csv")
+    assert failures == []
+    assert [(day, Decimal(amount.split()[0]), payee, purpose) for day, amount, payee, purpose in map(row, records)] == [
+        ("2024-02-01", Decimal(-800), "Hausverwaltung Vogt", "Miete"),
+        ("2024-02-03", Decimal("-4.5"), "BAKERY", ""),
+        ("2024-02-05", Decimal(20), "Karl Lindner", "Danke"),
+    ]
+    assert {record.extra["currency"] for record in records} == {"EUR"}
+    assert "IBAN: DE89370400440532013000" in records[0].text.split("\n")
+    assert {record.thread_id for record in records} == {None}
+
+
+def test_an_own_account_in_every_row_stays_the_own_one(tmp_path: Path) -> None:
+    text = "Account,Date,Payee,Amount\nDE1,2024-01-02,Dana,-1\nDE1,2024-01-03,Eva,-2\n"
+    (tmp_path / "a.csv").write_text(text)
+    first, second = read("bank", tmp_path / "a.csv")[0]
+    assert first.thread_id == second.thread_id is not None
