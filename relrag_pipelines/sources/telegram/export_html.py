@@ -31,8 +31,10 @@ _TITLE = re.compile(r'class="page_header".{0,600}?class="text bold">([^<]{0,300}
 _MESSAGE = re.compile(r'<div class="message (default|service)([^"]*)" id="message(-?\d+)">')
 _CLASS = re.compile(r'class="([^"]*)"')
 _TITLE_ATTRIBUTE = re.compile(r'title="([^"]*)"')
-_TARGET = re.compile(r"(?:go_to_message|GoToMessage\()(\d+)")
+_TARGET = re.compile(r"(?:go_to_message|GoToMessage\()(-?\d+)")
 _WHEN = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d):(\d\d):(\d\d)(?: UTC([+-])(\d\d):?(\d\d))?")
+_LAST_DAY = -500_000_000
+"""lines with a day have ids above it; what a group held before it became a supergroup has ids far below"""
 _FORWARD_DATE = re.compile(r"\s*\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d\s*$")
 _MEDIA = {
     "media_photo": "photo",
@@ -142,8 +144,8 @@ class _Page:
         parts = _parts(source)
         anchor = f"M{own_id}"
         if kind == "service":
-            # Telegram numbers the lines with a day below zero, and shows no time of a notice
-            is_day = own_id.startswith("-")
+            # Telegram numbers the lines with a day down from -1, and shows no time of a notice
+            is_day = _LAST_DAY < int(own_id) < 0
             return None if is_day else Message(own_id, parts.text("body"), None, self._last, anchor, "day")
         self._sender = parts.text("from_name") or (self._sender if "joined" in classes else "Deleted Account")
         message = Message(own_id, parts.text("text"), self._sender, self._time(parts.when), anchor)
