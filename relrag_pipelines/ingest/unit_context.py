@@ -15,6 +15,7 @@ from relrag_pipelines.files.regular_files import walk
 from relrag_pipelines.settings import CONFIG_NAME
 from relrag_pipelines.sources import Kind, ListingScope, Unit, path_of
 
+_ARCHIVES = (".zip", ".tar")
 _FOLDERS_ABOVE = 2
 """folders above a unit's in which files with context names are found"""
 
@@ -48,7 +49,7 @@ class UnitContext:
     def add_to(self, units: Iterable[Unit]) -> Iterator[Unit]:
         """The units, with their context in their fingerprints."""
         for unit in units:
-            if unit.file.suffix.lower() == ".zip":  # it holds all that it is read with
+            if unit.file.suffix.lower() in _ARCHIVES:  # it holds all that it is read with
                 yield unit
                 continue
             states = [unit.siblings_fingerprint, self.below.get(unit.file.parent, ""), self.paths, *self._named(unit)]

@@ -284,9 +284,9 @@ KINDS = {
         ),
         Kind(
             "teams",
-            "chats of Microsoft Teams (free) and Skype: messages.json of the export of personal data",
+            "chats of Microsoft Teams (free) and Skype: messages.json of the export of personal data, or the .tar",
             2,
-            (".json", ".zip"),
+            (".json", ".zip", ".tar"),
             _chat_types("teams", "teams skype", "טימס סקייפ"),
             _CHATS,
             record_bytes=500,

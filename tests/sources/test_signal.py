@@ -57,7 +57,8 @@ FIRST, SECOND = 1_709_553_600_000, 1_709_553_660_000
     [
         (
             "Eva/data.json",
-            export_line("2024-03-04T13:00:00", "Eva", "Káva v pět?") + export_line("2024-03-04T13:01:00", "Me", "Jo, v 5"),
+            export_line("2024-03-04T13:00:00", "Eva", "Káva v pět?")
+            + export_line("2024-03-04T13:01:00", "Me", "Jo, v 5"),
         ),
         ("a.json", received(FIRST + 217, "Káva v pět?") + sent(SECOND + 3, "Jo,  v 5")),
         ("a.xml", backup((FIRST + 217, 1, "Káva v pět?"), (SECOND + 3, 2, "Jo, v 5"))),
