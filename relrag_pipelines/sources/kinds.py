@@ -214,6 +214,7 @@ KINDS = {
             shared_suffixes=True,
             references_below=True,
             context_names=("result.json",),
+            references_units=True,
             mutable=True,
         ),
         Kind(

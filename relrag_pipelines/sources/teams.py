@@ -3,7 +3,7 @@
 `conversations` holds each chat with its `MessageList`, newest first. Contents are RichText, HTML with elements of its
 own: `at` names a person, `quote` and a `blockquote` of http://schema.skype.com/Reply the message that is answered. Ids
 of conversations and accounts hold handles (`8:live:jane.doe`), so only their keyed hashes stand in ids.
-Where to get it: https://go.skype.com/export. The export comes as a .tar with messages.json and the media, which is read as it comes.
+Where to get it: https://go.skype.com/export. The export comes as a .tar with messages.json and the media.
 """
 
 from __future__ import annotations
