@@ -77,9 +77,22 @@ def parse_batch(data: bytes, timezone: str, until: datetime | None) -> calendar.
     return calendar.read(calendar.decode_calendar(data), timezone, until, tasks=True)
 
 
+def _holds(member: Member, mark: bytes) -> bool:
+    """Whether bytes stand anywhere in a file."""
+    end = b""
+    with member.open() as stream:
+        while block := stream.read(2**18):
+            if mark in end + block:
+                return True
+            end = block[-len(mark) :]
+    return False
+
+
 def _replaced_occurrences(member: Member, reading: ReadContext) -> frozenset[tuple[str, datetime]]:
     """UID and time of the occurrences that events of the file replace."""
     replaced: set[tuple[str, datetime]] = set()
+    if not _holds(member, b"RECURRENCE-ID"):
+        return frozenset()
     # the second reading reports what is wrong
     with suppress(calendar.CalendarError), member.open() as stream:
         for batch in batches(stream, only=b"RECURRENCE-ID"):

@@ -15,6 +15,8 @@ MAX_LINE = 2**20
 BATCH_EVENTS = 500
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BORDER_BEGINS = frozenset({b"B", b"E", b"b", b"e", b" ", b"\t"})
+"""how lines with BEGIN or END begin"""
 _ITEMS = (b"BEGIN:VEVENT", b"BEGIN:VTODO")
 _BEGIN = b"BEGIN:VCALENDAR"
 _ENDS = {True: (b"END:VCALENDAR",), False: (b"END:VEVENT", b"END:VTODO", b"END:VTIMEZONE")}
@@ -74,8 +76,9 @@ def batches(stream: BinaryIO, only: bytes = b"") -> Iterator[Batch]:
     for number, line in enumerate(_lines(stream)):
         if number == 0 and line.startswith(_UTF_16):
             raise CalendarError("charset", "the calendar is UTF-16; save it as UTF-8")
+        is_border = line[:1] in _BORDER_BEGINS
         last = last if line.isspace() else line
-        bare = line.strip().upper().replace(b" ", b"") if line[:40].strip()[:1] in b"BEbe" else b""
+        bare = line.strip().upper().replace(b" ", b"") if is_border else b""
         if bare in _ITEMS:
             yield from _add(cutter, item, only)
             item, end = [line], bare.replace(b"BEGIN", b"END")
@@ -107,6 +110,9 @@ def _add(cutter: _Cutter, item: list[bytes], only: bytes) -> Iterator[Batch]:
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
     """Lines with a \\n at their end, however they end in the file; a longer one is cut."""
     while line := stream.readline(MAX_LINE):
+        if line[-2:] == b"\r\n" and line.count(b"\r") == 1:
+            yield line[:-2] + b"\n"
+            continue
         yield from (part + b"\n" for part in line.rstrip(b"\r\n").split(b"\r"))
         while line and not line.endswith(b"\n"):
             line = stream.readline(MAX_LINE)
