@@ -41,18 +41,18 @@ from relrag_query.understanding.intent import QueryIntent
 
 def search(context: QueryContext, generation: Generation, shown: int) -> Results:
     """The passages that fit best, at most so many."""
-    wanted = listing.parse_listing(context)
-    hits = run(listing.listing_steps(wanted, shown) if wanted else SEARCH, context)[:shown]
+    request = listing.parse_listing(context)
+    hits = run(listing.listing_steps(request, shown) if request else SEARCH, context)[:shown]
     return Results(
         context.question,
         hits,
         context.time,
         context.intents,
         context.trace,
-        head=explanation.explain_query(context, wanted, hits, _zone(context))
+        head=explanation.explain_query(context, request, hits, _zone(context))
         + explanation.explain_semantic_only(context, hits),
-        searched="" if hits else _scope(context, generation, listed=wanted is not None),
-        missing=[] if hits or wanted else missing_words(context, hits),
+        searched="" if hits else _scope(context, generation, listed=request is not None),
+        missing=[] if hits or request else missing_words(context, hits),
     )
 
 
@@ -68,17 +68,19 @@ def ask(
     With `people`, questions about these are answered by what is known of them.
     """
     # what is known of people is of all sources and times
-    asked = _people_question(context, people) if people and context.limits == ChunkFilter() else None
-    unknown = asked.unknown if asked and asked.asks == "who" else ""
-    told = None
-    if people and asked and not unknown:
-        told = _ask_people(asked, context, generation, people, limit)
-    if told and told.people:  # of nobody: a passage says it, others may too
-        return told
+    unlimited = context.limits == ChunkFilter()
+    people_question = _people_question(context, people) if people and unlimited else None
+    unknown = people_question.unknown if people_question and people_question.asks == "who" else ""
+    stated = None
+    if people and people_question and not unknown:
+        stated = _ask_people(people_question, context, generation, people, limit)
+    if stated and stated.people:  # of nobody: a passage says it, others may too
+        return stated
     context.people_hits = ()  # passages are read too, as if nobody were known
-    others = asked is not None or (people is not None and questions.asks_for_somebody(context.question, people))
-    found = _ask_records(context, generation, limit, on_text, unknown, people, may_be_others=others)
-    return join_answers(told, found) if told and not found.written else found
+    asks_for_somebody = people is not None and questions.asks_for_somebody(context.question, people)
+    others = people_question is not None or asks_for_somebody
+    answer = _ask_records(context, generation, limit, on_text, unknown, people, may_be_others=others)
+    return join_answers(stated, answer) if stated and not answer.written else answer
 
 
 def _ask_records(
@@ -96,17 +98,17 @@ def _ask_records(
     `unknown` is a relationship that the question names and that nobody is stated to have.
     """
     most = 2 * context.settings.search_limit if limit is None else limit
-    wanted = listing.parse_listing(context)
+    request = listing.parse_listing(context)
     at_most = min(most, context.settings.source_display_max_count)
-    if wanted:
+    if request:
         at_most = limit or at_most or most  # of a list so many are shown as are asked for
-        hits = run(listing.listing_steps(wanted, at_most), context)
+        hits = run(listing.listing_steps(request, at_most), context)
         evidence = listing.listing_answer(hits)
     else:
         hits = answering_hits(context)
         evidence = _evidence(context, hits, most)
     context.note("answer", f"{evidence.confidence}, {len(evidence.excerpts)} excerpts")
-    hits = hits if wanted else add_named_records(evidence, hits, context)
+    hits = hits if request else add_named_records(evidence, hits, context)
     written, notice = _generate(context, hits if limit is None else hits[:limit], on_text)
     how_sure = _confidence(evidence, written, may_be_others=may_be_others)
     shown = _sources(context, hits, evidence, written, at_most, people)
@@ -114,15 +116,15 @@ def _ask_records(
     writers_line = _name_writers(context, quotes, evidence, people) if people and quotes else ""
     elsewhere = not written and _is_elsewhere(evidence, context)
     about = [source.hit for source in shown] or hits
-    explained = explanation.explain_query(context, wanted, about, _zone(context), elsewhere=elsewhere)
+    explained = explanation.explain_query(context, request, about, _zone(context), elsewhere=elsewhere)
     near = [] if how_sure != "none" else nearest_hits(hits)
     read = [*(one.text for one in quotes), *(hit.chunk.text for hit in near)]
     nobody = answers.stated_by_nobody(unknown, read) if unknown else ""
     return Answer(
         question=context.question, confidence=how_sure, quotes=quotes, sources=shown,
         closest=near,
-        searched=_scope(context, generation, listed=wanted is not None),
-        missing=[] if wanted else missing_words(context, hits),
+        searched=_scope(context, generation, listed=request is not None),
+        missing=[] if request else missing_words(context, hits),
         intents=context.intents, when=context.time, trace=context.trace, written=written,
         head=[*filter(None, (nobody, writers_line)), *explained], notice=notice,
     )  # fmt: skip
@@ -146,15 +148,15 @@ def _people_question(context: QueryContext, people: People) -> PeopleQuestion | 
 
 
 def _ask_people(
-    asked: PeopleQuestion, context: QueryContext, generation: Generation, people: People, limit: int | None
+    question: PeopleQuestion, context: QueryContext, generation: Generation, people: People, limit: int | None
 ) -> Answer | None:
     """The answer to a question about people by what is known of them; None where nothing is."""
     today = settings_module.now().astimezone(_zone(context)).date()
-    told = answers.answer(asked, people, context, today)
-    if told is None:
+    statement = answers.answer(question, people, context, today)
+    if statement is None:
         return None
-    lines = told.lines[:limit]
-    context.people_hits = (*(hit for _, hit in lines), *told.passages)
+    lines = statement.lines[:limit]
+    context.people_hits = (*(hit for _, hit in lines), *statement.passages)
     shown = run((PEOPLE, BUDGET), context)[: context.settings.source_display_max_count or None]
     sources = [CitedSource(number, hit, [hit] if number <= len(lines) else []) for number, hit in enumerate(shown, 1)]
     for source in sources:
@@ -162,7 +164,7 @@ def _ask_people(
     _add_locations(context, [source for source in sources if source.hit.chunk.source != ENTITY_STORE])
     return Answer(
         question=context.question,
-        confidence="sure" if told.sure else "unsure",
+        confidence="sure" if statement.sure else "unsure",
         quotes=[
             Quote(text, text, None, None, [number])
             for number, (text, _) in enumerate(lines, 1)
@@ -175,8 +177,8 @@ def _ask_people(
         intents=context.intents,
         when=context.time,
         trace=context.trace,
-        people=told.people,
-        head=[answers.stated_by_nobody(asked.unknown, [text for text, _ in lines])] if asked.unknown else [],
+        people=statement.people,
+        head=[answers.stated_by_nobody(question.unknown, [text for text, _ in lines])] if question.unknown else [],
     )
 
 
@@ -188,18 +190,20 @@ def answering_hits(context: QueryContext) -> list[Hit]:
 
 def quotable(hits: Sequence[Hit]) -> list[Candidate]:
     """What can be quoted of the hits that were searched for, and of the mails that reply to these."""
-    found = drop_context(hits)
-    return candidates([hit for hit in found if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
+    hits_in_focus = drop_context(hits)
+    return candidates([hit for hit in hits_in_focus if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
 
 
 def _evidence(context: QueryContext, hits: list[Hit], limit: int) -> Excerpts:
     """The excerpts that answer, or come closest."""
-    found, absent = quotable(hits), unmatched_terms(context, hits)
-    ranking = ranker.rank(found, context, len(absent))
-    context.note("rank", f"the best of {len(found)} candidates answers with a probability of {ranking.probability:.2f}")
+    quotes, absent = quotable(hits), unmatched_terms(context, hits)
+    ranking = ranker.rank(quotes, context, len(absent))
+    context.note(
+        "rank", f"the best of {len(quotes)} candidates answers with a probability of {ranking.probability:.2f}"
+    )
     return excerpts.choose(
         ranking,
-        found,
+        quotes,
         features.SentenceScorer.of(context),
         limit,
         across=QueryIntent.CROSS_CHANNEL in context.intents,
@@ -209,7 +213,7 @@ def _evidence(context: QueryContext, hits: list[Hit], limit: int) -> Excerpts:
 
 def _is_elsewhere(evidence: Excerpts, context: QueryContext) -> bool:
     """Whether the question names a channel, and all that is quoted is of others."""
-    quoted = {hit.chunk.rag_source_type for one in evidence.excerpts for hit in one.hits}
+    quoted = {hit.chunk.rag_source_type for excerpt in evidence.excerpts for hit in excerpt.hits}
     return bool(context.channels and quoted) and quoted.isdisjoint(context.channels)
 
 
@@ -229,20 +233,20 @@ def _sources(
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
     if people is None:
         return _add_locations(context, displayed_sources(fitting, evidence, settings))
-    quoted = [one.unit.asset_id for one in evidence.excerpts]
+    quoted = [excerpt.unit.asset_id for excerpt in evidence.excerpts]
     named = writers.people_of(context.question, evidence.text, quoted, people, context.connection)
-    known = writers.with_writers(fitting, people, context.connection)
-    return _add_locations(context, displayed_sources(known, evidence, settings, named))
+    with_writers = writers.with_writers(fitting, people, context.connection)
+    return _add_locations(context, displayed_sources(with_writers, evidence, settings, named))
 
 
 def _name_writers(context: QueryContext, quotes: list[Quote], evidence: Excerpts, people: People) -> str:
     """Gives quotes their senders' usual names where the question asks who said something, and says whose they are."""
-    refs = {one.text: one.unit.asset_id for one in evidence.excerpts}
+    refs = {excerpt.text: excerpt.unit.asset_id for excerpt in evidence.excerpts}
     named = writers.names(context.question, refs, people, context.connection)
     for quote in quotes:
         quote.sender = ", ".join(named.get(quote.text, ())) or quote.sender
-    found = dict.fromkeys(name for quote in quotes for name in named.get(quote.text, ()))
-    return f"Said by {', '.join(found)}." if found else ""
+    writers_named = dict.fromkeys(name for quote in quotes for name in named.get(quote.text, ()))
+    return f"Said by {', '.join(writers_named)}." if writers_named else ""
 
 
 def _generate(
@@ -267,9 +271,9 @@ def _generate(
 
 def _add_locations(context: QueryContext, listed: list[CitedSource]) -> list[CitedSource]:
     records = {source.number: main_record(source) for source in listed}
-    known = catalog_reader.locations(context.connection, list(records.values())) if records else {}
+    locations = catalog_reader.locations(context.connection, list(records.values())) if records else {}
     for source in listed:
-        source.locations = known.get(records[source.number], [])
+        source.locations = locations.get(records[source.number], [])
     return listed
 
 

@@ -134,7 +134,7 @@ class Answer:
             return "The archive does not hold an answer to this."
         if self.written:
             return self.written.text
-        return "\n".join(one.cited_text for one in self.quotes)
+        return "\n".join(quote.cited_text for quote in self.quotes)
 
 
 def main_record(source: CitedSource) -> str:
@@ -162,20 +162,20 @@ def make_quotes(
     remaining = iter(places)
     quotes: list[Quote] = []
     for sentence in sentences:
-        told = [(numbered.get(hit.chunk.chunk_group_id), next(remaining)) for hit in sentence.hits]
-        for source, place in told:
-            if source and place not in source.places:
-                source.places.append(place)
-        numbers = list(dict.fromkeys(source.number for source, _ in told if source))
+        cited = [(numbered.get(hit.chunk.chunk_group_id), next(remaining)) for hit in sentence.hits]
+        for source, location in cited:
+            if source and location not in source.places:
+                source.places.append(location)
+        numbers = list(dict.fromkeys(source.number for source, _ in cited if source))
         unit = sentence.unit
         newer = sentence.superseded
-        known = newer is not None and newer.ts is not None and not newer.hit.is_undated
-        day = str(datetime.fromtimestamp(newer.ts, zone).date()) if newer and newer.ts and known else ""
+        is_dated = newer is not None and newer.ts is not None and not newer.hit.is_undated
+        day = str(datetime.fromtimestamp(newer.ts, zone).date()) if newer and newer.ts and is_dated else ""
         text, answering = (plain(part, unit.hit.chunk.rag_source_type) for part in (sentence.text, unit.text))
-        quote = Quote(text, answering, unit.sender, unit.ts, numbers, told[0][1], newer, day, unit.hit)
-        if not any((one.text, one.sources) == (quote.text, quote.sources) for one in quotes):
+        quote = Quote(text, answering, unit.sender, unit.ts, numbers, cited[0][1], newer, day, unit.hit)
+        if not any((other.text, other.sources) == (quote.text, quote.sources) for other in quotes):
             quotes.append(quote)  # two items of a list are quoted with the whole list
-    return [one for one in quotes if one.sources] or quotes
+    return [quote for quote in quotes if quote.sources] or quotes
 
 
 def cited_sources(written: GeneratedAnswer) -> list[CitedSource]:
@@ -198,9 +198,9 @@ def displayed_sources(
         for hit in sentence.hits:
             cited.setdefault(hit.chunk.chunk_group_id, []).append(hit)
     room = settings.source_display_max_count if settings.source_display_filter_enabled else len(cited)
-    mains = [one.unit.hit.chunk.chunk_group_id for one in evidence.excerpts]
-    kept = set(list(dict.fromkeys([*mains, *cited]))[:room])
-    records = {group: replace(quoted[0], promoted=True) for group, quoted in cited.items() if group in kept}
+    mains = [excerpt.unit.hit.chunk.chunk_group_id for excerpt in evidence.excerpts]
+    chosen_groups = set(list(dict.fromkeys([*mains, *cited]))[:room])
+    records = {group: replace(quoted[0], promoted=True) for group, quoted in cited.items() if group in chosen_groups}
     for hit in hits:
         if hit.chunk.chunk_group_id not in cited:
             records.setdefault(hit.chunk.chunk_group_id, hit)
@@ -224,9 +224,9 @@ def join_answers(first: Answer, second: Answer) -> Answer:
     numbers = {source.hit.chunk.chunk_id: source.number for source in first.sources}
     sources, renumbered = list(first.sources), {}
     for source in second.sources:
-        known = numbers.get(source.hit.chunk.chunk_id)
-        renumbered[source.number] = known or len(sources) + 1
-        if known is None:
+        number_in_first = numbers.get(source.hit.chunk.chunk_id)
+        renumbered[source.number] = number_in_first or len(sources) + 1
+        if number_in_first is None:
             sources.append(replace(source, number=len(sources) + 1))
-    quotes = [replace(one, sources=[renumbered[number] for number in one.sources]) for one in second.quotes]
+    quotes = [replace(quote, sources=[renumbered[number] for number in quote.sources]) for quote in second.quotes]
     return replace(first, sources=sources, quotes=[*first.quotes, *quotes], missing=second.missing)

@@ -45,18 +45,18 @@ class Candidate:
 
 def candidates(hits: Sequence[Hit]) -> list[Candidate]:
     """All that can be quoted of the hits, in their order."""
-    found = []
+    every = []
     for rank, hit in enumerate(hits):
         units = quotable_spans(hit)
-        for place, unit in enumerate(units):
-            around = [*units[max(0, place - _BEFORE) : place], *units[place + 1 : place + 1 + _BEHIND]]
-            near = "\n".join(f"{one.sender or ''}: {one.text}" for one in around)
-            found.append(Candidate(unit, near, rank, _exchange(units[place:]) if hit.messages else ()))
-    return found
+        for position, unit in enumerate(units):
+            around = [*units[max(0, position - _BEFORE) : position], *units[position + 1 : position + 1 + _BEHIND]]
+            near = "\n".join(f"{other.sender or ''}: {other.text}" for other in around)
+            every.append(Candidate(unit, near, rank, _exchange(units[position:]) if hit.messages else ()))
+    return every
 
 
 def _spoken(*turns: QuotableSpan) -> str:
-    return "\n".join(f"{one.sender or ''}: {one.text}" for one in turns)
+    return "\n".join(f"{turn.sender or ''}: {turn.text}" for turn in turns)
 
 
 def _exchange(turns: Sequence[QuotableSpan]) -> tuple[QuotableSpan, ...]:

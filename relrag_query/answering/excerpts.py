@@ -102,7 +102,7 @@ def choose(
         excerpts = _distinct(ordered, candidates, question, min(limit, MAX_EXCERPTS))
     if not timed:
         excerpts = _mark_superseded(excerpts, ranking.ranked, question.value_types)
-    near = frozenset(one.candidate.unit.hit.chunk.chunk_group_id for one in ranked)
+    near = frozenset(option.candidate.unit.hit.chunk.chunk_group_id for option in ranked)
     return Excerpts(excerpts, "sure" if ranking.is_strong else "unsure", near)
 
 
@@ -122,8 +122,10 @@ def _near(ranked: Sequence[RankedCandidate], gap: float) -> list[RankedCandidate
     if not ranked:
         return []
     first = ranked[0]
-    near = [one for one in ranked if one.score >= first.score - gap]
-    return near if first.candidate.unit.hit.is_bulk else [one for one in near if not one.candidate.unit.hit.is_bulk]
+    near = [option for option in ranked if option.score >= first.score - gap]
+    if first.candidate.unit.hit.is_bulk:
+        return near
+    return [option for option in near if not option.candidate.unit.hit.is_bulk]
 
 
 def _newest_first(
@@ -131,21 +133,23 @@ def _newest_first(
 ) -> list[RankedCandidate]:
     """The candidates, each behind the one of all `ranked` that supersedes it, or that replies to it."""
     chosen: list[RankedCandidate] = []
-    for one in shown:
-        later = superseded.superseding(one, ranked, question.value_types) or superseded.replying(one, ranked, question)
-        chosen += [each for each in (later, one) if each is not None and not any(each is other for other in chosen)]
+    for option in shown:
+        later = superseded.superseding(option, ranked, question.value_types)
+        later = later or superseded.replying(option, ranked, question)
+        pair = (later, option)
+        chosen += [each for each in pair if each is not None and not any(each is other for other in chosen)]
     return chosen
 
 
 def _mark_superseded(
-    excerpts: Sequence[Excerpt], ranked: Sequence[RankedCandidate], asked: frozenset[ValueType]
+    excerpts: Sequence[Excerpt], ranked: Sequence[RankedCandidate], value_types: frozenset[ValueType]
 ) -> list[Excerpt]:
     """The excerpts, each that a shown one supersedes with that one."""
     shown = {id(excerpt.unit.hit): excerpt.unit for excerpt in excerpts}
     marked = []
     for excerpt in excerpts:
-        own = next((one for one in ranked if one.candidate.unit.hit is excerpt.unit.hit), None)
-        later = superseded.superseding(own, ranked, asked) if own else None
+        own = next((option for option in ranked if option.candidate.unit.hit is excerpt.unit.hit), None)
+        later = superseded.superseding(own, ranked, value_types) if own else None
         marked.append(replace(excerpt, superseded=shown.get(id(later.candidate.unit.hit)) if later else None))
     return marked
 
@@ -153,9 +157,9 @@ def _mark_superseded(
 def _first_of_channels(ranked: Sequence[RankedCandidate]) -> list[RankedCandidate]:
     """The best candidate of each channel."""
     best: dict[str, RankedCandidate] = {}
-    for one in ranked:
-        kind = record_type(one.candidate.unit.hit.chunk.rag_source_type)
-        best.setdefault(kind.part_of or kind.name, one)
+    for option in ranked:
+        kind = record_type(option.candidate.unit.hit.chunk.rag_source_type)
+        best.setdefault(kind.part_of or kind.name, option)
     return list(best.values())
 
 
@@ -164,10 +168,10 @@ def _distinct(
 ) -> list[Excerpt]:
     """One excerpt a record; what says the same as an earlier one becomes a further source of it."""
     excerpts: list[Excerpt] = []
-    for one in ranked:
-        if any(_same_record(one.candidate.unit, other.unit) for other in excerpts):
+    for option in ranked:
+        if any(_same_record(option.candidate.unit, other.unit) for other in excerpts):
             continue
-        excerpt = excerpt_of(one, candidates, question)
+        excerpt = excerpt_of(option, candidates, question)
         same = next((other for other in excerpts if _says_same(excerpt.unit, other.unit)), None)
         if same:
             same.also.append(excerpt.unit)
@@ -176,19 +180,24 @@ def _distinct(
     return excerpts
 
 
-def _same_record(one: QuotableSpan, other: QuotableSpan) -> bool:
+def _same_record(span: QuotableSpan, other: QuotableSpan) -> bool:
     """Whether two spans stand in one record, or in windows of one chat that overlap."""
-    if one.hit.chunk.asset_id == other.hit.chunk.asset_id:
+    if span.hit.chunk.asset_id == other.hit.chunk.asset_id:
         return True
-    return bool(set(one.hit.chunk.members).intersection(other.hit.chunk.members))
+    return bool(set(span.hit.chunk.members).intersection(other.hit.chunk.members))
 
 
-def _says_same(one: QuotableSpan, other: QuotableSpan) -> bool:
+def _says_same(span: QuotableSpan, other: QuotableSpan) -> bool:
     """Whether two spans say the same: most of their words, and every figure."""
-    first, second = ({token for token in tokens(span.text) if not token.startswith("+")} for span in (one, other))
+    first, second = (_plain_tokens(text) for text in (span.text, other.text))
     if any(any(map(str.isdigit, token)) for token in first ^ second):
         return False
     return len(first & second) >= _DUPLICATE * len(first | second)
+
+
+def _plain_tokens(text: str) -> set[str]:
+    """The tokens of a text without those that stand for several spellings."""
+    return {token for token in tokens(text) if not token.startswith("+")}
 
 
 def excerpt_of(ranked: RankedCandidate, candidates: Sequence[Candidate], question: SentenceScorer) -> Excerpt:

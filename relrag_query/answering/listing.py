@@ -41,8 +41,8 @@ _LONGEST = 600
 """characters of a quote"""
 _NO_TEXT = "(no text)"
 """what is quoted of a picture or a recording that the export left out"""
-_SPOKEN = frozenset(one.name for one in RECORD_TYPES.values() if one.spoken)
-_ATTACHED = frozenset(one.name for one in RECORD_TYPES.values() if one.part_of)
+_SPOKEN = frozenset(kind.name for kind in RECORD_TYPES.values() if kind.spoken)
+_ATTACHED = frozenset(kind.name for kind in RECORD_TYPES.values() if kind.part_of)
 """types of records that come with another one, and are listed by themselves only where they are asked for"""
 _OTHER_INTENTS = frozenset({QueryIntent.FAMILY_CONTEXT, QueryIntent.PERSON_FACTS, QueryIntent.CROSS_CHANNEL})
 
@@ -56,7 +56,7 @@ _FROM = """
 """
 _BY = """ AND (len($names) = 0 OR list_has_any($names, participants)
     OR CASE WHEN $received THEN list_has_any($names, "to") ELSE list_contains($names, "from") END)"""
-_FROM_FILES = tuple(one.name for one in RECORD_TYPES.values() if one.from_file)
+_FROM_FILES = tuple(kind.name for kind in RECORD_TYPES.values() if kind.from_file)
 """types of records whose time is that of a file, which may just have been copied"""
 _NAMES = f"""
     SELECT DISTINCT unnest(list_concat(participants, CASE WHEN $received THEN "to" ELSE ["from"] END)) {_FROM}
@@ -88,20 +88,20 @@ def parse_listing(context: QueryContext) -> ListingRequest | None:
     limited = context.time or values["types"] or values["since"] is not None or values["until"] is not None
     if not limited or _OTHER_INTENTS.intersection(context.intents):
         return None
-    said = load_phrases().listing
+    phrases = load_phrases().listing
     spoken = values["types"] and _SPOKEN.issuperset(values["types"])
-    fillers = frozenset(said.fillers | said.held if spoken else said.fillers)
+    fillers = frozenset(phrases.fillers | phrases.held if spoken else phrases.fillers)
     rest = [] if only_function_words(context.search_text) else [
         term
         for term in context.terms
         if not (term.light or term.is_time or listed_types(term.word) or _is_filler(bare(term.word), fillers))
     ]  # fmt: skip
     plain = bare(context.question)
-    values |= {"received": any(_is_said_with(said.to, term, plain) for term in rest)}
+    values |= {"received": any(_is_said_with(phrases.to, term, plain) for term in rest)}
     names: frozenset[str] | None = frozenset()
     if rest:
         names = _named(rest, values, context)
-    elif said.own.search(plain) and context.settings.owner:
+    elif phrases.own.search(plain) and context.settings.owner:
         names = _owner(values, context)
     if names is None:
         return None
@@ -110,28 +110,28 @@ def parse_listing(context: QueryContext) -> ListingRequest | None:
     return ListingRequest(values, names, counts)
 
 
-def listing_steps(wanted: ListingRequest, most: int) -> tuple[Step, ...]:
+def listing_steps(request: ListingRequest, most: int) -> tuple[Step, ...]:
     """The steps of a query that lists at most so many passages."""
 
     def newest(hits: list[Hit], context: QueryContext) -> list[Hit]:
-        return [*hits, *_newest(wanted, context, most)]
+        return [*hits, *_newest(request, context, most)]
 
     return Step(1, "list", newest), Step(1, "details", load_extra), Step(1, "dates", load_dates)
 
 
 def listing_answer(hits: Sequence[Hit]) -> Excerpts:
     """What each hit says first, in the order of the hits."""
-    listed = [Excerpt(unit, unit.quote, 1.0) for hit in hits if (unit := _first_said(hit))]
+    listed = [Excerpt(unit, unit.quote, 1.0) for hit in hits if (unit := _first_quote(hit))]
     return Excerpts(listed, "sure" if listed else "none")
 
 
-def describe_listing(wanted: ListingRequest, hits: Sequence[Hit]) -> str:
+def describe_listing(request: ListingRequest, hits: Sequence[Hit]) -> str:
     """How many records there are: `15 records: 12 mails, 3 calls; 8 of them are listed, newest first.`"""
-    most_first = sorted(wanted.counts.items(), key=lambda one: (-one[1], one[0]))
+    most_first = sorted(request.counts.items(), key=lambda counted: (-counted[1], counted[0]))
     each = ", ".join(record_type(name).count_text(count) for name, count in most_first)
-    total, listed = wanted.counts.total(), sum(len(hit.matching) or 1 for hit in hits)
-    some = f"{listed} of them {'is' if listed == 1 else 'are'} listed, " if listed < total else ""
-    return f"{total:,} record{'s' * (total != 1)}: {each}; {some}newest first."
+    total, listed = request.counts.total(), sum(len(hit.matching) or 1 for hit in hits)
+    shown = f"{listed} of them {'is' if listed == 1 else 'are'} listed, " if listed < total else ""
+    return f"{total:,} record{'s' * (total != 1)}: {each}; {shown}newest first."
 
 
 def _values(context: QueryContext) -> dict[str, Any]:
@@ -151,8 +151,8 @@ def _named(rest: Sequence[Term], values: dict[str, Any], context: QueryContext) 
     plain, about = bare(context.question), load_phrases().listing.about
     if not all(_may_be_name(term) and not _is_said_with(about, term, plain) for term in rest):
         return None
-    found = [name for name in _people_in_scope(values, context) if all(_name_matches(term, name) for term in rest)]
-    return frozenset(found) or None
+    names = [name for name in _people_in_scope(values, context) if all(_name_matches(term, name) for term in rest)]
+    return frozenset(names) or None
 
 
 def _owner(values: dict[str, Any], context: QueryContext) -> frozenset[str] | None:
@@ -170,9 +170,9 @@ def _may_be_name(term: Term) -> bool:
     return term.word[:1].isupper() or re.match(load_phrases().intent.caseless, term.word) is not None
 
 
-def _is_filler(said: str, fillers: frozenset[str]) -> bool:
+def _is_filler(word: str, fillers: frozenset[str]) -> bool:
     """Whether a word is none of what is looked for: it asks for the list, or says that the owner wrote."""
-    return said.casefold() in fillers or load_phrases().listing.own.search(said) is not None
+    return word.casefold() in fillers or load_phrases().listing.own.search(word) is not None
 
 
 def _is_said_with(before: str, term: Term, plain: str) -> bool:
@@ -183,8 +183,8 @@ def _name_matches(term: Term, name: str) -> bool:
     """Whether a name holds the word, or in Czech begins with all of it but for an ending: Jana, Petrovi."""
     if term.match(tokens(name)) > _SURE:
         return True
-    said = bare(term.word).casefold()
-    return any(len(part) > 2 and said.startswith(part) and len(said) - len(part) <= 3 for part in _parts(name))
+    word = bare(term.word).casefold()
+    return any(len(part) > 2 and word.startswith(part) and len(word) - len(part) <= 3 for part in _parts(name))
 
 
 _SURE = 0.8
@@ -195,61 +195,67 @@ def _parts(name: str) -> list[str]:
     return re.findall(r"\w+", bare(re.sub(r"<[^>]*>", "", name)).casefold())
 
 
-def _newest(wanted: ListingRequest, context: QueryContext, most: int) -> list[Hit]:
+def _newest(request: ListingRequest, context: QueryContext, most: int) -> list[Hit]:
     """The hits, newest first, with the messages that are meant."""
-    told = {"limit": _SPARE * most, "from_files": list(_FROM_FILES), "attached": sorted(_ATTACHED)}
-    rows = context.connection.execute(_NEWEST, wanted.values | told).fetchall()
-    places = {ref: _place(ref, context) for ref, *_ in rows}
-    firsts = {one.asset_id: one for one in catalog_reader.asset_chunks(context.connection, list(set(places.values())))
-              if one.chunk_index == 0}  # fmt: skip
+    parameters = {"limit": _SPARE * most, "from_files": list(_FROM_FILES), "attached": sorted(_ATTACHED)}
+    rows = context.connection.execute(_NEWEST, request.values | parameters).fetchall()
+    owners = {ref: _owner_of(ref, context) for ref, *_ in rows}
+    passages = catalog_reader.asset_chunks(context.connection, list(set(owners.values())))
+    firsts = {chunk.asset_id: chunk for chunk in passages if chunk.chunk_index == 0}
     hits: dict[str, Hit] = {}
     for ref, *_ in rows:
-        place = places[ref]
-        if place in firsts and place not in hits:
-            hits[place] = Hit(firsts[place], 1.0, 1.0, in_time=True, members=tuple(firsts[place].members))
-    found = list(hits.values())
-    bulk = {hit.chunk.chunk_id for hit in bulk_hits(found, context)}
-    kept = sorted(found, key=lambda hit: hit.chunk.chunk_id in bulk)[:most]
-    kept = _read_messages(kept, wanted, context)
-    context.note("list", f"{sum(wanted.counts.values())} records, {len(kept)} passages of them listed")
-    return sorted(kept, key=lambda hit: (hit.chunk.rag_source_type in _FROM_FILES, -_latest(hit)))
+        owner = owners[ref]
+        if owner in firsts and owner not in hits:
+            hits[owner] = Hit(firsts[owner], 1.0, 1.0, in_time=True, members=tuple(firsts[owner].members))
+    listed = list(hits.values())
+    bulk = {hit.chunk.chunk_id for hit in bulk_hits(listed, context)}
+    chosen = sorted(listed, key=lambda hit: hit.chunk.chunk_id in bulk)[:most]
+    chosen = _read_messages(chosen, request, context)
+    context.note("list", f"{sum(request.counts.values())} records, {len(chosen)} passages of them listed")
+    return sorted(chosen, key=lambda hit: (hit.chunk.rag_source_type in _FROM_FILES, -_latest(hit)))
 
 
 def _latest(hit: Hit) -> int:
-    return max((hit.messages[place].ts or 0 for place in hit.matching), default=hit.chunk.ts or 0)
+    return max((hit.messages[position].ts or 0 for position in hit.matching), default=hit.chunk.ts or 0)
 
 
-def _place(ref: str, context: QueryContext) -> str:
+def _owner_of(ref: str, context: QueryContext) -> str:
     """The chat window that holds a message; another record itself."""
-    held = neighbors(context.connection, ref, ["chunk_of"], "in", 1)
-    return held[0].asset_ref if held and not held[0].asset_ref.startswith("chunk:") else ref
+    windows = neighbors(context.connection, ref, ["chunk_of"], "in", 1)
+    return windows[0].asset_ref if windows and not windows[0].asset_ref.startswith("chunk:") else ref
 
 
-def _read_messages(hits: list[Hit], wanted: ListingRequest, context: QueryContext) -> list[Hit]:
+def _read_messages(hits: list[Hit], request: ListingRequest, context: QueryContext) -> list[Hit]:
     """The hits with their messages, of which those match that are of the time and the people asked about."""
-    since, until = wanted.values["since"], wanted.values["until"]
+    since, until = request.values["since"], request.values["until"]
     read = with_messages(hits, context)
-    refs = [one.asset_id for hit in read for one in hit.messages]
-    asked = {"refs": refs, "names": list(wanted.names or ())}
-    theirs = {ref for (ref,) in context.connection.execute(_WRITTEN_BY, asked).fetchall()} if wanted.names else set()
+    refs = [message.asset_id for hit in read for message in hit.messages]
+    parameters = {"refs": refs, "names": list(request.names or ())}
+    theirs = (
+        {ref for (ref,) in context.connection.execute(_WRITTEN_BY, parameters).fetchall()} if request.names else set()
+    )
 
-    def is_asked_for(one: Message) -> bool:
+    def is_asked_for(message: Message) -> bool:
         return (
-            (since is None or (one.ts or 0) >= since)
-            and (until is None or (one.ts or 0) < until)
-            and (not wanted.names or one.asset_id in theirs)
+            (since is None or (message.ts or 0) >= since)
+            and (until is None or (message.ts or 0) < until)
+            and (not request.names or message.asset_id in theirs)
         )
 
     return [match_messages(hit, is_asked_for) for hit in read]
 
 
-def _first_said(hit: Hit) -> QuotableSpan | None:
+def _first_quote(hit: Hit) -> QuotableSpan | None:
     """The first full sentence; of a chat the first turns that are meant."""
     if not hit.messages:
-        said = quotable_spans(hit)
-        return next((one for one in said if len(one.text) >= _FULL), said[0] if said else None)
-    meant = [hit.messages[place] for place in hit.matching]
-    meant = [one for one in meant if one.text.strip()] or meant  # of a picture without a word nothing can be quoted
-    spoken = [[meant[place] for place in turn] for turn in list(chat_turns(meant))[:_TURNS]]
-    text = "\n".join(f"{turn[0].sender or ''}: " + "\n".join(one.text or _NO_TEXT for one in turn) for turn in spoken)
+        spans = quotable_spans(hit)
+        return next((span for span in spans if len(span.text) >= _FULL), spans[0] if spans else None)
+    meant = [hit.messages[position] for position in hit.matching]
+    meant = [
+        message for message in meant if message.text.strip()
+    ] or meant  # of a picture without a word nothing can be quoted
+    spoken = [[meant[position] for position in turn] for turn in list(chat_turns(meant))[:_TURNS]]
+    text = "\n".join(
+        f"{turn[0].sender or ''}: " + "\n".join(message.text or _NO_TEXT for message in turn) for turn in spoken
+    )
     return QuotableSpan(text[:_LONGEST], hit, None, meant[0].ts, meant[0].asset_id) if meant else None

@@ -69,14 +69,14 @@ class QuotableSpan:
     @property
     def quote(self) -> str:
         """The unit with as much of what follows as makes a readable quote."""
-        said = self.text
+        quote = self.text
         for more in self.behind:
             # lines without a full stop behind a sentence are mostly a greeting or a signature; not behind a question
-            signs = more[-1] not in _STOPS and self.text[-1] in _STOPS and not is_question(said)
-            if signs or len(said) + len(more) > _QUOTE:
+            signs = more[-1] not in _STOPS and self.text[-1] in _STOPS and not is_question(quote)
+            if signs or len(quote) + len(more) > _QUOTE:
                 break
-            said += f"\n{more}" if "\n" in said + more else f" {more}"
-        return said
+            quote += f"\n{more}" if "\n" in quote + more else f" {more}"
+        return quote
 
 
 def quotable_spans(hit: Hit) -> list[QuotableSpan]:
@@ -91,8 +91,8 @@ def quotable_spans(hit: Hit) -> list[QuotableSpan]:
     texts = list(_headed(split(join_dates(text))))
     sender = None if chunk.section in OF_OTHERS else chunk.from_
     return [
-        QuotableSpan(text, hit, sender, chunk.ts, chunk.asset_id, tuple(texts[place + 1 : place + 5]))
-        for place, text in enumerate(texts)
+        QuotableSpan(text, hit, sender, chunk.ts, chunk.asset_id, tuple(texts[position + 1 : position + 5]))
+        for position, text in enumerate(texts)
     ]
 
 
@@ -123,122 +123,122 @@ def asks_for_something(text: str, chat: bool = False) -> bool:
     """Whether a text ends with a question for who, when, how much; not with one for a yes."""
     if chat and _open_without_mark(text):
         return True
-    said = [part for part in split(text) if any(map(str.isalpha, part))] if _ASKED.search(text) else []
-    return bool(said) and load_phrases().text.interrogative.search(bare(said[-1])) is not None
+    parts = [part for part in split(text) if any(map(str.isalpha, part))] if _ASKED.search(text) else []
+    return bool(parts) and load_phrases().text.interrogative.search(bare(parts[-1])) is not None
 
 
 def expects_reply(text: str) -> bool:
     """Whether a turn of a chat ends with a question, with or without its mark, or asks for a reply in other words."""
     return is_question(text, chat=True) or (
-        (said := _unmarked(text)) is not None and load_phrases().text.requests.match(said) is not None
+        (line := _unmarked(text)) is not None and load_phrases().text.requests.match(line) is not None
     )
 
 
 def _open_without_mark(text: str) -> bool:
     """Whether the last line has no punctuation and begins with a word that asks."""
-    said = _unmarked(text)
-    return said is not None and load_phrases().text.interrogative.match(said) is not None
+    line = _unmarked(text)
+    return line is not None and load_phrases().text.interrogative.match(line) is not None
 
 
 def _unmarked(text: str) -> str | None:
     """The last line without its accents and what stands ahead of a question; None where it has punctuation."""
     last = text.strip().rpartition("\n")[2]
-    said = _ahead(load_phrases()).sub("", bare(last))
-    return None if re.search(r"[.,;:!]", said) else said
+    line = _ahead(load_phrases()).sub("", bare(last))
+    return None if re.search(r"[.,;:!]", line) else line
 
 
 def split(text: str) -> list[str]:
     """Sentences of running text; short lines that follow each other, as in a table or a transcript, stay together."""
-    found: list[str] = []
+    parts: list[str] = []
     quoted = _quoted(load_phrases())
     for paragraph in re.split(r"\n\s*\n", text):
         lines = [line.strip() for line in paragraph.splitlines() if line.strip() and not quoted.match(line)]
         spoken = sum(_SPEAKER.match(line) is not None for line in lines)
         if spoken >= _TRANSCRIPT and 2 * spoken > len(lines):
-            found += _blocks(lines)
+            parts += _blocks(lines)
         elif lines and (len(lines) == 1 or min(map(len, lines[:-1])) > 55):
-            found += _sentences(" ".join(lines))
+            parts += _sentences(" ".join(lines))
         else:
-            found += _short_lines(lines)
-    return [part for one in found for part in _cut(one)]
+            parts += _short_lines(lines)
+    return [piece for part in parts for piece in _cut(part)]
 
 
 def chat_turns(messages: Sequence[Message]) -> Iterator[list[int]]:
     """The positions of messages that are one turn."""
     turn: list[int] = []
-    for place, message in enumerate(messages):
+    for position, message in enumerate(messages):
         last = messages[turn[-1]] if turn else None
         if last and (last.sender != message.sender or (message.ts or 0) - (last.ts or 0) > TURN_SECONDS):
             yield turn
             turn = []
-        turn.append(place)
+        turn.append(position)
     if turn:
         yield turn
 
 
 def _turns(hit: Hit) -> Iterator[QuotableSpan]:
     """The turns, each that asks with the one that replies."""
-    found = [_turn(hit, places) for places in chat_turns(hit.messages)]
-    for place, one in enumerate(found):
-        later = found[place + 1 : place + 1 + _REPLY_TURNS] if expects_reply(one.text) else []
-        replies = (other for other in later if other.sender != one.sender and not is_question(other.text, chat=True))
-        yield replace(one, reply=next((other for other in replies if other.text), None))
+    turns = [_turn(hit, places) for places in chat_turns(hit.messages)]
+    for position, turn in enumerate(turns):
+        later = turns[position + 1 : position + 1 + _REPLY_TURNS] if expects_reply(turn.text) else []
+        replies = (other for other in later if other.sender != turn.sender and not is_question(other.text, chat=True))
+        yield replace(turn, reply=next((other for other in replies if other.text), None))
 
 
 def _turn(hit: Hit, places: list[int]) -> QuotableSpan:
-    said = [hit.messages[place] for place in places]
-    text = "\n".join(message.text for message in said if not message.text.startswith("> "))
-    return QuotableSpan(text, hit, said[0].sender, said[0].ts, said[0].asset_id)
+    messages = [hit.messages[position] for position in places]
+    text = "\n".join(message.text for message in messages if not message.text.startswith("> "))
+    return QuotableSpan(text, hit, messages[0].sender, messages[0].ts, messages[0].asset_id)
 
 
 def _sentences(text: str) -> list[str]:
-    found, start = [], 0
+    sentences, start = [], 0
     for end in _END.finditer(text):
         if _goes_on(text[start : end.end()], text[end.end() : end.end() + _WORD]):
             continue
-        found.append(text[start : end.end()].strip())
+        sentences.append(text[start : end.end()].strip())
         start = end.end()
-    return [*found, text[start:]] if start < len(text) else found
+    return [*sentences, text[start:]] if start < len(text) else sentences
 
 
-def _goes_on(said: str, behind: str) -> bool:
+def _goes_on(sentence: str, behind: str) -> bool:
     """Whether a sentence goes on behind a stop with these characters: a small letter, a date, an abbreviation."""
     first = behind[:1]
-    if first.islower() or _LEADER.search(said) or (_DAY.search(said) and _UNTIL.match(behind)):
+    if first.islower() or _LEADER.search(sentence) or (_DAY.search(sentence) and _UNTIL.match(behind)):
         return True
-    if number := _NUMBERED.search(said):
-        return first.isdigit() or not said[: number.start()].strip()
-    if _company(load_phrases()).search(said):
+    if number := _NUMBERED.search(sentence):
+        return first.isdigit() or not sentence[: number.start()].strip()
+    if _company(load_phrases()).search(sentence):
         word = re.match(r"[^\W\d_]*", behind)
         return word is None or bare(word[0]).lower() not in _FUNCTION_WORDS
-    abbreviation = _abbreviation(load_phrases()).search(said) is not None
-    return abbreviation and (first.isdigit() or _UNIT.search(said) is None)
+    abbreviation = _abbreviation(load_phrases()).search(sentence) is not None
+    return abbreviation and (first.isdigit() or _UNIT.search(sentence) is None)
 
 
 def _short_lines(lines: list[str]) -> list[str]:
     """Lines of one phrase each in blocks; a row of a table by itself, a line of several sentences by sentence."""
-    found: list[str] = []
+    parts: list[str] = []
     block: list[str] = []
     for line in lines:
         row = _ROW.match(line) is not None
         sentences = [line] if row else _sentences(line)
         if row or len(sentences) > 1 or len(line) > 120:
-            found += [*_blocks(block), *sentences]
+            parts += [*_blocks(block), *sentences]
             block = []
         else:
             block.append(line)
-    return [*found, *_blocks(block)]
+    return [*parts, *_blocks(block)]
 
 
 def _blocks(lines: list[str]) -> list[str]:
     """Lines that follow each other, joined as long as they stay readable."""
-    found: list[str] = []
+    blocks: list[str] = []
     for line in lines:
-        if found and len(found[-1]) + len(line) < _BLOCK:
-            found[-1] += f"\n{line}"
+        if blocks and len(blocks[-1]) + len(line) < _BLOCK:
+            blocks[-1] += f"\n{line}"
         else:
-            found.append(line)
-    return found
+            blocks.append(line)
+    return blocks
 
 
 def _cut(text: str) -> list[str]:
