@@ -196,7 +196,7 @@ def _says_same(span: QuotableSpan, other: QuotableSpan) -> bool:
 
 
 def _plain_tokens(text: str) -> set[str]:
-    """The tokens of a text without those that stand for several spellings."""
+    """The tokens of a text without those that join an identifier, or stand for a price."""
     return {token for token in tokens(text) if not token.startswith("+")}
 
 
