@@ -151,25 +151,33 @@ def _endings() -> tuple[str, ...]:
 def _words() -> Mapping[str, list[_Word]]:
     """Each kin term in small letters -> its meanings."""
     meanings: dict[str, list[_Word]] = {}
-
-    def add(word: str, meaning: _Word) -> None:
-        meanings.setdefault(word.lower(), []).append(meaning)
-
     for code in kinship.LANGUAGES:
-        types, is_subject = kinship.types_of(code), True if languages.language(code).has_cases else None
-        for word, kind in types.items():
-            for form in dict.fromkeys((word, word.replace("-", " "))):
-                add(form, _Word(kind, code, is_subject))
-            for form in kinship.plurals(code, word):
-                add(form, _Word(kind, code, is_subject, is_plural=True))
-        for form, kind in kinship.inflected_forms(code).items():
-            add(form, _Word(kind, code, False))
-        for form, word in kinship.question_forms(code).items():
-            add(form, _Word(types[word], code, is_subject, is_plural=form not in kinship.singulars(code)))
-        for part, owner in _OWNERS_OF_PARTS.items():
-            for form, kind in kinship.types_of(code, part).items():
-                add(form, _Word(kind, code, owner=owner))
+        for word, meaning in _words_of(code):
+            meanings.setdefault(word.lower(), []).append(meaning)
     return meanings
+
+
+def _words_of(code: str) -> Iterator[tuple[str, _Word]]:
+    """The kin terms of a language with their meanings; of a word's meanings the first that fits a text counts."""
+    is_subject = True if languages.language(code).has_cases else None
+    types = kinship.types_of(code)
+    for word, kind in types.items():
+        yield from _dictionary_forms(code, word, _Word(kind, code, is_subject))
+    for form, kind in kinship.inflected_forms(code).items():
+        yield form, _Word(kind, code, False)
+    for form, word in kinship.question_forms(code).items():
+        yield form, _Word(types[word], code, is_subject, is_plural=form not in kinship.singulars(code))
+    for part, owner in _OWNERS_OF_PARTS.items():
+        for form, kind in kinship.types_of(code, part).items():
+            yield form, _Word(kind, code, owner=owner)
+
+
+def _dictionary_forms(code: str, word: str, meaning: _Word) -> Iterator[tuple[str, _Word]]:
+    """A kin term as a dictionary has it, with and without hyphens, and its plurals."""
+    for form in dict.fromkeys((word, word.replace("-", " "))):
+        yield form, meaning
+    for form in kinship.plurals(code, word):
+        yield form, meaning._replace(is_plural=True)
 
 
 @functools.cache

@@ -67,25 +67,39 @@ def suggest(people: Mapping[int, ResolvedPerson], least: float = MIN_SCORE) -> l
 
 def _candidates(people: Mapping[int, ResolvedPerson]) -> set[tuple[int, int]]:
     """Pairs that share a given name and, if both have one, a family name, in any script and spelling."""
-    whole: defaultdict[str, set[int]] = defaultdict(set)
-    given: defaultdict[str, set[int]] = defaultdict(set)
-    single: defaultdict[str, set[int]] = defaultdict(set)
-    for person_id, person in people.items():
-        for name in person.names:
-            blocks = single if len(name.words) == 1 else given
-            for key in _word_keys(name):
-                blocks[key].add(person_id)
-            for key in _whole_keys(name):
-                whole[key].add(person_id)
+    blocks = _people_by_key(people)
     pairs: set[tuple[int, int]] = set()
-    for block in whole.values():
+    for block in blocks.whole.values():
         if len(block) <= _MAX_SHARING:
             pairs.update(itertools.combinations(sorted(block), 2))
-    for key, block in single.items():
-        bearers = block | given.get(key, set())
+    for key, block in blocks.single.items():
+        bearers = block | blocks.given.get(key, set())
         if len(bearers) <= _MAX_SHARING:
             pairs.update((min(a, b), max(a, b)) for a, b in itertools.product(block, bearers) if a != b)
     return pairs
+
+
+class _Blocks(NamedTuple):
+    """Key of a name -> the people who bear it."""
+
+    whole: defaultdict[str, set[int]]
+    """by given and family name together"""
+    given: defaultdict[str, set[int]]
+    """by a word of a name that has others"""
+    single: defaultdict[str, set[int]]
+    """by the only word of a name"""
+
+
+def _people_by_key(people: Mapping[int, ResolvedPerson]) -> _Blocks:
+    blocks = _Blocks(defaultdict(set), defaultdict(set), defaultdict(set))
+    for person_id, person in people.items():
+        for name in person.names:
+            by_word = blocks.single if len(name.words) == 1 else blocks.given
+            for key in _word_keys(name):
+                by_word[key].add(person_id)
+            for key in _whole_keys(name):
+                blocks.whole[key].add(person_id)
+    return blocks
 
 
 def _word_keys(name: WrittenName) -> set[str]:

@@ -197,13 +197,13 @@ def _extend_thread_spans(spans: dict[str, tuple[int, int]], rows: pa.Table) -> N
 def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitRecords) -> Iterator[Record]:
     """The connector's records; its failures are noted, and so is a fault of its own."""
 
-    def refuse(failure: Failure) -> None:
+    def note(failure: Failure) -> None:
         contents.complete &= not failure.whole_unit
         contents.add_failure(replace(failure, source=source.name, unit=unit.path))
 
-    for failure in unit.refusals:
-        refuse(failure)
-    if not all(failure.location for failure in unit.refusals):
+    for refusal in unit.refusals:
+        note(refusal)
+    if not all(refusal.location for refusal in unit.refusals):
         return
     try:
         if not unit.version:  # it may have become something else since the folder was looked at
@@ -212,26 +212,32 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
             if isinstance(item, Record):
                 yield item
             elif isinstance(item, CoveredInterval):
-                thread = item.thread_id and safe_native_id(item.thread_id, workspace.keys)
-                contents.coverage.append(replace(item, thread_id=thread))
+                contents.coverage.append(_safe_interval(item, workspace.keys))
             else:
-                refuse(item)
-    except ParserStopped as stopped:
-        refuse(Failure("", stopped.fault, str(stopped), whole_unit=True))
-    except regular_files.RefusedFile as refused:
-        refuse(refused.failure())
-    except OSError as error:
-        if disk_full.is_disk_full_error(
-            error
-        ):  # what a connector keeps could not be written: that is no fault of the unit
-            raise
-        contents.complete = False
-        why = f"the file could not be read ({type(error).__name__}); check that it is there and that you may read it"
-        contents.add_failure(_failure(source, unit, UNREADABLE, why, whole=True))
-    except Exception as error:  # noqa: BLE001  one bad unit must not stop a run; its text must not reach a traceback
-        contents.complete = False
-        why = f"the reader of {source.kind} failed with {type(error).__name__}; please report it with the file's format"
-        contents.add_failure(_failure(source, unit, "internal", why, whole=True))
+                note(item)
+    except Exception as error:  # one bad unit must not stop a run; its text must not reach a traceback
+        if isinstance(error, OSError) and disk_full.is_disk_full_error(error):
+            raise  # what a connector keeps could not be written: that is no fault of the unit
+        note(_reader_failure(error, source.kind))
+
+
+def _safe_interval(interval: CoveredInterval, keys: Keys) -> CoveredInterval:
+    """An interval whose thread is named as the records of the unit name it."""
+    return replace(interval, thread_id=interval.thread_id and safe_native_id(interval.thread_id, keys))
+
+
+def _reader_failure(error: Exception, kind: str) -> Failure:
+    """The failure of a unit whose reader raised an exception; unknown exceptions are named by their type only."""
+    if isinstance(error, ParserStopped):
+        return Failure("", error.fault, str(error), whole_unit=True)
+    if isinstance(error, regular_files.RefusedFile):
+        return error.failure()
+    type_name = type(error).__name__
+    if isinstance(error, OSError):
+        why = f"the file could not be read ({type_name}); check that it is there and that you may read it"
+        return Failure("", UNREADABLE, why, whole_unit=True)
+    why = f"the reader of {kind} failed with {type_name}; please report it with the file's format"
+    return Failure("", "internal", why, whole_unit=True)
 
 
 def _possible_erasure_match(source: Source, unit: Unit, record: Record) -> Failure:

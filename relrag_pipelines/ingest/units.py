@@ -140,23 +140,27 @@ def _companions_by_unit(names: list[str], kind: Kind) -> dict[str, list[str]]:
     if kind.pairs_companions:
         pairs = kind.companions_of(names)
         return {name: pairs.get(name, []) for name in sorted(names) if name.lower().endswith(kind.suffixes)}
-    companions_by_unit: dict[str, list[str]] = {}
+    companions_by_unit: dict[str, list[str]] = {
+        name: [] for name in names if not name.lower().endswith(kind.companions)
+    }
     owners: dict[str, str] = {}
-    for name in names:
-        if not kind.companions or not name.lower().endswith(kind.companions):
-            companions_by_unit[name] = []
-            owners |= {part: name for part in (name, name.rpartition(".")[0]) if part not in owners}
-    for name in names if kind.companions else ():
-        if name in companions_by_unit:
-            continue
-        stem = _stem(name)
-        while stem and stem not in owners:
-            stem = _stem(stem)
-        if owner := owners.get(stem):
+    for name in companions_by_unit:
+        owners.setdefault(name, name)
+        owners.setdefault(_stem(name), name)
+    for name in [name for name in names if name not in companions_by_unit]:
+        if owner := _owner(name, owners):
             companions_by_unit[owner].append(name)
         elif name.lower().endswith(kind.suffixes):
             companions_by_unit[name] = []
     return dict(sorted(companions_by_unit.items()))
+
+
+def _owner(companion: str, owners: dict[str, str]) -> str | None:
+    """The unit of a companion: the name with the fewest suffixes cut off that a unit has."""
+    stem = _stem(companion)
+    while stem and stem not in owners:
+        stem = _stem(stem)
+    return owners.get(stem)
 
 
 def _stem(name: str) -> str:

@@ -59,31 +59,54 @@ def repair(workspace: Workspace, findings: Sequence[Finding]) -> Iterator[str]:
 
 def _single(home: Path, path: str) -> Iterator[str]:
     part = inventory.part(path)
-    if path.startswith("lake/") and part:
+    if part is None:
+        return
+    if path.startswith("lake/"):
         yield f"{_lake(home, path)}: removed, to be made again from private/"
-    elif path.startswith("private/vault/") and part:
-        *_, source, name = path.split("/")
-        lake.drop(home, "records", source, [Path(name).stem])
-        (home / path).unlink(missing_ok=True)
-        yield f"{path}: removed, to be made again with the redacted records of its month"
-    elif path.startswith(f"{graph_indexes.FOLDER}/") and part and part.origin == "private":
+    elif path.startswith("private/vault/"):
+        yield _vault(home, path)
+    elif part.origin == "private":
+        yield from _private_file(home, path)
+    elif part.origin == "passing":
+        yield _passing(home, path, part.meaning)
+    elif part.origin == "history":
+        yield _history(home, path)
+
+
+def _vault(home: Path, path: str) -> str:
+    """Removes a month of the vault, and the redacted records that were made with it."""
+    *_, source, name = path.split("/")
+    lake.drop(home, "records", source, [Path(name).stem])
+    (home / path).unlink(missing_ok=True)
+    return f"{path}: removed, to be made again with the redacted records of its month"
+
+
+def _private_file(home: Path, path: str) -> Iterator[str]:
+    """Removes a file that is made of others in private/; a file elsewhere that is none of these stays."""
+    if path.startswith(f"{graph_indexes.FOLDER}/"):
         graph_indexes.drop_damaged(home)
         yield f"{path}: its index removed, to be made again after publishing"
-    elif part and part.origin == "private" and path.startswith("private/"):
+    elif path.startswith("private/"):
         (home / path).unlink(missing_ok=True)
         yield f"{path}: removed; what it held is computed again where it is needed"
-    elif part and part.origin == "passing":
-        if path.startswith("published/"):
-            generations.clean_up(home)
-        else:
-            (home / path).unlink(missing_ok=True)
-        left = "left, because its server cannot be asked" if (home / path).exists() else "removed"
-        yield f"{path}: {left}, it {part.meaning}"
-    elif part and part.origin == "history":
-        for name in (path, f"{path}-wal", f"{path}-shm"):
-            (home / name).unlink(missing_ok=True)
-        consequence = "the next ones are kept again" if path == evaluation_history.NAME else "Dagster makes it anew"
-        yield f"{path}: removed, {consequence}; it held no data of the archive"
+
+
+def _passing(home: Path, path: str, meaning: str) -> str:
+    """Removes a file that only exists while something runs; what a server still needs stays."""
+    if path.startswith("published/"):
+        generations.clean_up(home)
+    else:
+        (home / path).unlink(missing_ok=True)
+    outcome = "left, because its server cannot be asked" if (home / path).exists() else "removed"
+    return f"{path}: {outcome}, it {meaning}"
+
+
+def _history(home: Path, path: str) -> str:
+    """Removes a database of past runs, with the files that SQLite keeps beside it."""
+    for name in (path, f"{path}-wal", f"{path}-shm"):
+        (home / name).unlink(missing_ok=True)
+    consequence = "the next ones are kept again" if path == evaluation_history.NAME else "Dagster makes it anew"
+    return f"{path}: removed, {consequence}; it held no data of the archive"
 
 
 def _lake(home: Path, path: str) -> str:

@@ -168,26 +168,39 @@ def _tables_of_file(
 ) -> Iterator[_Rows]:
     """Yields the rows of a file, or of Dagster's database, table by table."""
     if name == event_database.NAME:
-        for table, rows in event_database.tables(since or {}):
-            yield from _grouped_rows(table, rows)
+        yield from _event_rows(since or {})
         return
     with path.open("rb") as file:
         head = file.read(16)
-    parts = name.split("/")
     if head.startswith(b"PAR1"):
-        table = parts[1] if parts[0] == "lake" else path.stem
-        with pq.ParquetFile(path) as parquet:
-            yield from _batch_rows(parquet.iter_batches(_BATCH_ROWS), table)
+        yield from _parquet_rows(path, name)
     elif head[8:12] == b"DUCK":
-        for table, batches in catalog.tables(path, _BATCH_ROWS, lake_rows.months_by_table(searched)):
-            yield from _batch_rows(batches, table)
+        yield from _catalog_rows(path, searched)
     elif head.startswith(b"SQLite format 3"):
         yield from _sqlite(path, since or {})
     elif path.name in vectors.PACKED and path.parent.name == retired_generations.VECTORS:
         yield from _grouped_rows("payloads of points", vectors.payloads(path.parent))
-    elif path.parent.name != retired_generations.VECTORS and path.parent.parent.name != retired_generations.VECTORS:
+    elif retired_generations.VECTORS not in (path.parent.name, path.parent.parent.name):
         with path.open("rb") as lines:
             yield from _line_rows(path.name, lines)
+
+
+def _event_rows(since: Mapping[str, int]) -> Iterator[_Rows]:
+    for table, rows in event_database.tables(since):
+        yield from _grouped_rows(table, rows)
+
+
+def _parquet_rows(path: Path, name: str) -> Iterator[_Rows]:
+    parts = name.split("/")
+    table = parts[1] if parts[0] == "lake" else path.stem
+    with pq.ParquetFile(path) as parquet:
+        yield from _batch_rows(parquet.iter_batches(_BATCH_ROWS), table)
+
+
+def _catalog_rows(path: Path, searched: Collection[str]) -> Iterator[_Rows]:
+    """Yields the rows of the catalog whose months in the lake were not searched."""
+    for table, batches in catalog.tables(path, _BATCH_ROWS, lake_rows.months_by_table(searched)):
+        yield from _batch_rows(batches, table)
 
 
 def _batch_rows(batches: Iterable[pa.RecordBatch], table: str) -> Iterator[_Rows]:

@@ -27,32 +27,51 @@ def rebuild(workspace: Workspace) -> list[str]:
     """
     workspace = replace(workspace, listings=workspace.listings or {})
     errors: list[str] = []
+    for phase in (_rebuild_months, _rebuild_archive, _publish, _build_graphs):
+        if not errors:
+            phase(workspace, errors)
+    return errors
 
-    def attempt(step: str, work: Callable[[], object]) -> bool:
-        try:
-            with suppress_library_output():
-                work()
-        except Exception as error:  # noqa: BLE001  its message may quote private text
-            errors.append(f"{step}: {describe_error(error).message}")
-            return False
-        return True
 
+def _attempt(errors: list[str], step: str, work: Callable[[], object]) -> bool:
+    """Runs a step; whether it succeeded. An error is added to `errors`."""
+    try:
+        with suppress_library_output():
+            work()
+    except Exception as error:  # noqa: BLE001  its message may quote private text
+        errors.append(f"{step}: {describe_error(error).message}")
+        return False
+    return True
+
+
+def _rebuild_months(workspace: Workspace, errors: list[str]) -> None:
+    """Rebuilds the stale months of each source, up to the first failure: each stage reads the output of the last."""
     for name, months in _stale_months(workspace).items():
         steps = _month_steps(workspace, name, months)
-        all(
-            attempt(step, work) for step, work in steps
-        )  # stop at the first failure: each stage reads the output of the previous one
-    for stage in [] if errors else [outdated.stage for outdated in plans.build_plan(workspace).archive]:
+        all(_attempt(errors, step, work) for step, work in steps)
+
+
+def _rebuild_archive(workspace: Workspace, errors: list[str]) -> None:
+    """Rebuilds the stale tables of the whole archive."""
+    for stage in [outdated.stage for outdated in plans.build_plan(workspace).archive]:
         archive_stage = whole_archive.stage_named(stage, workspace.settings)
-        attempt(stage, partial(whole_archive.run, workspace, archive_stage))
-    if not errors and plans.required_for_publish(workspace, plans.build_plan(workspace)).outdated:
-        attempt("catalog_and_points", partial(publish.build_searched, workspace))
-        if not errors:
-            attempt("published_generation", partial(publish.publish, workspace))
-    if not errors and workspace.settings.graphrag.own_collections:
-        for index in plans.build_plan(workspace).graphs:
-            attempt(index.collection, partial(graph_build.run, workspace, index.collection))
-    return errors
+        _attempt(errors, stage, partial(whole_archive.run, workspace, archive_stage))
+
+
+def _publish(workspace: Workspace, errors: list[str]) -> None:
+    """Publishes a generation, if the current one is outdated."""
+    if not plans.required_for_publish(workspace, plans.build_plan(workspace)).outdated:
+        return
+    if _attempt(errors, "catalog_and_points", partial(publish.build_searched, workspace)):
+        _attempt(errors, "published_generation", partial(publish.publish, workspace))
+
+
+def _build_graphs(workspace: Workspace, errors: list[str]) -> None:
+    """Builds the stale GraphRAG indexes, if there are any."""
+    if not workspace.settings.graphrag.own_collections:
+        return
+    for index in plans.build_plan(workspace).graphs:
+        _attempt(errors, index.collection, partial(graph_build.run, workspace, index.collection))
 
 
 def _stale_months(workspace: Workspace) -> dict[str, dict[str, list[str]]]:

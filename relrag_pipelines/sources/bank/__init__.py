@@ -98,27 +98,37 @@ def _text(data: bytes) -> str:
 
 def _read(member: Member, reading: ReadContext) -> Iterator[Record | Failure]:
     try:
-        data = member.read(MAX_BYTES)
-        if not data.strip():
-            yield Failure(member.inner_path, "empty", "the file is empty; export the statement again")
-            return
-        name = _format(data[:_HEAD])
-        records = TransactionRecords(member, reading, _FORMATS[name][1] if name else "text/csv")
-        payments = _FORMATS[name][2](data, reading) if name else csv_statement.read(data, reading.date_order)
-        for payment in payments:
-            if isinstance(payment, Failure):
-                yield replace(payment, location=f"{member.inner_path} {payment.location}".strip())
-            else:
-                yield records.record(payment)
-        if _is_cut(name, data):
-            yield Failure(member.inner_path, "truncated", csv_statement.CUT, whole_unit=True)
-    except CharsetError as error:
-        yield Failure(member.inner_path, error.fault, f"{error}; export the statement again", whole_unit=True)
-    except ParserStopped as error:
-        yield Failure(member.inner_path, error.fault, str(error), whole_unit=True)
-    except NoStatement as error:
+        yield from _payments(member, reading)
+    except (CharsetError, ParserStopped, ValueError) as error:
+        fault, why = _describe_fault(error)
+        yield Failure(member.inner_path, fault, why, whole_unit=True)
+
+
+def _payments(member: Member, reading: ReadContext) -> Iterator[Record | Failure]:
+    """The payments of a file. Raises CharsetError, ParserStopped, NoStatement or ValueError."""
+    data = member.read(MAX_BYTES)
+    if not data.strip():
+        yield Failure(member.inner_path, "empty", "the file is empty; export the statement again")
+        return
+    name = _format(data[:_HEAD])
+    records = TransactionRecords(member, reading, _FORMATS[name][1] if name else "text/csv")
+    payments = _FORMATS[name][2](data, reading) if name else csv_statement.read(data, reading.date_order)
+    for payment in payments:
+        if isinstance(payment, Failure):
+            yield replace(payment, location=f"{member.inner_path} {payment.location}".strip())
+        else:
+            yield records.record(payment)
+    if _is_cut(name, data):
+        yield Failure(member.inner_path, "truncated", csv_statement.CUT, whole_unit=True)
+
+
+def _describe_fault(error: CharsetError | ParserStopped | ValueError) -> tuple[str, str]:
+    """The fault word of a statement that cannot be read, and why with what to do."""
+    if isinstance(error, CharsetError):
+        return error.fault, f"{error}; export the statement again"
+    if isinstance(error, ParserStopped):
+        return error.fault, str(error)
+    if isinstance(error, NoStatement):
         why = f"{error}: no bank statement, or its columns have names that are not known; exclude the file"
-        yield Failure(member.inner_path, "wrong_format", why, whole_unit=True)
-    except ValueError as error:
-        why = f"the statement cannot be read ({type(error).__name__}); export it again"
-        yield Failure(member.inner_path, "damaged", why, whole_unit=True)
+        return "wrong_format", why
+    return "damaged", f"the statement cannot be read ({type(error).__name__}); export it again"
