@@ -196,29 +196,30 @@ def _extend_thread_spans(spans: dict[str, tuple[int, int]], rows: pa.Table) -> N
 
 def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitRecords) -> Iterator[Record]:
     """The connector's records; its failures are noted, and so is a fault of its own."""
+    for item in _items(workspace, source, unit):
+        if isinstance(item, Record):
+            yield item
+        elif isinstance(item, CoveredInterval):
+            contents.coverage.append(item)
+        else:
+            contents.complete &= not item.whole_unit
+            contents.add_failure(replace(item, source=source.name, unit=unit.path))
 
-    def note(failure: Failure) -> None:
-        contents.complete &= not failure.whole_unit
-        contents.add_failure(replace(failure, source=source.name, unit=unit.path))
 
-    for refusal in unit.refusals:
-        note(refusal)
+def _items(workspace: Workspace, source: Source, unit: Unit) -> Iterator[Record | CoveredInterval | Failure]:
+    """What the connector yields; an exception of its own becomes a failure."""
+    yield from unit.refusals
     if not all(refusal.location for refusal in unit.refusals):
         return
     try:
         if not unit.version:  # it may have become something else since the folder was looked at
             regular_files.check_file(unit.file, unit.root, follow_links=source.follow_links)
         for item in KINDS[source.kind].read(unit, read_context(workspace, source)):
-            if isinstance(item, Record):
-                yield item
-            elif isinstance(item, CoveredInterval):
-                contents.coverage.append(_safe_interval(item, workspace.keys))
-            else:
-                note(item)
+            yield _safe_interval(item, workspace.keys) if isinstance(item, CoveredInterval) else item
     except Exception as error:  # one bad unit must not stop a run; its text must not reach a traceback
         if isinstance(error, OSError) and disk_full.is_disk_full_error(error):
             raise  # what a connector keeps could not be written: that is no fault of the unit
-        note(_reader_failure(error, source.kind))
+        yield _reader_failure(error, source.kind)
 
 
 def _safe_interval(interval: CoveredInterval, keys: Keys) -> CoveredInterval:

@@ -17,9 +17,9 @@ from pathlib import Path
 from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.onboarding.discover import ProposedSource
-from relrag_pipelines.records import Record
+from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources import KINDS, ReadContext
+from relrag_pipelines.sources import KINDS, CoveredInterval, ReadContext
 
 _KINDS = [kind.name for kind in KINDS.values() if kind.chat or kind.mail]
 _MAX_UNITS, _MAX_RECORDS = 30, 300
@@ -53,22 +53,27 @@ def _names(folder: Path, sources: list[ProposedSource], kind: str, timezone: str
 
 
 def _records(folder: Path, sources: list[ProposedSource], kind: str, timezone: str, until: float) -> Iterator[Record]:
-    context = ReadContext("init", timezone, str)
     for proposed in sources:
         if proposed.kind != kind:
             continue
-        source = Source.model_validate({"name": proposed.name, "kind": kind, "path": folder / proposed.path})
-        try:
-            scanned = scan_units(folder / proposed.path, KINDS[kind], source, {}, "").units.values()
-        except SourceNotFound:
-            continue
-        for unit in itertools.islice(scanned, _MAX_UNITS):
-            with suppress(OSError):  # a sync reports unreadable files
-                for record in itertools.islice(KINDS[kind].read(unit, context), _MAX_RECORDS):
-                    if time.monotonic() > until:
-                        return
-                    if isinstance(record, Record):
-                        yield record
+        for item in _first_items(folder / proposed.path, proposed.name, kind, timezone):
+            if time.monotonic() > until:
+                return
+            if isinstance(item, Record):
+                yield item
+
+
+def _first_items(path: Path, name: str, kind: str, timezone: str) -> Iterator[Record | Failure | CoveredInterval]:
+    """What the first units of a source hold; a sync reports those that cannot be read."""
+    source = Source.model_validate({"name": name, "kind": kind, "path": path})
+    try:
+        units = scan_units(path, KINDS[kind], source, {}, "").units.values()
+    except SourceNotFound:
+        return
+    context = ReadContext("init", timezone, str)
+    for unit in itertools.islice(units, _MAX_UNITS):
+        with suppress(OSError):
+            yield from itertools.islice(KINDS[kind].read(unit, context), _MAX_RECORDS)
 
 
 def _git_name() -> str:

@@ -115,6 +115,13 @@ class _Element:
     parts: list[Json] = field(default_factory=list)
     addresses: list[Json] = field(default_factory=list)
 
+    def add(self, name: str, fields: Json) -> None:
+        """Adds the attributes of an element within it."""
+        if name == "part":
+            self.parts.append(fields)
+        elif name == "addr":
+            self.addresses.append(fields)
+
     @property
     def people(self) -> Mapping[str, str]:
         """Address -> name of everyone else in the conversation; the address itself where the phone knows no name."""
@@ -137,19 +144,17 @@ def _elements(stream: BinaryIO) -> Iterator[_Element | None]:
     """The messages of a file; None for the end of them all."""
     mms: _Element | None = None
     for closing, name, fields in _tags(stream):
-        if name == "smses":
-            if closing or "count" not in fields:
-                yield None
-        elif closing:
-            if mms and name == "mms":
-                yield mms
-                mms = None
-        elif name == "sms":
+        if name == "smses" and (closing or "count" not in fields):
+            yield None
+        elif name == "sms" and not closing:
             yield _Element(fields, is_mms=False)
-        elif name == "mms":
+        elif name == "mms" and not closing:
             mms = _Element(fields, is_mms=True)
-        elif mms:
-            (mms.parts if name == "part" else mms.addresses).append(fields)
+        elif name == "mms" and mms:
+            yield mms
+            mms = None
+        elif mms and not closing:
+            mms.add(name, fields)
 
 
 def _tags(stream: BinaryIO) -> Iterator[tuple[bool, str, Json]]:

@@ -87,6 +87,35 @@ class Damage:
 Event = Value | Begin | Items | Damage
 
 
+class _Place:
+    """Where in the file the walk is."""
+
+    def __init__(self) -> None:
+        self.containers: list[tuple[bool, str]] = []
+        """of each open container whether it is an object, and its name"""
+        self.name, self._has_name = "", False
+
+    def path(self) -> Path:
+        """The names of the open containers and of the value."""
+        return tuple(part for part in (*(name for _, name in self.containers), self.name) if part)
+
+    def is_in_array(self) -> bool:
+        """Whether the innermost container is an array."""
+        return bool(self.containers) and not self.containers[-1][0]
+
+    def takes_name(self, token: bytes) -> bool:
+        """Whether a token is the name of a value; it is noted then."""
+        is_in_object = bool(self.containers) and self.containers[-1][0]
+        if not is_in_object or self._has_name or token in b"{}[]":
+            return False
+        self.name, self._has_name = str(_scalar(token)), True
+        return True
+
+    def forget_name(self) -> None:
+        """Goes on behind a value, or a bracket."""
+        self.name, self._has_name = "", False
+
+
 class JsonStream:
     """Reads one file; `walked` are the names of arrays whose items are walked, and not read in batches."""
 
@@ -97,36 +126,35 @@ class JsonStream:
 
     def events(self) -> Iterator[Event]:
         """All of the file, in its order; ends at what cannot be read, with a Damage that says so."""
-        containers: list[tuple[bool, str]] = []
-        """of each open container whether it is an object, and its name"""
-        name, has_name = "", False
+        place = _Place()
         self._read_block()
         self._position = len(_BOM) if self._data.startswith(_BOM) else 0
         while (token := self._token()) is not None:
-            is_near = len(containers) <= _NAMED_DEPTH
-            path = _path(containers, name) if is_near else ()
-            if token == b"[" and name not in self._walked:
-                events = self._batches(path)
-                yield from events if is_near else (event for event in events if _is_fatal(event))
-            elif token in b"{[":
-                if is_near and token == b"{" and containers and not containers[-1][0]:
-                    yield Begin(path)
-                containers.append((token == b"{", name))
-            elif token in b"}]":
-                if not containers:
-                    break
-                containers.pop()
-            elif containers and containers[-1][0] and not has_name and token != b":":
-                name, has_name = str(_scalar(token)), True
+            if token == b":" or place.takes_name(token):
                 continue
-            elif token == b":":
-                continue
-            elif is_near:
-                yield Value(path, _scalar(token))
-            name, has_name = "", False
-            if not containers:
+            if token in b"}]" and not place.containers:
+                break
+            yield from self._value(place, token)
+            place.forget_name()
+            if not place.containers:
                 return
         yield Damage((), 0, "truncated", "the file is no JSON, or ends before it should; export it again", fatal=True)
+
+    def _value(self, place: _Place, token: bytes) -> Iterator[Event]:
+        """The events of a value or of a bracket."""
+        is_near = len(place.containers) <= _NAMED_DEPTH
+        path = place.path() if is_near else ()
+        if token == b"[" and place.name not in self._walked:
+            events = self._batches(path)
+            yield from events if is_near else (event for event in events if _is_fatal(event))
+        elif token in b"{[":
+            if is_near and token == b"{" and place.is_in_array():
+                yield Begin(path)
+            place.containers.append((token == b"{", place.name))
+        elif token in b"}]":
+            place.containers.pop()
+        elif is_near:
+            yield Value(path, _scalar(token))
 
     def _read_block(self) -> bool:
         """Appends a block to the data that are not used yet; False at the end of the file."""
@@ -278,10 +306,6 @@ class _Layout:
 
 def _is_fatal(event: Event) -> bool:
     return isinstance(event, Damage) and event.fatal
-
-
-def _path(containers: list[tuple[bool, str]], name: str) -> Path:
-    return tuple(part for part in (*(own for _, own in containers), name) if part)
 
 
 def _list(piece: bytes) -> list[Any]:

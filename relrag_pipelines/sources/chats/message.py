@@ -106,11 +106,7 @@ class Message:
 
 def message_record(conversation: Conversation, message: Message) -> Record:
     """The record of a message, without its files."""
-    text = message.text
-    if not text.isprintable():
-        text = clean(text)
-    elif not text.isascii():
-        text = unicodedata.normalize("NFC", text)
+    text = _clean_text(message.text)
     extra = {} if message.extra is None else message.extra
     if message.sender is None:
         extra["system"] = True
@@ -135,6 +131,13 @@ def message_record(conversation: Conversation, message: Message) -> Record:
     elif message.date_quality:
         record.date_quality = message.date_quality
     return record
+
+
+def _clean_text(text: str) -> str:
+    """The text as every record has it; most texts are clean, which is quick to see."""
+    if not text.isprintable():
+        return clean(text)
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def new_record(source_id: str, text: str, location: str, extra: Json) -> Record:

@@ -91,29 +91,53 @@ def unescape(text: str) -> str:
 
 def cards(file: BinaryIO) -> Iterator[VCard]:
     """The cards of a file in order; `has_end` is false for a card that ends at another BEGIN or at the file's end."""
-    card: VCard | None = None
-    agent_depth = 0
+    reading = _CardReader()
     for number, line in _unfold(_as_bytes(file)):
         name = line.strip().upper()
         if name == b"BEGIN:VCARD":
-            if card and _is_agent(card):
-                agent_depth += 1
-                continue
-            if card:
-                card.has_end = False
-                yield card
-            card, agent_depth = VCard(number), 0
+            card = reading.begin(number)
         elif name == b"END:VCARD":
-            if agent_depth:
-                agent_depth -= 1
-            elif card:
-                yield card
-                card = None
-        elif card and not agent_depth and name:
-            _add(card, line)
-    if card:
-        card.has_end, card.is_truncated = False, True
-        yield card
+            card = reading.end()
+        else:
+            card = None
+            reading.add(line)
+        if card:
+            yield card
+    if reading.card:
+        reading.card.has_end, reading.card.is_truncated = False, True
+        yield reading.card
+
+
+class _CardReader:
+    """The card that is being read; cards of agents within it are skipped."""
+
+    def __init__(self) -> None:
+        self.card: VCard | None = None
+        self._agent_depth = 0
+
+    def begin(self, number: int) -> VCard | None:
+        """Begins a card at a line; returns the one before, if it has no end."""
+        unfinished = self.card
+        if unfinished and _is_agent(unfinished):
+            self._agent_depth += 1
+            return None
+        self.card, self._agent_depth = VCard(number), 0
+        if unfinished:
+            unfinished.has_end = False
+        return unfinished
+
+    def end(self) -> VCard | None:
+        """The card that ends here; None if it is an agent's, or none began."""
+        if self._agent_depth:
+            self._agent_depth -= 1
+            return None
+        card, self.card = self.card, None
+        return card
+
+    def add(self, line: bytes) -> None:
+        """Adds a property to the card."""
+        if self.card and not self._agent_depth and line.strip():
+            _add(self.card, line)
 
 
 def _is_agent(card: VCard) -> bool:

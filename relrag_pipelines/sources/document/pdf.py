@@ -12,6 +12,7 @@ import re
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -100,36 +101,54 @@ def _read_pages(document: pypdfium2.PdfDocument) -> DocumentText:
     has_form = document.get_formtype() != pdfium.FORMTYPE_NONE
     if has_form:
         document.init_forms()
-    texts: list[str] = []
-    without_text: list[int] = []
-    garbled: list[int] = []
-    size = 0
+    pages = _PageTexts(result)
     for number in range(1, len(document) + 1):
-        try:
-            text, has_drawing = _read_page(document, number - 1, has_form)
-        except pypdfium2.PdfiumError:
-            why = "the page cannot be read; print the file to a new PDF to repair it"
-            result.failures.append(Failure(f"page {number}", "broken_page", why))
-            continue
-        except _GarbledPageError:
-            garbled.append(number)
-            continue
-        if text:
-            size += 2 * bool(texts)
-            result.pages.append(Page(number, size, size + len(text)))
-            texts.append(text)
-            size += len(text)
-        elif has_drawing:
-            without_text.append(number)
-    result.text = "\n\n".join(texts)
-    if without_text:
-        result.failures.append(_no_text_failure(without_text, len(document)))
-    if garbled:
-        failure = _garbled_failure(garbled, len(document))
-        if not texts:
+        _add_page(pages, document, number, has_form)
+    result.text = "\n\n".join(pages.texts)
+    if pages.without_text:
+        result.failures.append(_no_text_failure(pages.without_text, len(document)))
+    if pages.garbled:
+        failure = _garbled_failure(pages.garbled, len(document))
+        if not pages.texts:
             raise DocumentError(failure.fault, failure.message)
         result.failures.append(failure)
     return result
+
+
+@dataclass
+class _PageTexts:
+    """The texts of the pages read so far, and the numbers of pages without one."""
+
+    document: DocumentText
+    texts: list[str] = field(default_factory=list)
+    without_text: list[int] = field(default_factory=list)
+    """pages on which something is drawn, but nothing written"""
+    garbled: list[int] = field(default_factory=list)
+    _size: int = 0
+    """characters of the joined texts"""
+
+    def add(self, number: int, text: str) -> None:
+        """Adds the text of a page."""
+        begin = self._size + 2 * bool(self.texts)
+        self._size = begin + len(text)
+        self.document.pages.append(Page(number, begin, self._size))
+        self.texts.append(text)
+
+
+def _add_page(pages: _PageTexts, document: pypdfium2.PdfDocument, number: int, has_form: bool) -> None:
+    """Reads a page, numbered from 1."""
+    try:
+        text, has_drawing = _read_page(document, number - 1, has_form)
+    except pypdfium2.PdfiumError:
+        why = "the page cannot be read; print the file to a new PDF to repair it"
+        pages.document.failures.append(Failure(f"page {number}", "broken_page", why))
+    except _GarbledPageError:
+        pages.garbled.append(number)
+    else:
+        if text:
+            pages.add(number, text)
+        elif has_drawing:
+            pages.without_text.append(number)
 
 
 def _no_text_failure(numbers: list[int], page_count: int) -> Failure:

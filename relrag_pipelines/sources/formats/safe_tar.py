@@ -90,15 +90,10 @@ def _headers(stream: BinaryIO, archive: SafeTar) -> Iterator[tuple[str, Part]]:
     while block := stream.read(tarfile.BLOCKSIZE):
         if len(block) == tarfile.BLOCKSIZE and not block.strip(b"\0"):
             return
-        try:
-            header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
-        except tarfile.HeaderError:
-            if stream.tell() == len(block):
-                raise ZipRejected("not_a_tar", "it is not a tar archive; export or pack it again") from None
-            break
-        if header.size < 0:
-            break
         begin = stream.tell()
+        header = _header(block, is_first=begin == len(block))
+        if header is None:
+            break
         if header.type in (tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE):
             long_name = _long_name(stream.read(min(header.size, MAX_NAME_BYTES)), header.type) or long_name
         elif header.type in _PLAIN:
@@ -110,6 +105,17 @@ def _headers(stream: BinaryIO, archive: SafeTar) -> Iterator[tuple[str, Part]]:
             long_name = ""
         stream.seek(begin + -(-header.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE)
     archive.failures.append(Failure("", "truncated", _CUT, whole_unit=True))
+
+
+def _header(block: bytes, *, is_first: bool) -> tarfile.TarInfo | None:
+    """The header of a member; None if it is damaged. Raises ZipRejected if it is that of the first member."""
+    try:
+        header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    except tarfile.HeaderError:
+        if is_first:
+            raise ZipRejected("not_a_tar", "it is not a tar archive; export or pack it again") from None
+        return None
+    return None if header.size < 0 else header
 
 
 def _long_name(data: bytes, kind: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 
@@ -109,11 +110,7 @@ def _sort(
         body.is_encrypted = True
         others.append(part)
     elif part.type == "multipart/alternative" and part.parts:
-        inside: list[tuple[Part, ...]] = []
-        for child in part.parts:
-            _sort(child, inside, others, body, alternative=True)
-        if inside:
-            texts.append(tuple(text_part for alternatives in inside for text_part in alternatives))
+        texts.extend(_sort_alternatives(part, others, body))
     elif part.parts and part.type.startswith("multipart/"):
         for index, child in enumerate(part.parts):
             _sort(child, texts, others, body, alternative=alternative and index == 0)
@@ -123,6 +120,14 @@ def _sort(
         texts.append((part,))
     else:
         others.append(part)
+
+
+def _sort_alternatives(part: Part, others: list[Part], body: Body) -> list[tuple[Part, ...]]:
+    """The texts of a multipart/alternative, all as alternatives of one text; empty if there is none."""
+    texts: list[tuple[Part, ...]] = []
+    for child in part.parts:
+        _sort(child, texts, others, body, alternative=True)
+    return [tuple(itertools.chain.from_iterable(texts))] if texts else []
 
 
 def _unwrap(part: Part, body: Body) -> list[Part]:

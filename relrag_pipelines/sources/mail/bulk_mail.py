@@ -6,7 +6,7 @@ write by custom: Precedence, Feedback-ID, marks of campaigns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 _CAMPAIGN = (
     *("x-campaign", "x-campaignid", "x-mailer-campaign", "x-mailing-id", "x-mc-user", "x-mailchimp", "x-sfmc-stack"),
@@ -26,20 +26,34 @@ def bulk_reason(headers: Iterable[tuple[str, str]]) -> str | None:
     fields: dict[str, str] = {}
     for name, value in headers:
         fields.setdefault(name.strip().lower(), value.strip().lower())
-    precedence = fields.get("precedence", "")
-    if fields.get("auto-submitted", "no").split(";")[0].strip() not in ("no", "") or any(
-        n in fields for n in _AUTOMATIC
-    ):
-        return "auto_submitted"
-    if precedence == "auto_reply":
-        return "auto_submitted"
-    if fields.get("list-post", "no").split("(")[0].strip() not in ("no", ""):
-        return "mailing_list"
-    for name, reason in (("list-id", "list_id"), ("list-unsubscribe", "unsubscribe")):
-        if fields.get(name):
-            return reason
-    if precedence in ("bulk", "junk", "list"):
-        return "precedence"
-    if any(name.startswith(_CAMPAIGN) for name in fields):
-        return "campaign"
-    return "feedback_id" if fields.get("feedback-id") else None
+    return next((reason for reason, applies in _REASONS.items() if applies(fields)), None)
+
+
+_Fields = Mapping[str, str]
+"""names of headers -> their values, in lower case"""
+
+
+def _is_automatic(fields: _Fields) -> bool:
+    submitted = fields.get("auto-submitted", "no").split(";")[0].strip()
+    return (
+        submitted not in ("no", "")
+        or any(name in fields for name in _AUTOMATIC)
+        or fields.get("precedence") == "auto_reply"
+    )
+
+
+def _is_discussion(fields: _Fields) -> bool:
+    """Whether one can post to the list: some lists say NO (RFC 2369, 3.4)."""
+    return fields.get("list-post", "no").split("(")[0].strip() not in ("no", "")
+
+
+_REASONS: Mapping[str, Callable[[_Fields], bool]] = {
+    "auto_submitted": _is_automatic,
+    "mailing_list": _is_discussion,
+    "list_id": lambda fields: bool(fields.get("list-id")),
+    "unsubscribe": lambda fields: bool(fields.get("list-unsubscribe")),
+    "precedence": lambda fields: fields.get("precedence") in ("bulk", "junk", "list"),
+    "campaign": lambda fields: any(name.startswith(_CAMPAIGN) for name in fields),
+    "feedback_id": lambda fields: bool(fields.get("feedback-id")),
+}
+"""reason -> whether it applies; the first that does counts"""

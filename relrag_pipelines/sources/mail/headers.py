@@ -9,6 +9,7 @@ import binascii
 import functools
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_tz
 from typing import NamedTuple
@@ -218,27 +219,50 @@ def _addresses(text: str) -> Iterator[Address]:
     if (plain := _PLAIN_ADDRESS.fullmatch(text)) and (plain[1] is None or text.rstrip().endswith(">")):
         yield Address(_name(plain[1] or ""), normalise(plain[2]))
         return
-    words: list[str] = []
-    angle: str | None = None
-    comment, before = "", 0
+    mailbox = _Mailbox()
     for piece in _ADDRESS_TOKEN.findall(text):
-        if piece == ":" and angle is None and not any("@" in word for word in words):
-            words = []  # the name of a group
-        elif piece in ",;":
-            yield from _address(words, angle, comment)
-            words, angle, comment = [], None, ""
-        elif piece == "<":
-            words.append(" ")  # never closed
-        elif piece[0] == "<":
-            if angle is not None:  # a comma is missing
-                yield from _address(words[:before], angle, comment)
-                words, comment = words[before:], ""
-            angle, before = piece[1:-1], len(words)
+        yield from mailbox.take(piece)
+    yield from mailbox.end()
+
+
+@dataclass
+class _Mailbox:
+    """The pieces of an address that have been read."""
+
+    words: list[str] = field(default_factory=list)
+    angle: str | None = None
+    """what stands in angle brackets"""
+    comment: str = ""
+    before: int = 0
+    """number of words before the angle brackets"""
+
+    def take(self, piece: str) -> Iterator[Address]:
+        """Reads a piece; yields the address that it ends."""
+        if piece in ",;":
+            yield from self.end()
+        elif piece == ":" and self._may_be_group():
+            self.words = []
+        elif piece[0] == "<" and len(piece) > 1:
+            yield from self._take_angle(piece[1:-1])
         elif piece[0] == "(" and len(piece) > 1:
-            comment = piece[1:-1]
+            self.comment = piece[1:-1]
         else:
-            words.append(piece)
-    yield from _address(words, angle, comment)
+            self.words.append(" " if piece == "<" else piece)  # a bracket that is never closed
+
+    def end(self) -> Iterator[Address]:
+        """The address; the next one begins empty."""
+        yield from _address(self.words, self.angle, self.comment)
+        self.words, self.angle, self.comment = [], None, ""
+
+    def _may_be_group(self) -> bool:
+        """Whether the words so far may be the name of a group."""
+        return self.angle is None and not any("@" in word for word in self.words)
+
+    def _take_angle(self, angle: str) -> Iterator[Address]:
+        if self.angle is not None:  # a comma is missing
+            yield from _address(self.words[: self.before], self.angle, self.comment)
+            self.words, self.comment = self.words[self.before :], ""
+        self.angle, self.before = angle, len(self.words)
 
 
 def _address(words: list[str], angle: str | None, comment: str) -> Iterator[Address]:

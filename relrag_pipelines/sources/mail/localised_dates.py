@@ -8,6 +8,7 @@ in Croatian, November in Czech and Polish), the weekday decides, else the langua
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -152,27 +153,35 @@ def _bare(word: str) -> str:
 
 @functools.cache
 def _names() -> _Names:
-    months: dict[str, list[int]] = {}
-    weekdays: dict[str, list[int]] = {}
-    halves: dict[str, set[str]] = {"am": set(), "pm": set()}
-    for language in LANGUAGES:
-        for name, month in month_names(language).items():
-            _append(months, _plain(name), month)
-        locale = Locale.parse(language)
-        for forms in locale.days.values():
-            for width in ("wide", "abbreviated", "short"):
-                for number, name in forms.get(width, {}).items():
-                    _append(weekdays, _bare(name.lower()), number)
-        for widths in locale.day_periods.values():
-            for names in widths.values():
-                for half in halves.keys() & names.keys():
-                    halves[half].add(_bare(names[half].lower()))
+    months = _months_by_name()
     # `in` and `to`, which Hebrew writes before the name
     by_length = sorted(map(re.escape, months), key=len, reverse=True)
     pattern = re.compile(rf"(?<![^\W\d_])(?:[\u05d1\u05dc]-?)?({'|'.join(by_length)})(?![^\W_])")
-    return _Names(
-        months, pattern, weekdays, frozenset(halves["pm"] - halves["am"]), frozenset(halves["am"] - halves["pm"])
-    )
+    morning, afternoon = _day_halves("am"), _day_halves("pm")
+    return _Names(months, pattern, _weekdays_by_name(), afternoon - morning, morning - afternoon)
+
+
+def _months_by_name() -> dict[str, list[int]]:
+    months: dict[str, list[int]] = {}
+    for language in LANGUAGES:
+        for name, month in month_names(language).items():
+            _append(months, _plain(name), month)
+    return months
+
+
+def _weekdays_by_name() -> dict[str, list[int]]:
+    weekdays: dict[str, list[int]] = {}
+    for language, width in itertools.product(LANGUAGES, ("wide", "abbreviated", "short")):
+        for forms in Locale.parse(language).days.values():
+            for number, name in forms.get(width, {}).items():
+                _append(weekdays, _bare(name.lower()), number)
+    return weekdays
+
+
+def _day_halves(half: str) -> frozenset[str]:
+    """The words for a half of the day: `am` or `pm`."""
+    periods = (widths for language in LANGUAGES for widths in Locale.parse(language).day_periods.values())
+    return frozenset(_bare(names[half].lower()) for widths in periods for names in widths.values() if half in names)
 
 
 def _append(table: dict[str, list[int]], name: str, number: int) -> None:

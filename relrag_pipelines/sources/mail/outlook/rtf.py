@@ -24,7 +24,9 @@ _DICTIONARY = (
     rb"\par \pard\plain\f0\fs20\b\i\u\tab\tx"
 )
 _TOKEN = re.compile(
-    r"\\(?:([a-zA-Z]{1,32})(-?\d{1,10})? ?|'([0-9a-fA-F]{2})|([^a-zA-Z]))|([{}])|[\r\n]+|([^\\{}\r\n]+)|\\", re.DOTALL
+    r"\\(?:(?P<word>[a-zA-Z]{1,32})(?P<number>-?\d{1,10})? ?|'([0-9a-fA-F]{2})|([^a-zA-Z]))"
+    r"|(?P<brace>[{}])|[\r\n]+|([^\\{}\r\n]+)|\\",
+    re.DOTALL,
 )
 _SYMBOLS = {
     "par": "\n", "line": "\n", "sect": "\n", "page": "\n", "row": "\n", "tab": "\t", "cell": " | ", "nestcell": " | ",
@@ -61,22 +63,27 @@ def unpack(data: bytes) -> bytes:
     out = bytearray(_DICTIONARY)
     offset, end, most = 16, min(len(data), packed_size + 4), len(_DICTIONARY) + min(size, MAX_RTF)
     while offset < end and len(out) < most:
-        flags, offset = data[offset], offset + 1
-        for bit in range(8):
-            if offset >= end:
-                break
-            if not flags >> bit & 1:
-                out.append(data[offset])
-                offset += 1
-                continue
-            reference = int.from_bytes(data[offset : offset + 2])
-            back = (len(out) - (reference >> 4)) % 4096
-            if back == 0 or offset + 2 > end:  # it marks the end
-                offset = end
-                break
-            offset += 2
-            _repeat(out, back, (reference & 15) + 2)
+        offset = _unpack_run(data, offset, end, out)
     return bytes(out[len(_DICTIONARY) : most])
+
+
+def _unpack_run(data: bytes, offset: int, end: int, out: bytearray) -> int:
+    """Unpacks up to eight bytes or references, which a byte of flags precedes; returns the offset behind them."""
+    flags, offset = data[offset], offset + 1
+    for bit in range(8):
+        if offset >= end:
+            break
+        if not flags >> bit & 1:
+            out.append(data[offset])
+            offset += 1
+            continue
+        reference = int.from_bytes(data[offset : offset + 2])
+        back = (len(out) - (reference >> 4)) % 4096
+        if back == 0 or offset + 2 > end:  # it marks the end
+            return end
+        offset += 2
+        _repeat(out, back, (reference & 15) + 2)
+    return offset
 
 
 def _repeat(out: bytearray, back: int, length: int) -> None:
@@ -138,28 +145,40 @@ class _RtfReader:
         offset = 0
         while token := _TOKEN.match(self.source, offset):
             offset = token.end()
-            word, number, code, sign, brace, run = token.groups()
-            if brace == "{":
+            if token["brace"] == "{":
                 outer.append(self._state)
                 self._to_skip = 0
-            elif brace:
-                self._close(len(outer), outer[-1] if outer else self._state)
-                if outer:
-                    self._state = outer.pop()
+            elif token["brace"]:
+                self._end_group(outer)
                 if not outer:
                     break
-            elif word == "bin":
-                offset += max(0, int(number or 0))
-            elif word or sign:
-                self._to_skip = 0
-                self._word(word, None if number is None else int(number)) if word else self._sign(sign)
-            elif code and self._to_skip:
-                self._to_skip -= 1
-            elif code:
-                self._add(bytes.fromhex(code))
-            elif run:
-                cut, self._to_skip = self._to_skip, max(0, self._to_skip - len(run))
-                self._add(run[cut:].encode("latin-1"))
+            elif token["word"] == "bin":
+                offset += max(0, int(token["number"] or 0))
+            else:
+                self._content(token)
+
+    def _end_group(self, outer: list[_State]) -> None:
+        """Goes back to the state of the group outside, if there is one."""
+        self._close(len(outer), outer[-1] if outer else self._state)
+        if outer:
+            self._state = outer.pop()
+
+    def _content(self, token: re.Match[str]) -> None:
+        """Reads a control word, a sign or text; those that replace a character of Unicode are skipped."""
+        word, number, code, sign, _, run = token.groups()
+        if word:
+            self._to_skip = 0
+            self._word(word, None if number is None else int(number))
+        elif sign:
+            self._to_skip = 0
+            self._sign(sign)
+        elif code and self._to_skip:
+            self._to_skip -= 1
+        elif code:
+            self._add(bytes.fromhex(code))
+        elif run:
+            cut, self._to_skip = self._to_skip, max(0, self._to_skip - len(run))
+            self._add(run[cut:].encode("latin-1"))
 
     def text(self) -> str:
         """The text read so far."""
