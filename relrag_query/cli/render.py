@@ -61,11 +61,16 @@ def answer_text(
         parts.append("\n".join(_not_found(answer, zone)))
     if answer.confidence == "unsure" and answer.missing:
         parts.append(_missing(answer))
+    return "\n\n".join([*parts, *_source_lists(answer, zone, show_sources)])
+
+
+def _source_lists(answer: Answer, zone: ZoneInfo, show_sources: bool) -> Iterator[str]:
+    """The sources that the answer cites, and those that it does not."""
     cited = [source for source in answer.sources if source.cited]
-    for title, sources in (("", cited), ("See also:\n", [source for source in answer.sources if not source.cited])):
+    others = [source for source in answer.sources if not source.cited]
+    for title, sources in (("", cited), ("See also:\n", others)):
         if sources:
-            parts.append(title + "\n".join(line for source in sources for line in _source(source, zone, show_sources)))
-    return "\n\n".join(parts)
+            yield title + "\n".join(line for source in sources for line in _source(source, zone, show_sources))
 
 
 def _quote_text(quote: Quote, *, terminal: bool) -> str:

@@ -24,29 +24,11 @@ class GoneClients:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        queue: asyncio.Queue[Message] = asyncio.Queue(1)
-        answered = False
-
-        async def send_watched(message: Message) -> None:
-            nonlocal answered
-            await send(message)
-            answered = message["type"] == "http.response.body" and not message.get("more_body", False)
-
-        async def listen() -> None:
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    break
-                await queue.put(message)
-            if not answered:
-                work.give_up()
-                request.cancel()
-            await queue.put(message)
-
         work = cancellation.Work()
+        exchange = _Exchange(receive, send, work)
         with cancellation.doing(work):
-            request = asyncio.ensure_future(self._app(scope, queue.get, send_watched))
-        listening = asyncio.ensure_future(listen())
+            request = asyncio.ensure_future(self._app(scope, exchange.queue.get, exchange.send))
+        listening = asyncio.ensure_future(exchange.listen(request))
         try:
             await asyncio.shield(request)
         except asyncio.CancelledError:
@@ -56,3 +38,27 @@ class GoneClients:
                 raise
         finally:
             listening.cancel()
+
+
+class _Exchange:
+    """The messages between the server and the app about one request."""
+
+    def __init__(self, receive: Receive, send: Send, work: cancellation.Work) -> None:
+        self.queue: asyncio.Queue[Message] = asyncio.Queue(1)
+        """messages for the app"""
+        self._receive, self._send, self._work = receive, send, work
+        self._is_answered = False
+
+    async def send(self, message: Message) -> None:
+        """Passes a message of the app to the server."""
+        await self._send(message)
+        self._is_answered = message["type"] == "http.response.body" and not message.get("more_body", False)
+
+    async def listen(self, request: asyncio.Future[None]) -> None:
+        """Passes messages of the server to the app, up to the disconnect; cancels a request without an answer."""
+        while (message := await self._receive())["type"] != "http.disconnect":
+            await self.queue.put(message)
+        if not self._is_answered:
+            self._work.give_up()
+            request.cancel()
+        await self.queue.put(message)

@@ -37,20 +37,29 @@ def supervise(count: int, arguments: Sequence[str], listening: socket.socket) ->
     try:
         while not stop.requested:
             for index, (process, start_time) in enumerate(running):
-                if process.poll() is None:
-                    continue
-                if time.monotonic() - start_time < _MIN_SECONDS:
-                    raise SettingsError(f"a process of the server ended with {process.returncode} as soon as it began")
-                running[index] = start()
+                if process.poll() is not None:
+                    _check_duration(process, time.monotonic() - start_time)
+                    running[index] = start()
             time.sleep(_POLL_SECONDS)
     finally:
-        for process, _ in running:
-            process.terminate()
-        for process, _ in running:
-            try:
-                process.wait(_SHUTDOWN_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        _end([process for process, _ in running])
+
+
+def _check_duration(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Raises SettingsError if a process that has ended ran so briefly that the next would end too."""
+    if seconds < _MIN_SECONDS:
+        raise SettingsError(f"a process of the server ended with {process.returncode} as soon as it began")
+
+
+def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Ends processes, each after its running requests."""
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        try:
+            process.wait(_SHUTDOWN_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 class _Stop:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.legacy import source_collections
@@ -15,6 +15,9 @@ from relrag_query.cli.commands import sync
 from relrag_query.cli.exit_codes import COULD_NOT, DONE, WITH_FAILURES
 from relrag_query.cli.progress import show_progress
 from relrag_query.display.amounts import number
+
+if TYPE_CHECKING:
+    from relrag_pipelines.orchestration.runner import RunOutcome
 
 _EXAMPLE = """no source of an older system in relrag.toml; add one, such as
 
@@ -39,14 +42,10 @@ def backfill_legacy(
     workspace = Workspace(settings_module.load(config))
     sources = _select_sources(workspace, names)
     if dry_run:
-        for source in sources:
-            _print_preview(source, backfill(workspace, source, limit=limit, dry_run=True), limit)
+        _preview(workspace, sources, limit)
         return DONE
     with lock.writing(workspace.home, "relrag backfill legacy", wait):
-        for source in sources:
-            if source.url:
-                print(_describe_sent_data(source))
-                source_collections.note_state(workspace, source)
+        _announce(workspace, sources)
         sync_code = sync.sync(config, strict=strict)
         if sync_code == COULD_NOT:
             return COULD_NOT
@@ -54,12 +53,32 @@ def backfill_legacy(
 
         with show_progress() as show:
             outcome = run(Workspace(workspace.settings, show), [source.name for source in sources], limit)
+    _print_outcome(workspace, sources, outcome)
+    return COULD_NOT if outcome.errors else max(sync_code, WITH_FAILURES if outcome.warnings else DONE)
+
+
+def _preview(workspace: Workspace, sources: list[Source], limit: int | None) -> None:
+    """Prints what would be written into each collection."""
     for source in sources:
-        for written in (counts for asset, counts in outcome.counts.items() if asset == f"{source.name}/backfill"):
-            _print_done(source, written, source_collections.copies(workspace, source))
+        _print_preview(source, backfill(workspace, source, limit=limit, dry_run=True), limit)
+
+
+def _announce(workspace: Workspace, sources: list[Source]) -> None:
+    """Prints what is sent to servers, and notes the state of their collections before."""
+    for source in sources:
+        if source.url:
+            print(_describe_sent_data(source))
+            source_collections.note_state(workspace, source)
+
+
+def _print_outcome(workspace: Workspace, sources: list[Source], outcome: RunOutcome) -> None:
+    """Prints what was written into each collection, and what failed."""
+    for source in sources:
+        asset = f"{source.name}/backfill"
+        if asset in outcome.counts:
+            _print_done(source, outcome.counts[asset], source_collections.copies(workspace, source))
     for error in outcome.errors:
         print(f"error: {error}")
-    return COULD_NOT if outcome.errors else max(sync_code, WITH_FAILURES if outcome.warnings else DONE)
 
 
 def _describe_sent_data(source: Source) -> str:

@@ -121,12 +121,7 @@ def report(proof: ErasureProof, zone: ZoneInfo) -> int:
     for path in search.unreadable:
         print(safe(f"{path} could not be read"))
     if proof.similar_records:
-        print(f"Records that may contain fragments of it: {number(len(proof.similar_records), 'record')}.")
-        for record in proof.similar_records[:_MAX_EXAMPLES]:
-            time = time_of(record.ts, zone, record.rag_source_type, record.date_quality)
-            print(safe(f"  {record.kind}  {time}  {record.asset_id}  ({number(record.phrases, 'phrase')})"))
-        if len(proof.similar_records) > _MAX_EXAMPLES:
-            print(f"  and {len(proof.similar_records) - _MAX_EXAMPLES:,} more")
+        _print_similar(proof, zone)
     print("Not searched for:")
     for line in _not_searched(proof):
         print(f"  {line}")
@@ -139,6 +134,17 @@ def report(proof: ErasureProof, zone: ZoneInfo) -> int:
     if not proof.holds:
         print("Something is left; `relrag sync` continues removing it. If a file is named again, please report it.")
     return 0 if proof.holds else 2
+
+
+def _print_similar(proof: ErasureProof, zone: ZoneInfo) -> None:
+    """Prints the first records that may contain fragments of what was forgotten."""
+    records = proof.similar_records
+    print(f"Records that may contain fragments of it: {number(len(records), 'record')}.")
+    for record in records[:_MAX_EXAMPLES]:
+        time = time_of(record.ts, zone, record.rag_source_type, record.date_quality)
+        print(safe(f"  {record.kind}  {time}  {record.asset_id}  ({number(record.phrases, 'phrase')})"))
+    if len(records) > _MAX_EXAMPLES:
+        print(f"  and {len(records) - _MAX_EXAMPLES:,} more")
 
 
 def _not_searched(proof: ErasureProof) -> Iterator[str]:

@@ -83,23 +83,13 @@ def require_sources(workspace: Workspace) -> None:
 def print_plan(
     todo: Plan, embedding: CostEstimate | None, settings: Settings, reading: ReadingCost | None = None
 ) -> None:
-    stages, stale_stages = (
-        [stage.name for stage in whole_archive.stages(settings) if stage.inputs],
-        {stale.stage for stale in todo.archive},
-    )
     for export in todo.exports:
         counts = {"new": export.new, **export.why, "gone": export.gone}
         files = "; ".join(_describe_count(what, count) for what, count in counts.items() if count)
         print(f"{export.source}: read files ({files}), then make the months that they touch")
     for source in dict.fromkeys(month.source for month in todo.stale):
         _print_stale(source, [month for month in todo.stale if month.source == source])
-    for stale in todo.archive:
-        if stale.stage in stages:
-            print(f"make {stale.stage} ({stale.reason})")
-    for stage, reason in todo.unfinished.items():
-        print(f"make {stage} ({reason})")
-    if todo.exports and (possible := [stage for stage in stages if stage not in stale_stages]):
-        print(f"make {', '.join(possible)}, if the files change what they are made from")
+    _print_archive_stages(todo, settings)
     if embedding:
         print(f"{embedding.words}{f' (up to {duration(embedding.seconds)})' if embedding.seconds else ''}")
     if reading:
@@ -108,6 +98,19 @@ def print_plan(
         print(f"publish a new generation ({todo.publish})")
         if settings.qdrant_url:
             print(f"send vectors, ids, times and numbers of people, no text, to Qdrant at {settings.qdrant_url}")
+
+
+def _print_archive_stages(todo: Plan, settings: Settings) -> None:
+    """Prints the stages of the whole archive that will run, and those that may run once files have been read."""
+    stages = [stage.name for stage in whole_archive.stages(settings) if stage.inputs]
+    stale_stages = {stale.stage for stale in todo.archive}
+    for stale in todo.archive:
+        if stale.stage in stages:
+            print(f"make {stale.stage} ({stale.reason})")
+    for stage, reason in todo.unfinished.items():
+        print(f"make {stage} ({reason})")
+    if todo.exports and (possible := [stage for stage in stages if stage not in stale_stages]):
+        print(f"make {', '.join(possible)}, if the files change what they are made from")
 
 
 def print_servers(todo: Plan) -> None:

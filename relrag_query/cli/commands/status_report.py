@@ -28,33 +28,39 @@ def print_status(status: Status, settings: Settings) -> None:
     """Prints the state of an archive, section by section."""
     zone = ZoneInfo(settings.timezone)
     print(f"Archive {status.archive}, index in {status.home}")
-    if status.sources:
-        _print_sources(status.sources, zone)
-    else:
-        print("No sources; add a [[sources]] table to relrag.toml, or let `relrag init` find them.")
+    _print_sources(status.sources, zone)
     if status.tables:
         print(f"Of all sources: {', '.join(f'{table} ({rows:,})' for table, rows in status.tables.items())}.")
     if status.generation:
         _print_generation(status, status.generation, settings)
     else:
         print("Nothing is published yet.")
-    for what, count in status.waiting.items():
-        missing = "a transcript; put it beside the recording" if what == "transcript" else "approval"
-        print(f"{number(count, 'call waits', 'calls wait')} for {missing}; `relrag calls list` shows them.")
+    _print_waiting_calls(status)
     if status.forgotten["rules"]:
         forgotten = f"{number(status.forgotten['records'], 'record')} by {number(status.forgotten['rules'], 'rule')}"
         print(f"Forgotten: {forgotten}; `relrag forget --list` lists them.")
     for sentence in status.left_out:
         print(safe(sentence))
-    source_problems = [f"{source.name}: {source.problem}" for source in status.sources if source.problem]
-    for problem in status.problems + source_problems:
-        print(f"problem: {safe(problem)}")
+    _print_problems(status)
     if status.sync:
         print(f"A sync would {status.sync}.")
     elif not status.problems:
         print("Everything is up to date.")
     if status.writing:
         print(f"{status.writing} is writing.")
+
+
+def _print_waiting_calls(status: Status) -> None:
+    for what, count in status.waiting.items():
+        missing = "a transcript; put it beside the recording" if what == "transcript" else "approval"
+        print(f"{number(count, 'call waits', 'calls wait')} for {missing}; `relrag calls list` shows them.")
+
+
+def _print_problems(status: Status) -> None:
+    """Prints the problems of the archive, then those of each source."""
+    source_problems = [f"{source.name}: {source.problem}" for source in status.sources if source.problem]
+    for problem in status.problems + source_problems:
+        print(f"problem: {safe(problem)}")
 
 
 def _print_generation(status: Status, generation: dict[str, Any], settings: Settings) -> None:
@@ -97,6 +103,9 @@ def _newest_time(time: str, zone: ZoneInfo) -> str:
 
 
 def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
+    if not sources:
+        print("No sources; add a [[sources]] table to relrag.toml, or let `relrag init` find them.")
+        return
     amounts = ("files", "size", "records")
     rows = []
     for source in sources:
