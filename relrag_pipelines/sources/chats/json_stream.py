@@ -87,7 +87,7 @@ class Damage:
 Event = Value | Begin | Items | Damage
 
 
-class _Place:
+class _Location:
     """Where in the file the walk is."""
 
     def __init__(self) -> None:
@@ -126,33 +126,33 @@ class JsonStream:
 
     def events(self) -> Iterator[Event]:
         """All of the file, in its order; ends at what cannot be read, with a Damage that says so."""
-        place = _Place()
+        location = _Location()
         self._read_block()
         self._position = len(_BOM) if self._data.startswith(_BOM) else 0
         while (token := self._token()) is not None:
-            if token == b":" or place.takes_name(token):
+            if token == b":" or location.takes_name(token):
                 continue
-            if token in b"}]" and not place.containers:
+            if token in b"}]" and not location.containers:
                 break
-            yield from self._value(place, token)
-            place.forget_name()
-            if not place.containers:
+            yield from self._value(location, token)
+            location.forget_name()
+            if not location.containers:
                 return
         yield Damage((), 0, "truncated", "the file is no JSON, or ends before it should; export it again", fatal=True)
 
-    def _value(self, place: _Place, token: bytes) -> Iterator[Event]:
+    def _value(self, location: _Location, token: bytes) -> Iterator[Event]:
         """The events of a value or of a bracket."""
-        is_near = len(place.containers) <= _NAMED_DEPTH
-        path = place.path() if is_near else ()
-        if token == b"[" and place.name not in self._walked:
+        is_near = len(location.containers) <= _NAMED_DEPTH
+        path = location.path() if is_near else ()
+        if token == b"[" and location.name not in self._walked:
             events = self._batches(path)
             yield from events if is_near else (event for event in events if _is_fatal(event))
         elif token in b"{[":
-            if is_near and token == b"{" and place.is_in_array():
+            if is_near and token == b"{" and location.is_in_array():
                 yield Begin(path)
-            place.containers.append((token == b"{", place.name))
+            location.containers.append((token == b"{", location.name))
         elif token in b"}]":
-            place.containers.pop()
+            location.containers.pop()
         elif is_near:
             yield Value(path, _scalar(token))
 
