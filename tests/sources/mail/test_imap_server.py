@@ -152,7 +152,7 @@ def test_nobody_listens(mirror: Mirror) -> None:
 def test_no_password_is_sent_in_clear_over_a_network(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
     held = ImapServer({"INBOX": Mailbox()})
     with serve(held):
-        monkeypatch.setattr(imap_server, "_is_loopback", lambda host: False)
+        monkeypatch.setattr(imap_server, "is_loopback", lambda host: False)
         with pytest.raises(FetchError, match="offers no encryption"):
             fetch(held, mirror)
     assert held.commands == ["CAPABILITY"]
