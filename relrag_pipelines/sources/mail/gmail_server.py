@@ -240,10 +240,7 @@ class _Fetch:
         if message is None:
             self._mirror.clear_omission(path)
             return
-        try:
-            raw = base64.urlsafe_b64decode(str(message["raw"]) + "==")
-        except (KeyError, TypeError, ValueError):
-            raw = b""
+        raw = _decoded(message.get("raw"))
         if not raw:
             self._failed += 1
             self._mirror.note_omission(path, "the mail came without its content; the next sync asks for it again")
@@ -287,6 +284,14 @@ class _Fetch:
         if labels:
             lines.append(label_header(labels))
         return b"".join(line + b"\r\n" for line in lines)
+
+
+def _decoded(raw: Any) -> bytes:
+    """The content of a mail; empty if it is missing or cannot be decoded."""
+    try:
+        return base64.urlsafe_b64decode(raw + "==") if isinstance(raw, str) else b""
+    except ValueError:
+        return b""
 
 
 def _ids(row: Mapping[str, Any], change: str) -> set[str]:

@@ -21,6 +21,7 @@ import re
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -42,6 +43,8 @@ _NO_MAILS = {"\\noselect", "\\nonexistent"}
 _UIDS_AT_ONCE = 100_000
 """imaplib reads no line of more than a million bytes"""
 _MAILS_AT_ONCE, _BYTES_AT_ONCE, _SIZES_AT_ONCE = 100, 8 * 2**20, 10_000
+_SMALL_MAIL = _BYTES_AT_ONCE // _MAILS_AT_ONCE
+"""largest size, bytes, at which as many mails as possible are fetched together"""
 _LISTINGS = 3
 """so often a folder is listed that changes meanwhile"""
 _PASSING = {"UNAVAILABLE", "INUSE", "SERVERBUG", "LIMIT", "OVERQUOTA", "THROTTLED"}
@@ -115,6 +118,8 @@ def _fetch_with_tries(run: _Fetch, limits: Limits, sleep: Callable[[float], None
         try:
             run.connect()
             run.mirror_all()
+        except _RefusedError:
+            raise FetchError(f"{run.host} refuses a command that every server knows; {CONTINUES}") from None
         except _BrokenError as broken:
             attempt = 0 if run.fetched > fetched else attempt + 1
             reason = str(broken)
@@ -373,18 +378,30 @@ class _Fetch:
     def _fetch_mails(self, paths: dict[int, str]) -> None:
         """Stores the mails with these UIDs, and notes those that are too large or do not come."""
         gmail = " X-GM-THRID X-GM-LABELS" if _GMAIL in self._capabilities else ""
-        for batch in self._batches(sorted(paths)):
-            part = "BODY.PEEK[HEADER]" if batch.too_large else "BODY.PEEK[]"
-            absent = set(batch.uids)
-            for answer in self._fetch_items(_uid_set(batch.uids), f"(UID{gmail} {part})"):
-                if answer.mail and answer.uid in absent:
-                    absent.discard(answer.uid)
-                    self._mirror.add(paths[answer.uid], _gmail_headers(answer) + answer.mail)
-                    self.fetched += 1
-            for uid in batch.uids:
-                if batch.too_large or uid in absent:
-                    self._note_omission(paths[uid], batch)
-            self._server.report(self.fetched, 0)
+        writing: Future[None] | None = None
+        # files are written while the server prepares the next answer, no more than one answer behind
+        with ThreadPoolExecutor(1) as writer:
+            for batch in self._batches(sorted(paths)):
+                part = "BODY.PEEK[HEADER]" if batch.too_large else "BODY.PEEK[]"
+                answers = self._fetch_items(_uid_set(batch.uids), f"(UID{gmail} {part})")
+                if writing is not None:
+                    writing.result()
+                writing = writer.submit(self._store, batch, answers, paths)
+                self._server.report(self.fetched, 0)
+            if writing is not None:
+                writing.result()
+
+    def _store(self, batch: _Batch, answers: list[_Answer], paths: dict[int, str]) -> None:
+        """Stores the mails of a batch, and notes those that are too large or did not come."""
+        absent = set(batch.uids)
+        for answer in answers:
+            if answer.mail and answer.uid in absent:
+                absent.discard(answer.uid)
+                self._mirror.add(paths[answer.uid], _gmail_headers(answer) + answer.mail)
+                self.fetched += 1
+        for uid in batch.uids:
+            if batch.too_large or uid in absent:
+                self._note_omission(paths[uid], batch)
 
     def _note_omission(self, path: str, batch: _Batch) -> None:
         if batch.too_large:
@@ -398,11 +415,10 @@ class _Fetch:
         """UIDs that are fetched together."""
         for start in range(0, len(uids), _SIZES_AT_ONCE):
             uid_block = uids[start : start + _SIZES_AT_ONCE]
-            listed = self._fetch_items(_uid_ranges(uid_block), "(UID RFC822.SIZE)")
-            sizes = {answer.uid: _number_in(_SIZE, answer.text) for answer in listed}
+            sizes = self._sizes_of_large(uid_block)
             batch, total = list[int](), 0
             for uid in uid_block:
-                size = sizes.get(uid, 0)
+                size = sizes.get(uid, _SMALL_MAIL)
                 if size > self._largest:
                     yield _Batch([uid], size, too_large=True)
                     continue
@@ -413,6 +429,20 @@ class _Fetch:
                 total += size
             if batch:
                 yield _Batch(batch, total)
+
+    def _sizes_of_large(self, uids: list[int]) -> dict[int, int]:
+        """The sizes of those mails that are not small: to ask for all would take a third of the time of a fetch."""
+        connection, ranges = self._open_connection, _uid_ranges(uids)
+        smallest = min(_SMALL_MAIL, self._largest)
+        try:
+            _, data = self._command(lambda: connection.uid("SEARCH", f"LARGER {smallest} UID {ranges}"))
+            large = sorted(set(_integers(data)).intersection(uids))
+        except _RefusedError:
+            large = uids
+        if not large:
+            return {}
+        listed = self._fetch_items(_uid_ranges(large), "(UID RFC822.SIZE)")
+        return {answer.uid: _number_in(_SIZE, answer.text) for answer in listed}
 
     def _fetch_items(self, uids: str, items: str, modifier: str = "") -> list[_Answer]:
         """The answer about each mail."""
@@ -516,14 +546,11 @@ def _shifted(letters: str) -> str:
 class _Answer:
     """What a server answers to FETCH about one mail."""
 
+    uid: int
+    """UID of the mail; 0 where the server does not say"""
     text: bytes
     """without the mail; labels that came as literals are quoted"""
     mail: bytes
-
-    @property
-    def uid(self) -> int:
-        """UID of the mail; 0 where the server does not say."""
-        return _number_in(_UID, self.text)
 
 
 def _answers(data: Sequence[Any]) -> Iterator[_Answer]:
@@ -536,7 +563,7 @@ def _answers(data: Sequence[Any]) -> Iterator[_Answer]:
             text += _LITERAL.sub(b"", part[0]) + b'"%b"' % re.sub(rb'([\\"])', rb"\\\1", part[1])
         elif part is not None:
             text += part
-            yield _Answer(text, mail or _quoted_mail(text))
+            yield _Answer(_number_in(_UID, text), text, mail or _quoted_mail(text))
             text, mail = b"", b""
 
 

@@ -20,7 +20,7 @@ from relrag_pipelines.sources.paperless import mirrored
 from relrag_pipelines.sources.paperless.export_folder import describe_value
 from relrag_pipelines.sources.remote import CONTINUES, FetchError, Mirror, Server, readable_answers
 from relrag_pipelines.sources.remote.deletions import missing_items
-from relrag_pipelines.sources.remote.http_client import HttpClient, OversizeError, UnexpectedStatusError
+from relrag_pipelines.sources.remote.http_client import HttpClient, Limits, OversizeError, UnexpectedStatusError
 from relrag_pipelines.sources.remote.mirror import Omission
 
 VERSIONS = (10, 9)
@@ -36,12 +36,11 @@ _NAMES = ("correspondents", "document_types", "storage_paths", "tags")
 Document = Mapping[str, Any]
 
 
-def fetch(server: Server, mirror: Mirror) -> None:
+def fetch(server: Server, mirror: Mirror, limits: Limits | None = None) -> None:
     """Brings the mirror up to date. Raises FetchError; what was mirrored before stays."""
     token = server.secret()
-    client = HttpClient(
-        server.url, lambda: {"Authorization": f"Token {token}"}, server.secret_name, ca_file=server.ca_file
-    )
+    headers = {"Authorization": f"Token {token}"}
+    client = HttpClient(server.url, lambda: headers, server.secret_name, limits or Limits(), ca_file=server.ca_file)
     try:
         with readable_answers(client.host):
             _Fetch(server, mirror, client).run()
@@ -161,7 +160,7 @@ class _Fetch:
         if since := _moment(self._mirror.cursor.get("modified")):
             query["modified__gt"] = (since - _OVERLAP).isoformat()
         for number, document in enumerate(self._pages("api/documents/", query), start=1):
-            self._store(document)
+            self._store(self._checked(document, document["id"]))
             if _moment(document.get("modified")):
                 self._mirror.cursor["modified"] = document["modified"]
             if number % _PAGE == 0:
@@ -215,11 +214,13 @@ class _Fetch:
             if refused.status == _NOT_FOUND:
                 return None
             raise
-        if not isinstance(document, Mapping) or document.get("id") != document_id:
-            raise FetchError(
-                f"{self._client.host} answers with something else than document {document_id}; {CONTINUES}"
-            )
-        return document
+        return self._checked(document, document_id)
+
+    def _checked(self, document: Any, document_id: int) -> Document:
+        """A document of an answer. Raises FetchError for what is not that document."""
+        if isinstance(document, Mapping) and document.get("id") == document_id and "content" in document:
+            return document
+        raise FetchError(f"{self._client.host} answers with something else than document {document_id}; {CONTINUES}")
 
     def _store(self, document: Document) -> str:
         """Mirrors a document unless it is stored as it is; the path of its item."""

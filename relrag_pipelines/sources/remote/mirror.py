@@ -69,6 +69,7 @@ class Mirror:
         beside them."""
         self.folder, self.items = folder, folder / _ITEMS
         self.hash_path, self._suffix = hash_path, suffix
+        self._root = str(self.items)  # pathlib takes longer than what is done with most files
         self._folders: set[str] = set()
         """folders that exist"""
         state = self._load()
@@ -139,22 +140,23 @@ class Mirror:
         self._write_file(path, data)
 
     def _write_file(self, path: str, data: bytes) -> None:
-        descriptor = self._open(path)
+        part = self._part(path)
+        descriptor = self._open(path, part)
         try:
             # without a buffer of Python's: that would cost more than the write
-            remaining = memoryview(data)
-            while remaining:
-                remaining = remaining[os.write(descriptor, remaining) :]
+            written = os.write(descriptor, data)
+            while written < len(data):
+                written += os.write(descriptor, memoryview(data)[written:])
         finally:
             os.close(descriptor)
-        self.finish_part(path)
+        os.replace(part, f"{self._root}/{path}")  # noqa: PTH105  as below
 
     def open_part(self, path: str) -> Any:
         """A file to write into, which is no part of the mirror until `finish_part`."""
-        return os.fdopen(self._open(path), "wb")
+        return os.fdopen(self._open(path, self._part(path)), "wb")
 
-    def _open(self, path: str) -> int:
-        part, folder = self._part(path), path.rpartition("/")[0]
+    def _open(self, path: str, part: str) -> int:
+        folder = path.rpartition("/")[0]
         if folder not in self._folders:
             make_private(self.items / folder)
             self._folders.add(folder)
@@ -162,7 +164,7 @@ class Mirror:
 
     def finish_part(self, path: str) -> None:
         """Puts the file that was written in the place of what was stored."""
-        os.replace(self._part(path), f"{self.items}/{path}")  # noqa: PTH105  pathlib takes longer than the rename
+        os.replace(self._part(path), f"{self._root}/{path}")  # noqa: PTH105  pathlib takes longer than the rename
 
     def part_matches(self, path: str, checksum: str) -> bool:
         """Whether the file that was written has that checksum; also if the checksum is of no hash that is known."""
@@ -262,14 +264,14 @@ class Mirror:
 
     def _has(self, path: str) -> bool:
         try:
-            return os.stat(f"{self.items}/{path}").st_size > 0  # noqa: PTH116  as above
+            return os.stat(f"{self._root}/{path}").st_size > 0  # noqa: PTH116  as above
         except OSError:
             return False
 
     def _part(self, path: str) -> str:
         _require_inside(path)
         folder, _, name = path.rpartition("/")
-        return f"{self.items}/{folder}/.{name}{_HALF}"
+        return f"{self._root}/{folder}/.{name}{_HALF}"
 
     def _item_of(self, path: str) -> str:
         """The item that a file belongs to: `7-ab.original.pdf` belongs to `7-ab.json`."""
@@ -296,8 +298,7 @@ def _has_stem(name: str, stems: Collection[str]) -> bool:
 
 def _require_inside(path: str) -> None:
     """Raises ValueError for a path that leads out of the mirror; servers name items."""
-    parts = PurePosixPath(path)
-    if parts.is_absolute() or ".." in parts.parts:
+    if path.startswith("/") or (".." in path and ".." in path.split("/")):
         raise ValueError("an item of a server has a path that leads out of its mirror")
 
 
