@@ -177,7 +177,7 @@ KINDS = {
     for kind in (
         Kind(
             "whatsapp",
-            "chats exported from WhatsApp: .txt, or .zip with media; Android and iOS",
+            "WhatsApp: exported chats (.txt, or .zip with media) and the databases of Android and iOS",
             3,
             (".txt", ".zip"),
             (
@@ -192,8 +192,10 @@ KINDS = {
                 ),
             ),
             "whatsapp",
-            ("timezone", "date_order"),
-            references_siblings=(".txt",),
+            ("timezone", "date_order", "owner"),
+            patterns=("*msgstore*.db", "*ChatStorage*.sqlite"),
+            companions=(".db-wal", ".sqlite-wal"),
+            references_siblings=(".txt", ".db"),  # what lies beside a chat, and the names in wa.db
             asks_others="date_order",
             ids_depend_on_names=True,
             media_names=r"(?:IMG|VID|PTT|AUD|STK|DOC|CON)-\d{8}-WA\d{4}\b"  # on Android, and on iOS

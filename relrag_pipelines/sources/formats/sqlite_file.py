@@ -8,6 +8,7 @@ the program, so readers probe them. Format: https://www.sqlite.org/fileformat2.h
 from __future__ import annotations
 
 import functools
+import itertools
 import shutil
 import sqlite3
 import tempfile
@@ -68,9 +69,11 @@ class Database:
     def stream(self, query: str) -> Iterator[Row]:
         """The rows of a query over a whole table, quicker than `rows`. Raises sqlite3.DatabaseError."""
         cursor = self._connection.execute(query)
-        while block := cursor.fetchmany(1000):
-            self._checks = 0
-            yield from block
+        return itertools.chain.from_iterable(iter(functools.partial(self._block, cursor), []))
+
+    def _block(self, cursor: sqlite3.Cursor) -> list[Row]:
+        self._checks = 0
+        return cursor.fetchmany(1000)
 
     def _is_endless(self) -> bool:
         self._checks += 1
