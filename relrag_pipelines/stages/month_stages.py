@@ -57,11 +57,16 @@ class Stage:
 
 
 def merge_duplicates(private: pa.Table) -> pa.Table:
-    """One row a record: of several units that hold it the first by path wins, `locations` lists all."""
+    """One row a record: of several units that hold it the first by path wins, `locations` lists all.
+
+    A unit that tells what a record answers goes before one that does not: a database before an exported text.
+    """
     import pyarrow.compute as pc
 
     names = arrow_schema(Record).names
-    ordered = private.sort_by([("asset_id", "ascending"), ("unit", "ascending")])
+    answers_nothing = pc.cast(pc.is_null(private["parent_asset_id"]), pa.int8())
+    ranked = private.append_column("answers_nothing", answers_nothing)
+    ordered = ranked.sort_by([("asset_id", "ascending"), ("answers_nothing", "ascending"), ("unit", "ascending")])
     if pc.count_distinct(ordered["asset_id"]).as_py() == ordered.num_rows:
         return ordered.select(names)
     ids, locations = ordered["asset_id"].to_pylist(), ordered["locations"].to_pylist()
@@ -143,7 +148,7 @@ STAGES = (
         "redacted",
         "records",
         ("private_records",),
-        4,
+        5,
         "The records with every string redacted by the policy of their channel; one row a record.",
         _redact,
         policy,
@@ -152,7 +157,7 @@ STAGES = (
         "identifiers",
         "identifiers",
         ("private_records",),
-        4,
+        5,
         "Who appears in a record in what role, with a keyed value that joins channels.",
         _identifiers,
         policy,

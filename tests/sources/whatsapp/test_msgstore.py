@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
+from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import KINDS, ReadContext, unit_of
+from relrag_pipelines.stages import month_stages
+from relrag_pipelines.stores import lake
+from tests import archive
 from tests.chat_exports import database
 from tests.sources.connector import keyed, mutations
 from tests.whatsapp_databases import EVA, GROUP, HIDDEN, NEW, PETR, TS, message, msgstore, old_msgstore
@@ -184,3 +188,21 @@ def test_damaged_databases_are_survived(tmp_path: Path) -> None:
     for data in mutations(file.read_bytes(), 60, "msgstore"):
         file.write_bytes(data)
         read(file, tmp_path)
+
+
+def test_an_archive_with_both_has_each_message_once_and_whom_it_answers(tmp_path: Path) -> None:
+    (tmp_path / "chats").mkdir()
+    (tmp_path / "relrag.toml").write_text(
+        'archive = "test"\nkeys_file = "test.keys"\ntimezone = "Europe/Prague"\nowner = "Dana Levi"\n'
+        'embedder = "none"\n'
+        '[[sources]]\nname = "chats"\nkind = "whatsapp"\npath = "chats"\n'
+    )
+    (tmp_path / "chats/WhatsApp Chat with Petr Kolář.txt").write_text(TEXT)
+    msgstore(tmp_path / "chats", MESSAGES, TABLES)
+    workspace = archive.workspace(tmp_path / "relrag.toml")
+    ingest(workspace, workspace.settings.source("chats"))
+    merged = month_stages.merge_duplicates(lake.read(workspace.home, "private_records", "chats", "2024-01"))
+    messages = [row for row in merged.to_pylist() if row["rag_source_type"] == "whatsapp"]
+    assert len(messages) == 6
+    (answer,) = (row for row in messages if row["parent_asset_id"] and row["text"].startswith("Eva has it"))
+    assert len(answer["locations"]) == 2
