@@ -31,7 +31,7 @@ _REMEDIES = {
     (".pages", ".wps", ".wpd"): "save it as DOCX or PDF",
     (".xlsb", ".numbers"): "save it as XLSX",
     (".key",): "save it as PDF",
-    (".pst", ".ost", ".dbx"): "export its mails as .mbox or .eml",
+    (".dbx",): "export its mails as .mbox or .eml",
     (
         ".jpg",
         ".jpeg",

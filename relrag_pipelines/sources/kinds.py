@@ -459,9 +459,9 @@ KINDS = {
         ),
         Kind(
             "gmail",
-            "mail: mailboxes (Takeout, Thunderbird, any mbox), Maildir, .eml, .emlx and .msg; or Gmail by its API",
+            "mail: mailboxes (Takeout, Thunderbird, mbox), Maildir, .eml, .emlx, .msg, .pst, .ost; or Gmail by its API",
             5,
-            (".mbox", ".eml", ".emlx", ".msg"),
+            (".mbox", ".eml", ".emlx", ".msg", ".pst", ".ost"),
             (
                 _MAIL,
                 _ATTACHMENT,

@@ -87,9 +87,8 @@ class _Storage:
                 continue
             keys[row] = str(key or row)
             said, extra, files = self._content(str(text or ""), int(kind or 0), item)
-            who = _OWN if is_own else self._members.get(member) or str(jid or "")
-            if kind in (_GROUP_EVENT, _SYSTEM):
-                who = None
+            author = _OWN if is_own else self._members.get(member) or str(jid or "")
+            who = None if kind in (_GROUP_EVENT, _SYSTEM) else author
             answered = quoted_key(item[-1]) if item[-1] else keys.get(parent or 0)
             if said or files or extra:
                 milliseconds = round((_COCOA_EPOCH + moment) * 1000)

@@ -21,7 +21,7 @@ from relrag_pipelines.sources.chats.message import SentFile
 from relrag_pipelines.sources.formats import sqlite_file
 from relrag_pipelines.sources.formats.sqlite_file import Database
 from relrag_pipelines.sources.whatsapp import database_rows
-from relrag_pipelines.sources.whatsapp.database_rows import Account, StoredChat, StoredMessage, Transcript
+from relrag_pipelines.sources.whatsapp.database_rows import Account, MessageRow, StoredChat, StoredMessage, Transcript
 
 NEW_SCHEMA = ("message", "chat_row_id", "key_id", "timestamp")
 OLD_SCHEMA = ("messages", "key_remote_jid", "key_id", "timestamp")
@@ -114,7 +114,7 @@ class _NewDatabase:
         jid = self._jid(key)
         return database_rows.account(jid, self._names.get(jid, "")) if jid else Account("unknown")
 
-    def messages(self) -> Iterator[StoredMessage]:
+    def messages(self) -> Iterator[MessageRow]:
         """All messages, chat by chat."""
         database = self._database
         column = database.column
@@ -280,7 +280,7 @@ class _OldDatabase:
             return Account(self._reading.owner or "Me")
         return database_rows.account(key, self._names.get(key, ""))
 
-    def messages(self) -> Iterator[StoredMessage]:
+    def messages(self) -> Iterator[MessageRow]:
         """All messages, chat by chat."""
         database = self._database
         names = ("media_caption", "media_name", "media_mime_type", "latitude", "longitude", "forwarded", "edit_version")
