@@ -17,7 +17,7 @@ from relrag_query.retrieval.steps.time_window import expand_context
 
 SEARCH = (
     Step(1, "hybrid search", hybrid_search),
-    Step(7, "person search", search_people),
+    Step(1, "person search", search_people),
     Step(1, "named entities", expand_named_entities),
     Step(1, "dates", load_dates),
     Step(2, "rerank", rerank),

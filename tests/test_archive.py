@@ -290,6 +290,7 @@ def test_the_trace_tells_the_steps_in_their_order(archive: Archive) -> None:
     assert [line.split(":")[0] for line in steps] == [
         *(
             "1 hybrid search",
+            "1 person search",
             "1 named entities",
             "1 dates",
             "2 rerank",

@@ -1,4 +1,4 @@
-"""Step 7, people: passages of the people whom a question names, and facts about them."""
+"""The people of a question: their passages, beside the hybrid search (step 1), and facts about them (step 7)."""
 
 from __future__ import annotations
 
