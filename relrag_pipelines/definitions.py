@@ -16,7 +16,7 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.assets import run_tags
+from relrag_pipelines.assets import health_checks, run_tags
 from relrag_pipelines.assets.archive_assets import archive_stage, completion_check, tables_true
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.graph_assets import graph_assets, graph_checks, key
@@ -48,7 +48,9 @@ PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 def build_defs(workspace: Workspace) -> dg.Definitions:
     """All definitions of one archive."""
     sources, graphs = workspace.settings.sources, list(workspace.settings.graphrag.own_collections)
-    jobs = _jobs(workspace)
+    checks = _checks(workspace)
+    health = health_checks.select_keys(key for check in checks for key in check.check_keys)
+    jobs = _jobs(workspace, dg.AssetSelection.checks(*health))
     followed = [jobs[name] for name in ("sync", "publish", "graphrag") if name in jobs]
     return dg.Definitions(
         assets=[
@@ -58,22 +60,16 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
             *(graph_assets(workspace, collection) for collection in graphs),
             *(legacy_backfill(workspace, source) for source in source_collections.sources(workspace)),
         ],
-        asset_checks=[
-            *chain.from_iterable(_checks(workspace, source.name) for source in sources),
-            tables_true(workspace),
-            *(completion_check(stage, workspace) for stage in whole_archive.STAGES if stage.unfinished),
-            *publishing_checks(workspace),
-            *chain.from_iterable(graph_checks(workspace, collection) for collection in graphs),
-        ],
+        asset_checks=checks,
         jobs=list(jobs.values()),
-        schedules=[_nightly(workspace, jobs["sync"])] if sources else [],
+        schedules=[_nightly(workspace, jobs["nightly"], health)] if sources else [],
         sensors=[_source_folders(workspace, jobs["sync"]), _follow_up(workspace, followed)] if sources else [],
         executor=run_tags.executor(workspace),
     )
 
 
-def _jobs(workspace: Workspace) -> dict[str, UnresolvedJob]:
-    """By name; those alone that have something to do."""
+def _jobs(workspace: Workspace, health: dg.AssetSelection) -> dict[str, UnresolvedJob]:
+    """By name; those alone that have something to do. The checks of health are part of the nightly one only."""
     sources, settings = workspace.settings.sources, workspace.settings.graphrag
     exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
     months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
@@ -82,15 +78,19 @@ def _jobs(workspace: Workspace) -> dict[str, UnresolvedJob]:
     older = [[source.name, BACKFILL] for source in source_collections.sources(workspace)]
     selections = {
         "sync": (
-            exports | months | archive if sources else None,
+            (exports | months | archive) - health if sources else None,
             "Reads what has changed in the sources, and makes the months it touches and what is made of them.",
         ),
+        "nightly": (
+            exports | health if sources else None,
+            "Reads what has changed in the sources, and checks that they are as usual.",
+        ),
         "backfill": (
-            months if sources else None,
+            months - health if sources else None,
             "Makes months again, from redaction to edges, whether or not they are stale.",
         ),
         "publish": (
-            dg.AssetSelection.assets(*PUBLISHING),
+            dg.AssetSelection.assets(*PUBLISHING) - health,
             "Publishes a generation of what all sources hold, which is what queries then read.",
         ),
         "graphrag": (
@@ -109,27 +109,35 @@ def _jobs(workspace: Workspace) -> dict[str, UnresolvedJob]:
     }
 
 
-def _checks(workspace: Workspace, name: str) -> list[dg.AssetChecksDefinition]:
-    source = workspace.settings.source(name)
-    return [no_unredacted_value(workspace, source), manifest_true(workspace, source)]
+def _checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
+    sources, graphs = workspace.settings.sources, workspace.settings.graphrag.own_collections
+    of_source = (no_unredacted_value, manifest_true, health_checks.source_checks)
+    return [
+        *(check(workspace, source) for source in sources for check in of_source),
+        tables_true(workspace),
+        *(completion_check(stage, workspace) for stage in whole_archive.STAGES if stage.unfinished),
+        *publishing_checks(workspace),
+        health_checks.archive_checks(workspace),
+        *chain.from_iterable(graph_checks(workspace, collection) for collection in graphs),
+    ]
 
 
-def _nightly(workspace: Workspace, sync: UnresolvedJob) -> dg.ScheduleDefinition:
+def _nightly(workspace: Workspace, job: UnresolvedJob, checks: list[dg.AssetCheckKey]) -> dg.ScheduleDefinition:
     settings = workspace.settings
     hour, minute = settings.nightly.split(":")
 
     @dg.schedule(
         name="nightly",
-        job=sync,
+        job=job,
         cron_schedule=f"{int(minute)} {int(hour)} * * *",
         execution_timezone=settings.timezone,
-        description="Reads every source once a night; the follow-up sensor does the rest.",
+        description="Reads and checks every source once a night; the follow-up sensor does the rest.",
         default_status=dg.DefaultScheduleStatus.RUNNING,
     )
     def _schedule() -> dg.RunRequest:
         keys = [dg.AssetKey([source.name, "export"]) for source in settings.sources]
         tags = run_tags.describe_run(workspace, keys, {}, run_tags.SCHEDULE)
-        return dg.RunRequest(asset_selection=keys, tags=tags)
+        return dg.RunRequest(asset_selection=keys, asset_check_keys=checks, tags=tags)
 
     return _schedule
 

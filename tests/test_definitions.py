@@ -234,6 +234,9 @@ def test_the_schedule_runs_every_night_in_the_owners_zone(config: Path) -> None:
         "notes/export",
     ]
     assert wanted.tags["relrag/launched_by"] == "schedule"
+    assert {"chat/records:silence", "notes/records:failure_share", "published_generation:free_disk"} <= {
+        key.to_user_string() for key in wanted.asset_check_keys or []
+    }
 
 
 def test_no_dagster_instance_sends_telemetry() -> None:

@@ -42,6 +42,8 @@ def legacy_backfill(workspace: Workspace, source: Source) -> dg.AssetsDefinition
         started = time.monotonic()
         with writing(workspace.home, f"backfill of {source.name}", _WAIT_SECONDS):
             report = backfill(workspace, source, list(context.partition_keys), config.limit or None)
+        for channel in context.partition_keys:
+            context.add_asset_metadata({"dagster/row_count": report.points[channel]}, partition_key=channel)
         return dg.MaterializeResult(metadata=counts(report) | {"seconds": round(time.monotonic() - started, 3)})
 
     return _asset

@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines.assets.error_boundary import seal_errors
-from relrag_pipelines.assets.metadata import column_schema, output_metadata
+from relrag_pipelines.assets.metadata import column_schema, month_metadata
 from relrag_pipelines.assets.partitions import months
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.settings import Source
@@ -101,11 +101,13 @@ def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefin
         metadata=column_schema(stage.table),
     )
     @seal_errors
-    def _asset(context: dg.AssetExecutionContext) -> dg.MaterializeResult[Any]:
-        started = time.monotonic()
+    def _asset(context: dg.AssetExecutionContext) -> None:
+        made = list(context.partition_keys)
         with writing(workspace.home, f"{stage.name} of {source.name}", _WAIT_SECONDS):
-            entries, counts = stages.run(workspace, source, stage, list(context.partition_keys))
-        return dg.MaterializeResult(metadata={**output_metadata(entries, time.monotonic() - started), **counts})
+            entries, counts = stages.run(workspace, source, stage, made)
+        for month in made:
+            figures = month_metadata(entries.get(month), counts.get(month, {}))
+            context.add_asset_metadata(figures, partition_key=month)
 
     return _asset
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,8 +23,8 @@ from relrag_pipelines.privacy.keys import KeysError
 from relrag_pipelines.records import TABLES, Failure
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stages import empty_months
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages.month_range import month_range
 from relrag_pipelines.stores import (
     archive_tables,
     evaluation_history,
@@ -218,18 +217,11 @@ def _source(settings: Settings, source: Source) -> SourceStatus:
     status.units, status.bytes = len(units), sum(unit.size for unit in units.values())
     status.records = sum(entry.rows for entry in manifests["records"].values())
     status.chunks = sum(entry.rows for entry in manifests["chunks"].values())
-    months = sorted(month for month, entry in manifests["records"].items() if entry.rows)
-    status.gaps = list(_gaps([month for month in months if month > settings.first_month]))
-    status.months = sum(entry.rows > 0 for entry in manifests["records"].values())
+    status.gaps = empty_months.spans(manifests["records"], settings.first_month)
+    status.months = len(empty_months.full_months(manifests["records"]))
     status.stored_bytes = sum(entry.bytes for entries in manifests.values() for entry in entries.values())
     status.newest = _newest(home, source.name)
     return status
-
-
-def _gaps(months: Sequence[str]) -> Iterator[str]:
-    for start, end in itertools.pairwise(months):
-        if missing := month_range(start, end)[1:-1]:
-            yield " to ".join(dict.fromkeys((missing[0], missing[-1])))
 
 
 def _newest(home: Path, source: str) -> str | None:

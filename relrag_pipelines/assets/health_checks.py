@@ -1,0 +1,76 @@
+"""Dagster's checks of what is usual: one step for all checks of a source, and one for those of the archive.
+
+They warn and block nothing, and run every night: a sync of one message does not pay for them.
+"""
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import dagster as dg
+
+from relrag_pipelines.assets.error_boundary import seal_errors
+from relrag_pipelines.publishing import archive_health
+from relrag_pipelines.settings import Source
+from relrag_pipelines.stages import source_health
+from relrag_pipelines.stages.source_health import Verdict
+from relrag_pipelines.workspace import Workspace
+
+_PUBLISHED = dg.AssetKey("published_generation")
+_Check = tuple[dg.AssetCheckSpec, Callable[[], Verdict]]
+_CHECKS = (*source_health.CHECKS, *archive_health.CHECKS)
+
+
+def source_checks(workspace: Workspace, source: Source) -> dg.AssetChecksDefinition:
+    """The checks of a source."""
+    return _step(
+        f"{source.name}__health",
+        [
+            (
+                dg.AssetCheckSpec(check.name, asset=[source.name, check.asset], description=check.meaning),
+                functools.partial(check.run, workspace, source),
+            )
+            for check in source_health.CHECKS
+        ],
+    )
+
+
+def archive_checks(workspace: Workspace) -> dg.AssetChecksDefinition:
+    """The checks of the archive, beside those of its generation."""
+    return _step(
+        "archive__health",
+        [
+            (
+                dg.AssetCheckSpec(check.name, asset=_PUBLISHED, description=check.meaning),
+                functools.partial(check.run, workspace),
+            )
+            for check in archive_health.CHECKS
+        ],
+    )
+
+
+def select_keys(keys: Iterable[dg.AssetCheckKey]) -> list[dg.AssetCheckKey]:
+    """Those of the given checks that are declared here."""
+    names = {check.name for check in _CHECKS}
+    return [key for key in keys if key.name in names]
+
+
+def _step(name: str, checks: Sequence[_Check]) -> dg.AssetChecksDefinition:
+    runs = {spec.key: run for spec, run in checks}
+
+    @dg.multi_asset_check(name=name, specs=[spec for spec, _ in checks], can_subset=True)
+    def _checks(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
+        for key in sorted(context.selected_asset_check_keys):
+            yield _result(key, seal_errors(runs[key])())
+
+    return _checks
+
+
+def _result(key: dg.AssetCheckKey, verdict: Verdict) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        asset_key=key.asset_key,
+        check_name=key.name,
+        passed=verdict.passed,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata=dict(verdict.figures),
+        description=verdict.sentence or None,
+    )
