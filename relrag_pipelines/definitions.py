@@ -42,6 +42,7 @@ UnresolvedJob = Any
 
 Requests = Iterator[dg.RunRequest | dg.SkipReason]
 
+_RECENT_BACKFILLS = 20
 PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
 
@@ -57,6 +58,7 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
             *chain.from_iterable(source_assets(workspace, source) for source in sources),
             *(archive_stage(workspace, stage) for stage in whole_archive.stages(workspace.settings)),
             *publishing_assets(workspace),
+            health_checks.archive_home(),
             *(graph_assets(workspace, collection) for collection in graphs),
             *(legacy_backfill(workspace, source) for source in source_collections.sources(workspace)),
         ],
@@ -165,9 +167,17 @@ def _follow_up(workspace: Workspace, jobs: list[UnresolvedJob]) -> dg.SensorDefi
         description="Makes stale months again and then publishes, as the plan says.",
     )
     def _sensor(context: dg.SensorEvaluationContext) -> Requests:
-        yield from _requests(workspace, follow_up)
+        if _is_backfilling(context.instance):
+            yield dg.SkipReason("a backfill is making months")
+        else:
+            yield from _requests(workspace, follow_up)
 
     return _sensor
+
+
+def _is_backfilling(shared: dg.DagsterInstance) -> bool:
+    """Whether a backfill is going on: months that it has yet to make would be made twice."""
+    return any(backfill.status.name == "REQUESTED" for backfill in shared.get_backfills(limit=_RECENT_BACKFILLS))
 
 
 def _requests(workspace: Workspace, tick: Callable[[Workspace], Requests]) -> Requests:

@@ -45,8 +45,8 @@ def test_the_graph_is_the_declared_one(config: Path) -> None:
         return {key.to_user_string() for key in graph.get(dg.AssetKey(name.split("/"))).parent_keys}
 
     assert parents("chat/records") == {"chat/export"}
-    assert parents("chat/redacted") == {"chat/records"}
-    assert parents("chat/identifiers") == {"chat/records"}
+    assert parents("chat/redacted") == {"chat/records", "chat/export"}
+    assert parents("chat/identifiers") == {"chat/records", "chat/export"}
     assert parents("chat/chunks") == {"chat/redacted"}
     assert parents("chat/embeddings") == {"chat/chunks"}
     assert parents("chat/edges") == {"chat/redacted", "chat/chunks"}
@@ -234,7 +234,7 @@ def test_the_schedule_runs_every_night_in_the_owners_zone(config: Path) -> None:
         "notes/export",
     ]
     assert wanted.tags["relrag/launched_by"] == "schedule"
-    assert {"chat/records:silence", "notes/records:failure_share", "published_generation:free_disk"} <= {
+    assert {"chat/records:silence", "notes/records:failure_share", "archive_home:free_disk"} <= {
         key.to_user_string() for key in wanted.asset_check_keys or []
     }
 

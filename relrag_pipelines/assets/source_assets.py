@@ -11,8 +11,8 @@ from relrag_pipelines.assets.partitions import months
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stages import backfill_range, redaction_check
 from relrag_pipelines.stages import month_stages as stages
-from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stages.month_stages import ASSET_OF_TABLE, STAGES, Stage
 from relrag_pipelines.stores import generations, lake_damage
 from relrag_pipelines.stores.lock import writing
@@ -87,12 +87,26 @@ def _records(workspace: Workspace, source: Source) -> dg.AssetSpec:
     )
 
 
+def _inputs(source: Source, stage: Stage) -> list[list[str]]:
+    """The assets that a stage is made from.
+
+    Records are no executable asset: Dagster's daemon would not wait for them in a backfill, so what is made from them
+    follows from `export` as well.
+    """
+    assets = [ASSET_OF_TABLE[table] for table in stage.inputs]
+    return [[source.name, name] for name in (*assets, *(["export"] if "records" in assets else []))]
+
+
+def _backfill_policy(months_per_run: int) -> dg.BackfillPolicy:
+    return dg.BackfillPolicy.multi_run(months_per_run) if months_per_run else dg.BackfillPolicy.single_run()
+
+
 def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefinition:
     @dg.asset(
         key=[source.name, stage.name],
-        deps=[[source.name, ASSET_OF_TABLE[table]] for table in stage.inputs],
+        deps=_inputs(source, stage),
         partitions_def=months(workspace.settings.first_month),
-        backfill_policy=dg.BackfillPolicy.single_run(),
+        backfill_policy=_backfill_policy(workspace.settings.backfill_months),
         group_name=source.name,
         kinds={"parquet"} | ({_KINDS_OF_STAGE[stage.name]} if stage.name in _KINDS_OF_STAGE else set()),
         owners=_OWNERS,
@@ -105,6 +119,8 @@ def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefin
         made = list(context.partition_keys)
         with writing(workspace.home, f"{stage.name} of {source.name}", _WAIT_SECONDS):
             entries, counts = stages.run(workspace, source, stage, made)
+        if "private_records" in stage.inputs and (outside := backfill_range.outside(workspace, source, made)):
+            context.log.warning(outside)
         for month in made:
             figures = month_metadata(entries.get(month), counts.get(month, {}))
             context.add_asset_metadata(figures, partition_key=month)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import sqlalchemy
 from dagster._core.definitions.job_base import InMemoryJob
 from dagster._core.definitions.repository_definition import SINGLETON_REPOSITORY_NAME
 from dagster._core.execution.api import execute_run
@@ -28,7 +27,6 @@ from relrag_pipelines.assets.legacy_assets import BACKFILL
 from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.files.atomic import write_text
-from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.ingest import regions
 from relrag_pipelines.orchestration import orphaned_runs, postgres, sqlite_storage
 from relrag_pipelines.orchestration.instance import dagster_yaml
@@ -79,15 +77,9 @@ def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance
     folder = instance_folder(home, storage)
     if storage == "postgres":
         postgres.check()
-    sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _relax_sqlite_sync)
-    sqlalchemy.event.listen(sqlalchemy.Engine, "commit", _before_commit)
-    try:
-        _drop_unfinished(folder / _EVENTS)
-        with sqlite_storage.open_connections(), dg.DagsterInstance.from_config(str(folder)) as opened:
-            yield opened
-    finally:
-        sqlalchemy.event.remove(sqlalchemy.Engine, "commit", _before_commit)
-        sqlalchemy.event.remove(sqlalchemy.Engine, "connect", _relax_sqlite_sync)
+    _drop_unfinished(folder / _EVENTS)
+    with sqlite_storage.closing_connections(), dg.DagsterInstance.from_config(str(folder)) as opened:
+        yield opened
 
 
 def _drop_unfinished(path: Path) -> None:
@@ -105,18 +97,6 @@ def _drop_unfinished(path: Path) -> None:
     if not is_complete:
         for leftover in path.parent.glob(f"{path.name}*"):
             leftover.unlink(missing_ok=True)
-
-
-def _relax_sqlite_sync(connection: Any, _: object) -> None:
-    if not isinstance(connection, sqlite3.Connection):
-        return
-    # safe in WAL mode against a killed process and a corrupt file; a power cut may cost the last events, and losing
-    # them loses no data
-    connection.execute("PRAGMA synchronous = NORMAL")
-
-
-def _before_commit(connection: Any) -> None:
-    failpoint("dagster.commit", Path(connection.engine.url.database or ""))
 
 
 def instance_folder(home: Path, storage: str = "sqlite") -> Path:

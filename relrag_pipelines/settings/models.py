@@ -416,6 +416,12 @@ class Settings(BaseModel):
     keep_generations: int = Field(2, ge=1, description="published generations kept, if nothing was deleted")
     nightly: str = Field("03:30", description="when the schedule runs, HH:MM in `timezone`")
     sensor_seconds: int = Field(60, ge=10, description="how often source folders are looked at, seconds")
+    backfill_months: int = Field(
+        0,
+        ge=0,
+        description="longest range of months that a run of a backfill in Dagster makes; 0: a whole range in one run, "
+        "which `dg launch --partition-range` needs",
+    )
 
     search_limit: int = Field(8, ge=1, le=100, description="results of a search")
     asset_neighborhood_expansion_enabled: bool = Field(

@@ -49,8 +49,6 @@ class SourceCheck:
     """One check of every source."""
 
     name: str
-    asset: str
-    """the asset of the source that it is about"""
     meaning: str
     run: Callable[[Workspace, Source], Verdict]
 
@@ -143,17 +141,11 @@ def _rows(workspace: Workspace, table: str, source: Source) -> int:
 
 
 CHECKS = (
-    SourceCheck(
-        "undated_records", "records", "Few records lack a usable date; how many of each month do.", undated_records
-    ),
-    SourceCheck("failure_share", "records", "At most a twentieth of the items could not be read.", failure_share),
-    SourceCheck(
-        "unusual_gaps", "records", "No empty month between full ones, where nearly every month is full.", unusual_gaps
-    ),
-    SourceCheck("silence", "records", "New records come as often as in the last two years.", silence),
-    SourceCheck(
-        "embedded_share", "embeddings", "Nearly all passages have a vector, if an embedder is set.", embedded_share
-    ),
+    SourceCheck("undated_records", "Few records lack a usable date; how many of each month do.", undated_records),
+    SourceCheck("failure_share", "At most a twentieth of the items could not be read.", failure_share),
+    SourceCheck("unusual_gaps", "No empty month between full ones, where nearly every month is full.", unusual_gaps),
+    SourceCheck("silence", "New records come as often as in the last two years.", silence),
+    SourceCheck("embedded_share", "Nearly all passages have a vector, if an embedder is set.", embedded_share),
 )
 
 

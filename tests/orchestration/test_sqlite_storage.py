@@ -140,3 +140,43 @@ def test_what_an_older_database_lacks_is_asked_for_again(tmp_path: Path) -> None
         assert events.has_table("later")
         with sqlite_storage._connect(url) as connection:
             assert events._has_asset_key_col_on_connection(connection, "later")
+
+
+def test_events_at_hand_together_are_stored_in_one_transaction(tmp_path: Path) -> None:
+    @dg.asset(
+        partitions_def=dg.StaticPartitionsDefinition([f"{number:03d}" for number in range(60)]),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def counted() -> None: ...
+
+    commits: list[Any] = []
+    event.listen(Engine, "commit", commits.append)
+    try:
+        with runner.instance(tmp_path) as shared:
+            tags = {"dagster/asset_partition_range_start": "000", "dagster/asset_partition_range_end": "059"}
+            assert dg.materialize([counted], instance=shared, tags=tags).success
+            key = dg.AssetKey("counted")
+            assert len(shared.get_materialized_partitions(key)) == 60
+            assert len(shared.fetch_planned_materializations(key, limit=100).records) == 60
+            latest = shared.get_latest_materialization_event(key)
+            assert latest and latest.asset_materialization and latest.asset_materialization.partition == "059"
+            assert list(shared.all_asset_keys()) == [key]
+    finally:
+        event.remove(Engine, "commit", commits.append)
+    assert len(commits) < 60  # of 130 events
+
+
+def test_a_database_that_was_replaced_is_opened_again(tmp_path: Path) -> None:
+    """As by `relrag restore` while the web server has it open."""
+    assert one_run(tmp_path) == 1
+    folder = runner.instance_folder(tmp_path) / "history"
+    kept = {path.name: path.read_bytes() for path in folder.glob("*.db")}
+    with dg.DagsterInstance.from_config(str(folder.parent)) as served:
+        assert served.get_runs_count() == 1
+        assert one_run(tmp_path) == 2
+        assert served.get_runs_count() == 2
+        for name, content in kept.items():
+            for path in folder.glob(f"{name}*"):
+                path.unlink()
+            (folder / name).write_bytes(content)
+        assert served.get_runs_count() == 1

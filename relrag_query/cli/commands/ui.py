@@ -45,7 +45,12 @@ def ui(
     from relrag_pipelines.orchestration.runner import instance_folder
 
     folder = instance_folder(settings.home_path, settings.dagster_storage)
-    environment = {**os.environ, "DAGSTER_HOME": str(folder), "RELRAG_CONFIG": str(path)}
+    environment = {
+        "DAGSTER_EVENT_BATCH_SIZE": "500",  # events of a step are stored together
+        **os.environ,
+        "DAGSTER_HOME": str(folder),
+        "RELRAG_CONFIG": str(path),
+    }
     access.restrict_folder(settings.home_path)
     commands = _commands(host, port, settings.ui_public_url, read_only)
     log = folder / "ui.log"
