@@ -1,4 +1,4 @@
-"""Everything Dagster loads: the assets of every configured source, their checks, a schedule and two sensors.
+"""Everything Dagster loads: the assets of every configured source, their checks, a schedule and three sensors.
 
 What has to be done is decided by `relrag_pipelines.stages.plan` and nowhere else: the schedule and the folder sensor
 start ingestion, and the follow-up sensor asks the plan which months are stale and whether to publish. It looks at the
@@ -16,7 +16,7 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.assets import health_checks, run_tags
+from relrag_pipelines.assets import health_checks, orphaned_runs, reconciliation, run_tags
 from relrag_pipelines.assets.archive_assets import archive_stage, completion_check, tables_true
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.graph_assets import graph_assets, graph_checks, key
@@ -43,6 +43,7 @@ UnresolvedJob = Any
 Requests = Iterator[dg.RunRequest | dg.SkipReason]
 
 _RECENT_BACKFILLS = 20
+_HOUSEKEEPING_SECONDS = 60
 PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
 
@@ -52,7 +53,6 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
     checks = _checks(workspace)
     health = health_checks.select_keys(key for check in checks for key in check.check_keys)
     jobs = _jobs(workspace, dg.AssetSelection.checks(*health))
-    followed = [jobs[name] for name in ("sync", "publish", "graphrag") if name in jobs]
     return dg.Definitions(
         assets=[
             *chain.from_iterable(source_assets(workspace, source) for source in sources),
@@ -65,7 +65,7 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
         asset_checks=checks,
         jobs=list(jobs.values()),
         schedules=[_nightly(workspace, jobs["nightly"], health)] if sources else [],
-        sensors=[_source_folders(workspace, jobs["sync"]), _follow_up(workspace, followed)] if sources else [],
+        sensors=_sensors(workspace, jobs) if sources else [],
         executor=run_tags.executor(workspace),
     )
 
@@ -142,6 +142,31 @@ def _nightly(workspace: Workspace, job: UnresolvedJob, checks: list[dg.AssetChec
         return dg.RunRequest(asset_selection=keys, asset_check_keys=checks, tags=tags)
 
     return _schedule
+
+
+def _sensors(workspace: Workspace, jobs: dict[str, UnresolvedJob]) -> list[dg.SensorDefinition]:
+    followed = [jobs[name] for name in ("sync", "publish", "graphrag") if name in jobs]
+    return [_source_folders(workspace, jobs["sync"]), _follow_up(workspace, followed), _housekeeping(workspace)]
+
+
+def _housekeeping(workspace: Workspace) -> dg.SensorDefinition:
+    @dg.sensor(
+        name="housekeeping",
+        minimum_interval_seconds=_HOUSEKEEPING_SECONDS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Ends runs whose process has died, and shows what the lake holds where Dagster shows otherwise.",
+    )
+    def _sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+        return dg.SkipReason(seal_errors(lambda: _keep_house(workspace, context.instance))())
+
+    return _sensor
+
+
+def _keep_house(workspace: Workspace, shared: dg.DagsterInstance) -> str:
+    ended = orphaned_runs.end_orphaned_runs(shared, workspace.home, is_only_writer=False)
+    if busy := lock.holder(workspace.home):
+        return f"{ended} runs ended; {busy} is writing"
+    return f"{ended} runs ended; {reconciliation.reconcile(shared, workspace)} months and tables corrected"
 
 
 def _source_folders(workspace: Workspace, sync: UnresolvedJob) -> dg.SensorDefinition:

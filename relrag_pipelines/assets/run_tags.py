@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from relrag_pipelines.stores import lake
+from relrag_pipelines.stores import lake, process_identity
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 COMMAND_LINE, SCHEDULE, SENSOR, UI = "command line", "schedule", "sensor", "UI"
 SOURCE, MONTHS, LAUNCHED_BY = "relrag/source", "relrag/months", "relrag/launched_by"
+PROCESS = ".dagster/relrag_process"
+"""which process works on a run, as stores/process_identity.py writes it. The UI hides tags of that prefix"""
 USER = "user"
 """Dagster's own; its UI shows a run without schedule, sensor or user as "Manually launched" """
 _RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
@@ -84,7 +86,10 @@ class _AttributedRun(dg.Executor):
         self, plan_context: "PlanOrchestrationContext", execution_plan: "ExecutionPlan"
     ) -> Iterator["dg.DagsterEvent"]:
         run, shared = plan_context.dagster_run, plan_context.instance
-        tags = describe_run(self._workspace, _assets(plan_context), run.tags)
+        tags = {
+            PROCESS: process_identity.identify(),
+            **describe_run(self._workspace, _assets(plan_context), run.tags),
+        }
         if lacking := {name: value for name, value in tags.items() if name not in run.tags}:
             shared.add_run_tags(run.run_id, lacking)
         months = []

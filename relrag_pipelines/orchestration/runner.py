@@ -4,7 +4,6 @@ One process and no step start-up: the assets, their events and their checks are 
 schedule or a sensor launches.
 """
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -20,7 +19,7 @@ from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, 
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 from relrag_pipelines import definitions, embedders
-from relrag_pipelines.assets import run_tags
+from relrag_pipelines.assets import orphaned_runs, reconciliation, run_tags
 from relrag_pipelines.assets.error_boundary import REPORT
 from relrag_pipelines.assets.graph_assets import key
 from relrag_pipelines.assets.legacy_assets import BACKFILL
@@ -28,7 +27,7 @@ from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.ingest import regions
-from relrag_pipelines.orchestration import orphaned_runs, postgres, sqlite_storage
+from relrag_pipelines.orchestration import postgres, sqlite_storage
 from relrag_pipelines.orchestration.instance import dagster_yaml
 from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.sources.legacy.payload import CHANNELS
@@ -36,7 +35,15 @@ from relrag_pipelines.stages import graph_index_plan, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stages.plan_model import Plan
-from relrag_pipelines.stores import archive_tables, generations, graph_indexes, lake, lake_damage, lock
+from relrag_pipelines.stores import (
+    archive_tables,
+    generations,
+    graph_indexes,
+    lake,
+    lake_damage,
+    lock,
+    process_identity,
+)
 from relrag_pipelines.workspace import Workspace
 
 _EMBEDDED_AT_ONCE = 1_000
@@ -117,7 +124,7 @@ def _instance(workspace: Workspace) -> AbstractContextManager[dg.DagsterInstance
 def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletions: bool = False) -> RunOutcome:
     """Does what the plan says: exports, then the months that they make stale, then a new generation."""
     with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
-        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        _tidy(workspace, shared)
         session = _Session(workspace, shared)
         for stage in todo.unfinished:  # it is made again, and what is made of it
             tables = whole_archive.stage_named(stage, workspace.settings).tables
@@ -140,7 +147,7 @@ def backfill(workspace: Workspace, source: str, first: str, last: str) -> RunOut
     """Makes all stages of a source's months from first to last again, then publishes if anything changed."""
     workspace.settings.source(source)
     with lock.writing(workspace.home, "relrag backfill"), _instance(workspace) as shared:
-        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        _tidy(workspace, shared)
         session = _Session(workspace, shared)
         keys = [dg.AssetKey([source, stage.name]) for stage in STAGES]
         session.materialize("backfill", keys, tags=partition_range(first, last))
@@ -150,7 +157,7 @@ def backfill(workspace: Workspace, source: str, first: str, last: str) -> RunOut
 def backfill_legacy(workspace: Workspace, sources: list[str], limit: int | None) -> RunOutcome:
     """Writes relrag's fields into the collections of these sources, and reads what that changed of their files."""
     with lock.writing(workspace.home, "relrag backfill legacy"), _instance(workspace) as shared:
-        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        _tidy(workspace, shared)
         session = _Session(workspace, shared)
         for source in sources:
             run_config_ = {"ops": {f"{source}__{BACKFILL}": {"config": {"limit": limit or 0}}}}
@@ -165,7 +172,7 @@ def backfill_legacy(workspace: Workspace, sources: list[str], limit: int | None)
 def follow_up(workspace: Workspace) -> RunOutcome:
     """Makes the months that are stale and publishes, without reading any source."""
     with lock.writing(workspace.home, "relrag"), _instance(workspace) as shared:
-        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        _tidy(workspace, shared)
         return _follow_up(workspace, _Session(workspace, shared))
 
 
@@ -241,7 +248,7 @@ class _Session:
         run = self._instance.create_run_for_job(
             job,
             run_config={**_QUIET, **(config or {})},
-            tags={**tags_, run_tags.USER: run_tags.COMMAND_LINE, orphaned_runs.PROCESS: str(os.getpid())},
+            tags={**tags_, run_tags.USER: run_tags.COMMAND_LINE, run_tags.PROCESS: process_identity.identify()},
             asset_selection=set(keys),
             remote_job_origin=LOCATION.get_job_origin(name),
         )
@@ -276,7 +283,19 @@ class _Session:
         return f"{failure.description}; {fault_report.advice(path)}"
 
 
+def _tidy(workspace: Workspace, shared: dg.DagsterInstance) -> None:
+    """Ends runs that nobody works on any more, and then shows what they did make."""
+    if orphaned_runs.end_orphaned_runs(shared, workspace.home):
+        reconciliation.reconcile(shared, workspace)
+
+
+def tidy_before_ui(workspace: Workspace) -> None:
+    """Ends runs whose process has died; those that are queued go on with the daemon that starts now."""
+    with _instance(workspace) as shared:
+        orphaned_runs.end_orphaned_runs(shared, workspace.home, is_only_writer=False, daemon_follows=True)
+
+
 def end_orphans(workspace: Workspace) -> None:
     """Ends runs that nobody works on any more; for a sync that has nothing else to do."""
     with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
-        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        _tidy(workspace, shared)

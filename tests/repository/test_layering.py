@@ -18,7 +18,6 @@ DAGSTER_SHELLS = (
     "relrag_pipelines/assets/",
     "relrag_pipelines/assets/run_tags.py",
     "relrag_pipelines/definitions.py",
-    "relrag_pipelines/orchestration/orphaned_runs.py",
     "relrag_pipelines/orchestration/runner.py",
     "relrag_pipelines/orchestration/sqlite_storage.py",
     "relrag_pipelines/ui/server.py",

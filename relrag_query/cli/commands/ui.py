@@ -17,6 +17,7 @@ from relrag_pipelines.files import access
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stores import daemon_lock
 from relrag_pipelines.ui import login as logins
+from relrag_pipelines.workspace import Workspace
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 3000
@@ -42,9 +43,11 @@ def ui(
     if login:
         print(_link(settings.home_path / "dagster", port))
         return 0
-    from relrag_pipelines.orchestration.runner import instance_folder
+    from relrag_pipelines.orchestration.runner import instance_folder, tidy_before_ui
 
     folder = instance_folder(settings.home_path, settings.dagster_storage)
+    if not read_only:
+        tidy_before_ui(Workspace(settings))
     environment = {
         "DAGSTER_EVENT_BATCH_SIZE": "500",  # events of a step are stored together
         **os.environ,
