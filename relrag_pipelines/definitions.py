@@ -9,6 +9,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.assets.source_assets import manifest_true, no_unredacted_value, source_assets
 from relrag_pipelines.files import access
 from relrag_pipelines.legacy import source_collections
+from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import graph_index_plan, whole_archive
 from relrag_pipelines.stages import plan as plans
@@ -58,7 +60,7 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
             *chain.from_iterable(source_assets(workspace, source) for source in sources),
             *(archive_stage(workspace, stage) for stage in whole_archive.stages(workspace.settings)),
             *publishing_assets(workspace),
-            health_checks.archive_home(),
+            health_checks.archive_home(workspace),
             *(graph_assets(workspace, collection) for collection in graphs),
             *(legacy_backfill(workspace, source) for source in source_collections.sources(workspace)),
         ],
@@ -67,7 +69,20 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
         schedules=[_nightly(workspace, jobs["nightly"], health)] if sources else [],
         sensors=_sensors(workspace, jobs) if sources else [],
         executor=run_tags.executor(workspace),
+        metadata=_location_metadata(workspace),
     )
+
+
+def _location_metadata(workspace: Workspace) -> dict[str, Any]:
+    """What the page of the code location shows: versions and counts, no names of the archive's contents."""
+    return {
+        "version": metadata.version("relrag"),
+        "schema_version": SCHEMA_VERSION,
+        "sources": len(workspace.settings.sources),
+        "first_month": workspace.settings.first_month,
+        "redaction": workspace.settings.pii_redaction_enabled,
+        "documentation": "docs/dagster.md",
+    }
 
 
 def _jobs(workspace: Workspace, health: dg.AssetSelection) -> dict[str, UnresolvedJob]:

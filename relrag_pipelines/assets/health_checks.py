@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import dagster as dg
 
+from relrag_pipelines.assets import labels
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.publishing import archive_health
 from relrag_pipelines.settings import Source
@@ -35,14 +36,15 @@ def source_checks(workspace: Workspace, source: Source) -> dg.AssetChecksDefinit
     )
 
 
-def archive_home() -> dg.AssetSpec:
+def archive_home(workspace: Workspace) -> dg.AssetSpec:
     """The archive's home as an asset, which is only checked."""
     return dg.AssetSpec(
         _HOME,
         deps=["published_generation"],
         group_name="published",
         kinds={"file"},
-        owners=["team:relrag"],
+        owners=labels.owners(workspace),
+        tags=labels.archive_tags(labels.PRIVATE),
         code_version="1",
         description="The folder of everything derived and private. Nothing makes it; its checks run every night.",
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 import dagster as dg
 
+from relrag_pipelines.assets import labels
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.metadata import column_schema, month_metadata
 from relrag_pipelines.assets.partitions import months
@@ -18,7 +19,6 @@ from relrag_pipelines.stores import generations, lake_damage
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
-_OWNERS = ["team:relrag"]
 _WAIT_SECONDS = 600.0
 _KINDS_OF_STAGE = {"redacted": "presidio", "embeddings": "qdrant"}
 
@@ -45,7 +45,8 @@ def _export(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
         key=[source.name, "export"],
         group_name=source.name,
         kinds={"python", kind.name},
-        owners=_OWNERS,
+        owners=labels.owners(workspace),
+        tags=labels.source_tags(workspace, source, labels.PRIVATE),
         code_version=str(kind.version),
         description=f"Reads the changed files of this source ({kind.meaning}) into private records, by month.",
     )
@@ -81,7 +82,8 @@ def _records(workspace: Workspace, source: Source) -> dg.AssetSpec:
         partitions_def=months(workspace.settings.first_month),
         group_name=source.name,
         kinds={"parquet"},
-        owners=_OWNERS,
+        owners=labels.owners(workspace),
+        tags=labels.source_tags(workspace, source, labels.PRIVATE),
         description="Private records of the month, unredacted, owner-only. Written by export, for changed months only.",
         metadata=column_schema("private_records"),
     )
@@ -109,7 +111,8 @@ def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefin
         backfill_policy=_backfill_policy(workspace.settings.backfill_months),
         group_name=source.name,
         kinds={"parquet"} | ({_KINDS_OF_STAGE[stage.name]} if stage.name in _KINDS_OF_STAGE else set()),
-        owners=_OWNERS,
+        owners=labels.owners(workspace),
+        tags=labels.source_tags(workspace, source, labels.REDACTED),
         code_version=str(stage.version),
         description=stage.meaning,
         metadata=column_schema(stage.table),

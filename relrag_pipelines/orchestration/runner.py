@@ -5,6 +5,7 @@ schedule or a sensor launches.
 """
 
 import sqlite3
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -233,6 +234,11 @@ class _Session:
     def __init__(self, workspace: Workspace, shared: dg.DagsterInstance) -> None:
         self._workspace, self._instance = workspace, shared
         self._defs = build_defs(workspace)
+        self._common_tags = {
+            run_tags.USER: run_tags.COMMAND_LINE,
+            run_tags.PROCESS: process_identity.identify(),
+            run_tags.SYNC: uuid.uuid4().hex[:8],
+        }
         self.outcome = RunOutcome()
 
     def materialize(
@@ -248,7 +254,7 @@ class _Session:
         run = self._instance.create_run_for_job(
             job,
             run_config={**_QUIET, **(config or {})},
-            tags={**tags_, run_tags.USER: run_tags.COMMAND_LINE, run_tags.PROCESS: process_identity.identify()},
+            tags={**tags_, **self._common_tags},
             asset_selection=set(keys),
             remote_job_origin=LOCATION.get_job_origin(name),
         )

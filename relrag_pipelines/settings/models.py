@@ -416,6 +416,11 @@ class Settings(BaseModel):
     keep_generations: int = Field(2, ge=1, description="published generations kept, if nothing was deleted")
     nightly: str = Field("03:30", description="when the schedule runs, HH:MM in `timezone`")
     sensor_seconds: int = Field(60, ge=10, description="how often source folders are looked at, seconds")
+    asset_owner: str = Field(
+        "team:relrag",
+        pattern=r"^(team:[A-Za-z0-9_-]+|[^@\s]+@[^@\s]+\.[^@\s]+)$",
+        description="who answers for the assets in Dagster: an address of mail, or `team:` and a name",
+    )
     backfill_months: int = Field(
         0,
         ge=0,

@@ -98,6 +98,7 @@ def test_a_sync_of_the_command_line_stands_on_the_timeline_and_on_the_pages_of_i
         ("publish", {"source": "chat, papers, notes", "months": "2023-12..2024-02", **by}),
     ]
     assert {tags["user"] for _, tags in shown} == {"command line"}
+    assert len({tags["sync_id"] for _, tags in shown}) == 1
     assert not any("process" in key for _, tags in shown for key in tags)
 
     for name, count in (("sync", 5), ("publish", 1), ("backfill", 0)):
@@ -121,7 +122,11 @@ def test_a_run_that_was_launched_without_tags_has_them_in_the_end(config: Path, 
     assert launch(job, shared, ["notes", "export"], {}) == ("notes", "2024-02", "UI")
     assert launch(job, shared, ["notes", "export"], {}) == ("notes", "none", "UI")  # nothing has changed
     month = {"dagster/partition": "2024-02"}
-    assert launch(job, shared, ["notes", "redacted"], {"dagster/backfill": "a", **month}) == ("notes", "2024-02", "UI")
+    assert launch(job, shared, ["notes", "redacted"], {"dagster/backfill": "a", **month}) == (
+        "notes",
+        "2024-02",
+        "UI backfill",
+    )
     by = {"dagster/schedule_name": "nightly"}
     assert launch(job, shared, ["chat", "export"], by) == ("chat", "2023-12..2024-02", "schedule")
     by = {"dagster/sensor_name": "source_folders", "relrag/months": "as given"}
