@@ -27,6 +27,7 @@ from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.assets.source_assets import manifest_true, no_unredacted_value, source_assets
 from relrag_pipelines.files import access
 from relrag_pipelines.legacy import source_collections
+from relrag_pipelines.onboarding import alerts
 from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import graph_index_plan, whole_archive
@@ -46,6 +47,7 @@ Requests = Iterator[dg.RunRequest | dg.SkipReason]
 
 _RECENT_BACKFILLS = 20
 _HOUSEKEEPING_SECONDS = 60
+_UP_TO_DATE = "everything is up to date"
 PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
 
@@ -161,7 +163,25 @@ def _nightly(workspace: Workspace, job: UnresolvedJob, checks: list[dg.AssetChec
 
 def _sensors(workspace: Workspace, jobs: dict[str, UnresolvedJob]) -> list[dg.SensorDefinition]:
     followed = [jobs[name] for name in ("sync", "publish", "graphrag") if name in jobs]
-    return [_source_folders(workspace, jobs["sync"]), _follow_up(workspace, followed), _housekeeping(workspace)]
+    sensors = [_source_folders(workspace, jobs["sync"]), _follow_up(workspace, followed), _housekeeping(workspace)]
+    return [*sensors, *([_failed_runs(workspace)] if workspace.settings.alert_urls else [])]
+
+
+def _failed_runs(workspace: Workspace) -> dg.SensorDefinition:
+    @dg.run_failure_sensor(
+        name="failed_runs",
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Says by alert_urls that a run failed; its messages stay here, since they may quote a text.",
+    )
+    def _sensor(context: dg.RunFailureSensorContext) -> None:
+        run = context.dagster_run
+        steps = len(context.get_step_failure_events())
+        about = run.tags.get(run_tags.SOURCE, "the archive")
+        seal_errors(alerts.send)(
+            workspace.settings, f"{run.job_name} failed", f"{steps} steps failed, of {about}; `relrag ui` shows why."
+        )
+
+    return _sensor
 
 
 def _housekeeping(workspace: Workspace) -> dg.SensorDefinition:
@@ -209,8 +229,11 @@ def _follow_up(workspace: Workspace, jobs: list[UnresolvedJob]) -> dg.SensorDefi
     def _sensor(context: dg.SensorEvaluationContext) -> Requests:
         if _is_backfilling(context.instance):
             yield dg.SkipReason("a backfill is making months")
-        else:
-            yield from _requests(workspace, follow_up)
+            return
+        for request in _requests(workspace, follow_up):
+            if isinstance(request, dg.SkipReason) and request.skip_message == _UP_TO_DATE:
+                reconciliation.confirm_generation(context.instance, workspace)
+            yield request
 
     return _sensor
 
@@ -281,7 +304,7 @@ def follow_up(workspace: Workspace) -> Requests:
         )
     else:
         waiting = ", ".join(one.source for one in todo.exports)
-        yield dg.SkipReason(f"waiting for the export of {waiting}" if waiting else "everything is up to date")
+        yield dg.SkipReason(f"waiting for the export of {waiting}" if waiting else _UP_TO_DATE)
 
 
 def _settings() -> Settings:

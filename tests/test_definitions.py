@@ -103,6 +103,12 @@ def test_the_owner_is_a_setting(tmp_path: Path) -> None:
     assert {tuple(found.get(key).owners) for key in found.get_all_asset_keys()} == {("dana@example.org",)}
 
 
+def test_exports_and_the_generation_have_to_be_fresh(config: Path) -> None:
+    graph = repository(config).asset_graph
+    fresh = {key.to_user_string() for key in graph.get_all_asset_keys() if graph.get(key).freshness_policy}
+    assert fresh == {"chat/export", "papers/export", "notes/export", "published_generation"}
+
+
 def test_groups_form_no_cycle(config: Path) -> None:
     graph = repository(config).asset_graph
     above: dict[str, set[str]] = {}

@@ -11,6 +11,7 @@ from relrag_pipelines.assets import labels
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
 from relrag_pipelines.assets.metadata import column_schema
+from relrag_pipelines.assets.source_assets import NIGHTLY
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.publishing.withholding_report import WithholdingReport
 from relrag_pipelines.stages.month_stages import STAGES
@@ -112,6 +113,7 @@ def _published_generation(workspace: Workspace) -> dg.AssetsDefinition:
         owners=labels.owners(workspace),
         tags=labels.archive_tags(labels.PUBLISHED),
         code_version="1",
+        freshness_policy=NIGHTLY,
         description="Checked, sealed with the hash of every file, and made current by one rename.",
     )
     @seal_errors

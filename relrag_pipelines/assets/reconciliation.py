@@ -7,6 +7,7 @@ its months counts as failed, and a restored lake holds other months than were ma
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,8 @@ RECONCILED = "reconciled"
 _ENDED_EARLY = [dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 _BATCH = 1_000
 _NOTE = "reconciled.json"
+_GENERATION = dg.AssetKey("published_generation")
+_CONFIRM_SECONDS = 23 * 3600
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,14 @@ def reconcile(shared: dg.DagsterInstance, workspace: Workspace) -> int:
     if changed:
         write_text(note, json.dumps({name: state for name, (state, _) in states.items()}))
     return len(events)
+
+
+def confirm_generation(shared: dg.DagsterInstance, workspace: Workspace) -> None:
+    """Says once a day that the current generation is made from what the lake holds; the caller knows that it is."""
+    entry = shared.get_latest_materialization_event(_GENERATION)
+    number = generations.current_number(workspace.home)
+    if number is not None and (entry is None or time.time() - entry.timestamp > _CONFIRM_SECONDS):
+        shared.report_runless_asset_event(_generation_event(workspace, number))
 
 
 def _read(note: Path) -> dict[str, str]:
@@ -168,11 +179,14 @@ def _table_metadata(entry: ManifestEntry) -> dict[str, Any]:
 
 def _generation_difference(shared: dg.DagsterInstance, workspace: Workspace) -> Iterator[dg.AssetMaterialization]:
     """An event if another generation is current than Dagster shows."""
-    key, number = dg.AssetKey("published_generation"), generations.current_number(workspace.home)
-    if number is None:
-        return
-    entry = shared.get_latest_materialization_event(key)
+    number = generations.current_number(workspace.home)
+    entry = shared.get_latest_materialization_event(_GENERATION)
     event = entry.asset_materialization if entry else None
-    if event is None or "generation" not in event.metadata or event.metadata["generation"].value != number:
-        counts = generations.current_manifest(workspace.home)["counts"]
-        yield dg.AssetMaterialization(key, metadata={**counts, "generation": number, RECONCILED: True})
+    shown = event.metadata["generation"].value if event and "generation" in event.metadata else None
+    if number is not None and shown != number:
+        yield _generation_event(workspace, number)
+
+
+def _generation_event(workspace: Workspace, number: int) -> dg.AssetMaterialization:
+    counts = generations.current_manifest(workspace.home)["counts"]
+    return dg.AssetMaterialization(_GENERATION, metadata={**counts, "generation": number, RECONCILED: True})

@@ -1,6 +1,7 @@
 """The assets of each source: export, records, and the monthly stages; one factory makes them all."""
 
 import time
+from datetime import timedelta
 from typing import Any
 
 import dagster as dg
@@ -20,6 +21,8 @@ from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
 _WAIT_SECONDS = 600.0
+NIGHTLY = dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=50), warn_window=timedelta(hours=26))
+"""the nightly run exports every source, also one that has not changed: two nights without it are a failure"""
 _KINDS_OF_STAGE = {"redacted": "presidio", "embeddings": "qdrant"}
 
 
@@ -48,6 +51,7 @@ def _export(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
         owners=labels.owners(workspace),
         tags=labels.source_tags(workspace, source, labels.PRIVATE),
         code_version=str(kind.version),
+        freshness_policy=NIGHTLY,
         description=f"Reads the changed files of this source ({kind.meaning}) into private records, by month.",
     )
     @seal_errors

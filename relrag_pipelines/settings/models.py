@@ -416,6 +416,13 @@ class Settings(BaseModel):
     keep_generations: int = Field(2, ge=1, description="published generations kept, if nothing was deleted")
     nightly: str = Field("03:30", description="when the schedule runs, HH:MM in `timezone`")
     sensor_seconds: int = Field(60, ge=10, description="how often source folders are looked at, seconds")
+    alert_urls: list[str] = Field(
+        default_factory=list,
+        description="where to say that a run failed or the daemon stopped: addresses of Apprise (mail, Slack, ntfy, "
+        "webhooks), with relrag[alerts]; better in the environment, since they hold passwords. Only counts and names "
+        "of sources are sent",
+        examples=[["ntfys://ntfy.example.org/relrag"]],
+    )
     asset_owner: str = Field(
         "team:relrag",
         pattern=r"^(team:[A-Za-z0-9_-]+|[^@\s]+@[^@\s]+\.[^@\s]+)$",

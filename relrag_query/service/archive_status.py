@@ -20,10 +20,11 @@ from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.privacy.keys import KeysError
+from relrag_pipelines.publishing import archive_health
 from relrag_pipelines.records import TABLES, Failure
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stages import empty_months
+from relrag_pipelines.stages import empty_months, source_health
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import (
     archive_tables,
@@ -93,6 +94,8 @@ class Status:
     unread_files: list[unread_files.UnreadFile] = field(default_factory=list)
     """the unread files, with reason and remedy"""
     problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    """what is unusual of sources and archive, as Dagster's checks find it every night"""
     waiting: dict[str, int] = field(default_factory=dict)
     """number of calls that wait for a transcript or for approval"""
     forgotten: dict[str, int] = field(default_factory=dict)
@@ -185,6 +188,7 @@ def collect(settings: Settings) -> Status:
         f"{leftover} is still to be removed; a sync does it"
         for leftover in retired_generations.describe_remote_leftovers(home)
     ]
+    status.warnings = _warnings(settings)
     status.sync, problems = _pending(settings)
     status.problems += problems
     unread = unread_files.find_unread(settings)
@@ -193,6 +197,16 @@ def collect(settings: Settings) -> Status:
     status.forgotten = {"rules": len(forgotten), "records": sum(rule.records for rule in forgotten)}
     status.writing = lock.holder(home)
     return status
+
+
+def _warnings(settings: Settings) -> list[str]:
+    """What is unusual; nothing where the lake cannot be read, which is a problem of its own."""
+    workspace = Workspace(settings)
+    try:
+        found = [line for source in settings.sources for line in source_health.warnings(workspace, source)]
+        return [*found, *archive_health.warnings(workspace)]
+    except (EmbeddingError, LakeError, UnitsError, OSError):
+        return []
 
 
 def _on_disk(path: Path) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from relrag_pipelines.assets.reconciliation import reconcile
+from relrag_pipelines.assets.reconciliation import confirm_generation, reconcile
 from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import build_defs
 from relrag_pipelines.orchestration import runner
@@ -77,3 +77,16 @@ def test_an_archive_without_events_is_shown_as_it_is(workspace: Workspace, tmp_p
         assert event.asset_materialization.metadata["generation"].value == 1
         assert shown(shared)[0] == {"2023-12", "2024-01", "2024-02"}
         assert reconcile(shared, workspace) == 0
+
+
+def test_a_generation_that_is_up_to_date_is_confirmed_once_a_day(
+    workspace: Workspace, shared: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def events() -> int:
+        return len(shared.fetch_materializations(dg.AssetKey("published_generation"), limit=10).records)
+
+    confirm_generation(shared, workspace)
+    assert events() == 1
+    monkeypatch.setattr("relrag_pipelines.assets.reconciliation._CONFIRM_SECONDS", -1)
+    confirm_generation(shared, workspace)
+    assert events() == 2

@@ -49,6 +49,8 @@ def print_status(status: Status, settings: Settings) -> None:
     source_problems = [f"{source.name}: {source.problem}" for source in status.sources if source.problem]
     for problem in status.problems + source_problems:
         print(f"problem: {safe(problem)}")
+    for warning in status.warnings:
+        print(f"warning: {safe(warning)}")
     if status.sync:
         print(f"A sync would {status.sync}.")
     elif not status.problems:
