@@ -55,7 +55,7 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
     """All definitions of one archive."""
     sources, graphs = workspace.settings.sources, list(workspace.settings.graphrag.own_collections)
     checks = _checks(workspace)
-    health = health_checks.select_keys(key for check in checks for key in check.check_keys)
+    health = health_checks.nightly_keys(key for check in checks for key in check.check_keys)
     jobs = _jobs(workspace, dg.AssetSelection.checks(*health))
     return dg.Definitions(
         assets=[

@@ -5,7 +5,7 @@ of an asset with the asset, so they are on assets that no run makes: the records
 """
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import dagster as dg
 
@@ -64,10 +64,17 @@ def archive_checks(workspace: Workspace) -> dg.AssetChecksDefinition:
     )
 
 
-def select_keys(keys: Iterable[dg.AssetCheckKey]) -> list[dg.AssetCheckKey]:
-    """Those of the given checks that are declared here."""
-    names = {check.name for check in _CHECKS}
-    return [key for key in keys if key.name in names]
+def nightly_keys(keys: Iterable[dg.AssetCheckKey]) -> list[dg.AssetCheckKey]:
+    """Those of the given checks that run every night: the ones declared here, and those of files at rest."""
+    names = {check.name for check in _CHECKS} | {"manifest_true"}
+    return [key for key in keys if key.name in names and key.asset_key.path[0] != "graphrag"]
+
+
+def keys_of_run(definitions: dg.Definitions, assets: Collection[dg.AssetKey]) -> set[dg.AssetCheckKey]:
+    """The checks that a run of these assets makes: those that look at what it has just made."""
+    keys = {key for check in definitions.asset_checks or [] for key in check.check_keys}  # type: ignore[union-attr]
+    keys |= {key for asset in definitions.assets or [] for key in getattr(asset, "check_keys", ())}
+    return {key for key in keys - set(nightly_keys(keys)) if key.asset_key in assets}
 
 
 def _step(name: str, checks: Sequence[_Check]) -> dg.AssetChecksDefinition:

@@ -15,12 +15,13 @@ from typing import Any
 import dagster as dg
 from dagster._core.definitions.job_base import InMemoryJob
 from dagster._core.definitions.repository_definition import SINGLETON_REPOSITORY_NAME
-from dagster._core.execution.api import execute_run
+from dagster._core.execution.api import create_execution_plan, execute_run
 from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
+from dagster._core.snap import snapshot_from_execution_plan
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 from relrag_pipelines import definitions, embedders
-from relrag_pipelines.assets import orphaned_runs, reconciliation, run_tags
+from relrag_pipelines.assets import health_checks, orphaned_runs, reconciliation, run_tags
 from relrag_pipelines.assets.error_boundary import REPORT
 from relrag_pipelines.assets.graph_assets import key
 from relrag_pipelines.assets.legacy_assets import BACKFILL
@@ -86,7 +87,11 @@ def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance
     if storage == "postgres":
         postgres.check()
     _drop_unfinished(folder / _EVENTS)
-    with sqlite_storage.closing_connections(), dg.DagsterInstance.from_config(str(folder)) as opened:
+    with (
+        sqlite_storage.closing_connections(),
+        sqlite_storage.few_events(archive_tables.NAMES),
+        dg.DagsterInstance.from_config(str(folder)) as opened,
+    ):
         yield opened
 
 
@@ -251,13 +256,7 @@ class _Session:
         """Runs the job of that name on these of its assets, as a run of the code location that the UI shows."""
         job = self._defs.resolve_job_def(name)
         tags_ = run_tags.describe_run(self._workspace, keys, tags or {}, run_tags.COMMAND_LINE)
-        run = self._instance.create_run_for_job(
-            job,
-            run_config={**_QUIET, **(config or {})},
-            tags={**tags_, **self._common_tags},
-            asset_selection=set(keys),
-            remote_job_origin=LOCATION.get_job_origin(name),
-        )
+        run = self._create_run(job, set(keys), {**_QUIET, **(config or {})}, {**tags_, **self._common_tags})
         result = execute_run(InMemoryJob(job), run, self._instance)
         self.outcome.runs += 1
         failures = result.get_step_failure_events()
@@ -275,6 +274,34 @@ class _Session:
             if not check.passed:
                 why = f": {check.description}" if check.description else " failed"
                 self.outcome.warnings.append(f"{check.asset_key.to_user_string()}: check {check.check_name}{why}")
+
+    def _create_run(
+        self, job: dg.JobDefinition, assets: set[dg.AssetKey], config: dict[str, Any], tags: dict[str, str]
+    ) -> dg.DagsterRun:
+        """A run of these assets, as `create_run_for_job` makes it, which would add every check of each asset."""
+        checks = health_checks.keys_of_run(self._defs, assets)
+        subset = job.get_subset(asset_selection=assets, asset_check_selection=checks)
+        plan = create_execution_plan(subset, config, instance_ref=self._instance.get_ref(), tags=tags)
+        return self._instance.create_run(
+            job_name=job.name,
+            run_id=None,
+            run_config=config,
+            status=None,
+            tags=tags,
+            root_run_id=None,
+            parent_run_id=None,
+            step_keys_to_execute=plan.step_keys_to_execute,
+            execution_plan_snapshot=snapshot_from_execution_plan(plan, subset.get_job_snapshot_id()),
+            job_snapshot=subset.get_job_snapshot(),
+            parent_job_snapshot=subset.get_parent_job_snapshot(),
+            asset_selection=assets,
+            asset_check_selection=checks,
+            resolved_op_selection=None,
+            op_selection=None,
+            remote_job_origin=LOCATION.get_job_origin(job.name),
+            job_code_origin=None,
+            asset_graph=subset.asset_layer.asset_graph,
+        )
 
     def _describe_failure(self, event: dg.DagsterEvent) -> str:
         """What is said of a failed step; of a fault of relrag also where its report lies and what to do."""

@@ -11,12 +11,12 @@ import functools
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from dagster import EventLogEntry
+from dagster import DagsterEvent, DagsterEventType, EventLogEntry
 from dagster._core.storage.event_log import ConsolidatedSqliteEventLogStorage
 from dagster._core.storage.event_log.schema import AssetKeyTable
 from dagster._core.storage.runs import SqliteRunStorage
@@ -34,6 +34,15 @@ os.environ.setdefault("DAGSTER_EVENT_BATCH_SIZE", "500")
 
 _engines: dict[str, Engine] = {}
 """by the URL of their database"""
+_OF_EXECUTION = {
+    DagsterEventType.ENGINE_EVENT,
+    DagsterEventType.LOGS_CAPTURED,
+    DagsterEventType.RESOURCE_INIT_STARTED,
+    DagsterEventType.RESOURCE_INIT_SUCCESS,
+    DagsterEventType.STEP_OUTPUT,
+}
+_left_out: set[DagsterEventType] = set()
+_unannounced: set[str] = set()
 _batch = threading.local()
 """`current`: URL and connection of the batch that this thread stores; `latest`: the newest event of each asset in it"""
 
@@ -79,6 +88,28 @@ def _before_commit(connection: Connection) -> None:
 
 
 @contextmanager
+def few_events(tables: Collection[str]) -> Iterator[None]:
+    """Has this process store fewer events: none that only says how a step was executed, in one process and without
+    resources, and none that only announces one of these assets, which are made together within a second.
+    """
+    _left_out.update(_OF_EXECUTION)
+    _unannounced.update(tables)
+    try:
+        yield
+    finally:
+        _left_out.clear()
+        _unannounced.clear()
+
+
+def _is_left_out(event: DagsterEvent | None) -> bool:
+    if event is None:
+        return False
+    if event.event_type != DagsterEventType.ASSET_MATERIALIZATION_PLANNED:
+        return event.event_type in _left_out
+    return event.asset_key is not None and event.asset_key.to_user_string() in _unannounced
+
+
+@contextmanager
 def closing_connections() -> Iterator[None]:
     """Leaves no connection open at the end, so that the files can be put away."""
     _dispose()
@@ -120,6 +151,11 @@ class EventLogStorage(ConsolidatedSqliteEventLogStorage):
     def _connect(self) -> Iterator[Connection]:
         with _connect(self._conn_string) as connection:
             yield connection
+
+    def store_event(self, event: EventLogEntry) -> None:
+        """Stores an event, unless `few_events` leaves it out."""
+        if not _is_left_out(event.dagster_event):
+            super().store_event(event)
 
     def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
         """Stores events in one transaction, and of each asset only the last in the table of assets."""

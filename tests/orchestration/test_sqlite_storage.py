@@ -16,6 +16,7 @@ from sqlalchemy import Engine, create_engine, event
 
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.orchestration import runner, sqlite_storage
+from relrag_query.cli.commands import sync as commands
 from tests import archive
 
 DAGSTERS = (consolidated_sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage)
@@ -150,7 +151,11 @@ def test_events_at_hand_together_are_stored_in_one_transaction(tmp_path: Path) -
     def counted() -> None: ...
 
     commits: list[Any] = []
-    event.listen(Engine, "commit", commits.append)
+
+    def count(connection: Any) -> None:
+        commits.append(connection)
+
+    event.listen(Engine, "commit", count)
     try:
         with runner.instance(tmp_path) as shared:
             tags = {"dagster/asset_partition_range_start": "000", "dagster/asset_partition_range_end": "059"}
@@ -162,7 +167,7 @@ def test_events_at_hand_together_are_stored_in_one_transaction(tmp_path: Path) -
             assert latest and latest.asset_materialization and latest.asset_materialization.partition == "059"
             assert list(shared.all_asset_keys()) == [key]
     finally:
-        event.remove(Engine, "commit", commits.append)
+        event.remove(Engine, "commit", count)
     assert len(commits) < 60  # of 130 events
 
 
@@ -180,3 +185,21 @@ def test_a_database_that_was_replaced_is_opened_again(tmp_path: Path) -> None:
                 path.unlink()
             (folder / name).write_bytes(content)
         assert served.get_runs_count() == 1
+
+
+def test_a_sync_of_one_message_writes_few_events(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    home = archive.first_sync(config).home
+
+    def events() -> tuple[int, int]:
+        with closing(sqlite3.connect(home / "dagster" / "history" / "event_log.db")) as connection:
+            count, size = connection.execute("SELECT count(*), sum(length(event)) FROM event_logs").fetchone()
+        return count, size
+
+    count, size = events()
+    with (tmp_path / "chats" / "WhatsApp Chat with Hiking.txt").open("a") as file:
+        file.write("15/02/2024, 08:00 - Petr Kolar: The plumber comes on Friday\n")
+    assert commands.sync(config) == 0
+    later_count, later_size = events()
+    assert later_count - count < 80
+    assert later_size - size < 135_000  # most of it tells which inputs 24 assets were made from
