@@ -10,7 +10,7 @@ from relrag_pipelines.language_models.model import Schema
 
 
 def schema_of(form: type[BaseModel]) -> Schema:
-    """JSON Schema without references, which not every service follows."""
+    """The JSON Schema of a model with references inlined; not every service resolves them."""
     whole = form.model_json_schema()
     parts = whole.pop("$defs", {})
 
@@ -18,16 +18,14 @@ def schema_of(form: type[BaseModel]) -> Schema:
         if isinstance(value, dict):
             if "$ref" in value:
                 return plain(parts[value["$ref"].rpartition("/")[2]])
-            return {name: plain(one) for name, one in value.items()}
-        return [plain(one) for one in value] if isinstance(value, list) else value
+            return {name: plain(member) for name, member in value.items()}
+        return [plain(member) for member in value] if isinstance(value, list) else value
 
-    found: Schema = plain(whole)
-    return found
+    schema: Schema = plain(whole)
+    return schema
 
 
 def stands_in(name: str, lower: str) -> bool:
-    """Whether a word of the name, or its first letters, stands in a text in small letters: models give names in their
-    basic form.
-    """
+    """Whether a word of the name, or its stem, occurs in a lower-case text; models return names uninflected."""
     words = [word for word in name.lower().split() if len(word) > 1]
     return any(word[: max(3, len(word) - 2)] in lower for word in words)

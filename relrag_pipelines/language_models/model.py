@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     import openai
 
 USUAL = {"openai": "gpt-4.1-mini", "cohere": "command-a-03-2025"}
-"""model of each service where relrag.toml names none"""
+"""default model of each service, if relrag.toml names none"""
 PRICES = {"gpt-4.1-mini": (0.40, 1.60), "command-a-03-2025": (2.50, 10.00)}
 """USD for a million tokens read and written: https://openai.com/api/pricing, https://cohere.com/pricing"""
 TIMEOUT_SECONDS = 120.0
 RETRIES = 3
 
-_OF_ONE_TEXT = (400, 413, 422)
-"""statuses that tell of a text, such as one that is too long or that a filter refuses"""
+_TEXT_STATUSES = (400, 413, 422)
+"""HTTP statuses caused by one text: too long, or refused by a filter"""
 
 Message = tuple[str, str]
 """role (system, user or assistant) and content"""
@@ -32,11 +32,11 @@ Schema = dict[str, Any]
 
 
 class ModelError(SafeError):
-    """The service gave no answer; the message says why and holds neither text nor key."""
+    """The service gave no answer; the message gives the reason, without text or key."""
 
 
 class TextRefused(ModelError):
-    """The service gives no answer about this text; it may give one about the next."""
+    """The service refuses this text; it may accept the next."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Reply:
     text: str
     """JSON, unless the model failed"""
     tokens: int
-    """as the service counted them, of question and answer; 0 where it does not tell"""
+    """of question and answer, as counted by the service; 0 if it reports none"""
 
 
 @dataclass(frozen=True)
@@ -56,25 +56,25 @@ class JsonModel:
     name: str
     host: str
     ask: Callable[[Sequence[Message], Schema], Reply]
-    """the answer to messages, as JSON of a schema; ModelError where there is none"""
+    """answers messages with JSON of a schema; raises ModelError if there is no answer"""
 
 
 def load(kind: str, name: str, url: str = "", max_tokens: int = 4000) -> JsonModel:
     """The model `name` of openai or cohere; `url` is another server of the same protocol, `max_tokens` a reply's limit.
 
-    Raises ModelError where a key or package is missing.
+    Raises ModelError if a key or package is missing.
     """
     try:
         return _openai(name, url, max_tokens) if kind == "openai" else _cohere(name, url, max_tokens)
     except EmbeddingError as error:
-        said = str(error)
+        message = str(error)
     except ImportError:
-        said = f"the package {kind} is missing; install relrag[{kind}]"
-    raise ModelError(said)
+        message = f"the package {kind} is missing; install relrag[{kind}]"
+    raise ModelError(message)
 
 
 def host_of(kind: str, url: str = "") -> str:
-    """Where texts are sent."""
+    """The host that texts are sent to."""
     return service.host_of(url, "url") if url else f"api.{kind}.com"
 
 
@@ -110,52 +110,54 @@ def _cohere(name: str, url: str, max_tokens: int) -> JsonModel:
     return _translate_errors(JsonModel(name, host_of("cohere", url), ask), ApiError, httpx.HTTPError)
 
 
-def _translate_errors(asked: JsonModel, refused: type[Exception], unreached: type[Exception]) -> JsonModel:
-    """The same, with what its SDK raises as a ModelError."""
+def _translate_errors(model: JsonModel, refused: type[Exception], unreached: type[Exception]) -> JsonModel:
+    """The same model, with exceptions of its SDK translated into ModelError."""
 
     def ask(messages: Sequence[Message], schema: Schema) -> Reply:
         try:
-            return asked.ask(messages, schema)
+            return model.ask(messages, schema)
         except Exception as error:
             fault = service.fault(error, refused, unreached)
             if fault is None:
                 raise
-        raise (TextRefused if fault.status in _OF_ONE_TEXT else ModelError)(f"{asked.host} {fault.message}")
+        raise (TextRefused if fault.status in _TEXT_STATUSES else ModelError)(f"{model.host} {fault.message}")
 
-    return JsonModel(asked.name, asked.host, ask)
+    return JsonModel(model.name, model.host, ask)
 
 
 def _ask_openai(
-    client: openai.OpenAI, name: str, messages: Sequence[Message], schema: Schema, most: int, *, plain: bool
+    client: openai.OpenAI, name: str, messages: Sequence[Message], schema: Schema, max_tokens: int, *, plain: bool
 ) -> Reply:
     from openai import omit
 
-    wanted = {"type": "json_schema", "json_schema": {"name": "extraction", "schema": schema, "strict": True}}
+    response_format = {"type": "json_schema", "json_schema": {"name": "extraction", "schema": schema, "strict": True}}
     answer = client.chat.completions.create(
         model=name,
         messages=cast(Any, _as_json(messages)),
-        response_format=cast(Any, wanted),
-        # servers that speak the protocol know the older name of the limit
-        max_tokens=most if plain else omit,
-        max_completion_tokens=omit if plain else most,
+        response_format=cast(Any, response_format),
+        # other servers of the protocol know the limit by its older name
+        max_tokens=max_tokens if plain else omit,
+        max_completion_tokens=omit if plain else max_tokens,
     )
     choice = answer.choices[0]
     if choice.finish_reason == "length":
-        raise TextRefused(f"the answer had more than {most} tokens")
+        raise TextRefused(f"the answer had more than {max_tokens} tokens")
     return Reply(choice.message.content or "", answer.usage.total_tokens if answer.usage else 0)
 
 
-def _ask_cohere(client: cohere.ClientV2, name: str, messages: Sequence[Message], schema: Schema, most: int) -> Reply:
+def _ask_cohere(
+    client: cohere.ClientV2, name: str, messages: Sequence[Message], schema: Schema, max_tokens: int
+) -> Reply:
     from cohere import JsonObjectResponseFormatV2
 
     answer = client.chat(
         model=name,
         messages=cast(Any, _as_json(messages)),
         response_format=JsonObjectResponseFormatV2(json_schema=schema),
-        max_tokens=most,
+        max_tokens=max_tokens,
     )
     if answer.finish_reason == "MAX_TOKENS":
-        raise TextRefused(f"the answer had more than {most} tokens")
+        raise TextRefused(f"the answer had more than {max_tokens} tokens")
     parts = [part.text for part in answer.message.content or [] if part.type == "text"]
     counted = answer.usage.tokens if answer.usage else None
     used = (counted.input_tokens or 0) + (counted.output_tokens or 0) if counted else 0

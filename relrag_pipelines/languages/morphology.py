@@ -1,6 +1,6 @@
-"""The protocol of `morphology.py` in a folder of a language: functions for forms of words that only rules can give.
+"""The protocol of `morphology.py` in a folder of a language: functions for forms of words.
 
-A module defines any of these functions under the same name; of what it leaves out, the answer here counts.
+A module defines any of these functions under the same name; the defaults here apply to the others.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 Answer = TypeVar("Answer")
 CASES = 5
-"""of a name: genitive, dative and locative, accusative, vocative, instrumental"""
+"""number of cases of a name: genitive, dative and locative, accusative, vocative, instrumental"""
 
 
 class Morphology:
@@ -24,19 +24,19 @@ class Morphology:
         self._module = module
 
     def cases(self, word: str, gender: str = "") -> tuple[tuple[str, ...], ...]:
-        """The forms of a name in CASES cases; none where it has none. `gender` is m, f, or empty if not known."""
+        """The forms of a name in CASES cases; empty if it is not inflected. `gender` is m, f, or empty if unknown."""
         return self._call("cases", (), word, gender)
 
     def possessives(self, word: str, gender: str = "") -> tuple[str, ...]:
-        """The forms of a name that say what belongs to its bearer."""
+        """The possessive forms of a name."""
         return self._call("possessives", (), word, gender)
 
     def plurals(self, word: str) -> tuple[str, ...]:
-        """The plurals of a word for a relative."""
+        """The plurals of a kin term."""
         return self._call("plurals", (), word)
 
     def gender(self, name: str) -> str:
-        """Whether a given name, folded, is of a woman (f) or a man (m) by its form; empty where that tells nothing."""
+        """Gender of a folded given name by its form: f, m, or empty if unclear."""
         return self._call("gender", "", name)
 
     def _call(self, name: str, default: Answer, *values: str) -> Answer:
@@ -46,7 +46,7 @@ class Morphology:
 
 @functools.cache
 def load_morphology(file: Path) -> Morphology:
-    """The rules in a module; where there is none, those that change nothing."""
+    """The rules in a module; empty rules if the file does not exist."""
     if not file.is_file():
         return Morphology()
     spec = importlib.util.spec_from_file_location(f"{__package__}.{file.parent.name}.morphology", file)

@@ -35,7 +35,7 @@ from relrag_pipelines.sources.mail import localised_dates
 
 _KIND = "google_chat"
 _INFO = "group_info.json"
-_LONGEST = 2**22
+_MAX_GROUP_BYTES = 2**22
 _SPACE = re.compile(r"\s")
 _BEGINNING = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\{\s*"messages"\s*:\s*\[')
 _FIELDS = (b'"created_date"', b'"topic_id"', b'"creator"')
@@ -86,7 +86,7 @@ def _group(files: ExportFiles, folder: PurePosixPath) -> tuple[str, dict[str, st
         return "", {}
     try:
         with files.open(path) as stream:
-            group = orjson.loads(stream.read(_LONGEST))
+            group = orjson.loads(stream.read(_MAX_GROUP_BYTES))
     except (OSError, ZipRejected, orjson.JSONDecodeError):  # the messages are read without it
         return "", {}
     if type(group) is not dict:

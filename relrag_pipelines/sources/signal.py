@@ -23,9 +23,9 @@ from relrag_pipelines.sources.chats.json_stream import Items, parse_item
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile
 
 _KIND = "signal"
-_LONGEST = 2**23
-_OF_CHAT = (b'"date"', b'"sender"', b'"body"', b'"attachments"')
-_OF_ENVELOPE = (b'"envelope"', b'"timestamp"')
+_MAX_LINE_BYTES = 2**23
+_CHAT_FIELDS = (b'"date"', b'"sender"', b'"body"', b'"attachments"')
+_ENVELOPE_FIELDS = (b'"envelope"', b'"timestamp"')
 """fields in the first line of a file"""
 
 
@@ -42,7 +42,7 @@ def recognise(file: Path) -> bool:
 def _holds_messages(path: str, head: bytes) -> bool:
     if sms.is_backup(head):
         return sms.is_of_signal(head)
-    return _begins_with(head, _OF_CHAT) or _begins_with(head, _OF_ENVELOPE)
+    return _begins_with(head, _CHAT_FIELDS) or _begins_with(head, _ENVELOPE_FIELDS)
 
 
 def _begins_with(head: bytes, fields: tuple[bytes, ...]) -> bool:
@@ -56,14 +56,16 @@ def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[
     if sms.is_backup(head):
         return sms.read_backup(_KIND, files, path, reading)
     return (
-        _read_envelopes(files, path, reading) if _begins_with(head, _OF_ENVELOPE) else _read_chat(files, path, reading)
+        _read_envelopes(files, path, reading)
+        if _begins_with(head, _ENVELOPE_FIELDS)
+        else _read_chat(files, path, reading)
     )
 
 
 def _lines(files: ExportFiles, path: str) -> Iterator[Items | Failure]:
-    """The objects of a file with one a line, and a failure for each line that is none."""
+    """The objects of a file with one object per line, and a failure for each line that is not an object."""
     with files.open(path) as stream:
-        for number, line in enumerate(iter(lambda: stream.readline(_LONGEST), b""), 1):
+        for number, line in enumerate(iter(lambda: stream.readline(_MAX_LINE_BYTES), b""), 1):
             if not line.strip():
                 continue
             try:
@@ -120,16 +122,23 @@ def _add_rest(message: Message, item: Json, files: ExportFiles, folder: str) -> 
         extra["deleted"], message.text = True, ""
     if sticker := item.get("sticker"):
         extra["media"] = "sticker"
-        emoji = sticker if type(sticker) is str else string(sticker, "emoji") if type(sticker) is dict else ""
-        message.text = message.text or emoji
+        message.text = message.text or _sticker_emoji(sticker)
     rows = item.get("reactions")
-    if reactions := [_reaction(row) for row in rows if row] if type(rows) is list else []:
+    reactions = [_reaction(row) for row in rows if row] if type(rows) is list else []
+    if reactions:
         extra["reactions"] = reactions
     message.files = tuple(
         sent_file(files, string(row, "path").replace("%20", " ").removeprefix("./"), folder, string(row, "name"))
         for row in objects(item, "attachments")
         if string(row, "path") or string(row, "name")
     )
+
+
+def _sticker_emoji(sticker: object) -> str:
+    """The emoji of a sticker, which is a text or an object by the version of the exporter."""
+    if type(sticker) is str:
+        return sticker
+    return string(sticker, "emoji") if type(sticker) is dict else ""
 
 
 def _reaction(row: object) -> Json:
@@ -191,9 +200,9 @@ def _envelope(envelope: Json, position: int, reading: ReadContext) -> Message | 
         return None
     is_sent = "syncMessage" in envelope
     sender = reading.owner or "Me" if is_sent else _name(envelope) or "unknown"
-    stamp = content.get("timestamp") or envelope.get("timestamp")
     edited = mapping(envelope, "editMessage").get("targetSentTimestamp")
-    stamp = edited if type(edited) is int else stamp
+    is_edited = type(edited) is int
+    stamp = edited if is_edited else content.get("timestamp") or envelope.get("timestamp")
     if type(stamp) is not int:
         raise TypeError
     author = _account(envelope, "source")
@@ -202,17 +211,19 @@ def _envelope(envelope: Json, position: int, reading: ReadContext) -> Message | 
     number = string(envelope, "sourceNumber")
     if number and not is_sent and number != sender:
         message.people = (NamedPerson("sender", f"{sender} {number}"),)
-    extra = message.extra = {"edited": True} if type(edited) is int else {}
+    extra = message.extra = {"edited": True} if is_edited else {}
     if quote := mapping(content, "quote"):
         quoted = _account(quote, "author")
         message.reply_to = f"{quote.get('id')}:{reading.hash(f'author {quoted}')}" if quoted else ""
     if sticker := mapping(content, "sticker"):
         extra["media"] = "sticker"
         message.text = message.text or string(sticker, "emoji")
-    rows = objects(content, "attachments")
-    message.files = tuple(
-        SentFile(string(row, "filename") or string(row, "id"), content_type=string(row, "contentType"))
-        for row in rows
-        if string(row, "filename") or string(row, "id")
-    )
+    message.files = tuple(_envelope_files(content))
     return message
+
+
+def _envelope_files(content: Json) -> Iterator[SentFile]:
+    """The attachments that have a file name or an id."""
+    for row in objects(content, "attachments"):
+        if name := string(row, "filename") or string(row, "id"):
+            yield SentFile(name, content_type=string(row, "contentType"))

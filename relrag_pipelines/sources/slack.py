@@ -39,7 +39,7 @@ _KIND = "slack"
 _LISTS = ("channels.json", "groups.json", "mpims.json", "dms.json")
 """lists of conversations"""
 _MESSAGE = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\[.*?"ts"\s*:\s*"\d{9,11}\.\d{1,9}"', re.DOTALL)
-_OF_WORKSPACE = re.compile(
+_WORKSPACE_MARKS = re.compile(
     rb'\A(?:\xef\xbb\xbf)?\s*\[.*?"(?:team_id|is_archived|is_general|creator|members)"\s*:', re.DOTALL
 )
 """the lists of people and conversations"""
@@ -61,7 +61,7 @@ class _Person:
 
     @property
     def identifiers(self) -> tuple[NamedPerson, ...]:
-        """Name and address as one sender, where the export tells an address."""
+        """Name and address as one sender, if the export has an address."""
         return (NamedPerson("sender", f"{self.name} <{self.address}>"),) if self.address else ()
 
 
@@ -92,7 +92,7 @@ def recognise(file: Path) -> bool:
 
 
 def _is_of_export(path: str, head: bytes) -> bool:
-    return _holds_messages(path, head) or (_is_list(path) and _OF_WORKSPACE.match(head) is not None)
+    return _holds_messages(path, head) or (_is_list(path) and _WORKSPACE_MARKS.match(head) is not None)
 
 
 def _holds_messages(path: str, head: bytes) -> bool:
@@ -205,6 +205,11 @@ class _Messages:
             extra["deleted"], message.text = True, ""
         if rows := [self._reaction(row) for row in objects(item, "reactions")]:
             extra["reactions"] = rows
+        self._add_attachments(message, extra, item)
+        message.files = tuple(self._files(item))
+
+    def _add_attachments(self, message: Message, extra: Json, item: Json) -> None:
+        """Adds the text of shared messages, or of other attachments if the message has no text of its own."""
         quotes = [row for row in objects(item, "attachments") if string(row, "text") or string(row, "fallback")]
         shared = [row for row in quotes if row.get("is_msg_unfurl") or row.get("is_share")]
         if shared:
@@ -212,7 +217,6 @@ class _Messages:
         further = [self.plain(string(row, "text") or string(row, "fallback")) for row in shared or quotes]
         if shared or not message.text:
             message.text = "\n".join(filter(None, (message.text, *further)))
-        message.files = tuple(self._files(item))
 
     def _files(self, item: Json) -> Iterator[SentFile]:
         """Files by name; Slack's export holds a link to each and not the file."""

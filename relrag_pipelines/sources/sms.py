@@ -27,7 +27,7 @@ from relrag_pipelines.sources.chats.message import Conversation, Message, SentFi
 
 KIND = "sms"
 _BLOCK = 2**18
-_LONGEST = 2**22
+_MAX_TAG_BYTES = 2**22
 """bytes of one tag, without a picture, above which it is left out"""
 _ROOT = re.compile(rb"<smses\b|<(?:sms|mms)\s[^<>]*\bdate=")
 _TAG = re.compile(rb"<(/?)(smses|sms|mms|part|addr)\b((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
@@ -147,7 +147,7 @@ def _tags(stream: BinaryIO) -> Iterator[tuple[bool, str, Json]]:
             position = match.end()
             attributes = match[3].decode("utf-8", "replace")
             yield bool(match[1]), match[2].decode(), _attributes(attributes)
-        rest = rest[max(position, len(rest) - _LONGEST) :]
+        rest = rest[max(position, len(rest) - _MAX_TAG_BYTES) :]
 
 
 def _without_pictures(stream: BinaryIO) -> Iterator[bytes]:
@@ -197,24 +197,36 @@ def _short(address: str) -> str:
 
 
 def _message(element: _Element, ts: int | None, position: int, reading: ReadContext) -> Message:
-    fields, people = element.fields, element.people
+    fields = element.fields
     owner = reading.owner or "Me"
-    text = "" if element.is_mms else _value(fields, "body")
-    parts = [_value(part, "text") for part in element.parts if part.get("ct") == "text/plain"]
-    text = "\n".join(filter(None, (_value(fields, "sub" if element.is_mms else "subject"), text, *parts)))
+    text = _full_text(element)
     files = tuple(_files(element))
     sender = owner if element.is_sent else _sender(element)
     # a receiver's phone number is part of the conversation already
     identity = f"{'sent' if element.is_sent else 'received'} {text} {' '.join(file.name for file in files)}"
     own_id = f"{fields.get('date') or 0}:{reading.hash(identity)}"
     message = Message(own_id, text, sender, ts, f"M{position}", files=files, extra={})
-    role = "recipient" if element.is_sent else "sender"
-    named = people if element.is_sent else {address: name for address, name in people.items() if name == sender}
-    message.people = tuple(NamedPerson(role, f"{name} {address}") for address, name in named.items() if name != address)
-    message.to = tuple(people.values()) if element.is_sent else (owner,)
+    message.people = tuple(_named_people(element, sender))
+    message.to = tuple(element.people.values()) if element.is_sent else (owner,)
     if state := "" if element.is_mms else _STATES.get(fields.get("type", ""), ""):
         message.extra = {state: True}
     return message
+
+
+def _full_text(element: _Element) -> str:
+    """Subject, text and plain text parts of a message, a line each."""
+    text = "" if element.is_mms else _value(element.fields, "body")
+    parts = [_value(part, "text") for part in element.parts if part.get("ct") == "text/plain"]
+    subject = _value(element.fields, "sub" if element.is_mms else "subject")
+    return "\n".join(filter(None, (subject, text, *parts)))
+
+
+def _named_people(element: _Element, sender: str) -> Iterator[NamedPerson]:
+    """The recipients of a sent message, or the sender of a received one, if the phone has a name for their address."""
+    role = "recipient" if element.is_sent else "sender"
+    for address, name in element.people.items():
+        if name != address and (element.is_sent or name == sender):
+            yield NamedPerson(role, f"{name} {address}")
 
 
 def _sender(element: _Element) -> str:

@@ -167,9 +167,13 @@ def _add_rest(message: Message, item: Json, content: str) -> None:
     message.people = tuple(NamedPerson("mentioned", name) for name in dict.fromkeys(_AT.findall(content)) if name)
     message.files = tuple(SentFile(name) for name in dict.fromkeys(_FILE.findall(content)) if name)
     if string(item, "messagetype") == "RichText/Location":
-        # coordinates tell where somebody lives; nothing finds them in order to redact them
-        address = _ADDRESS.search(content)
-        extra["place"], message.text = True, address[1] if address and address[1] else "(location)"
+        extra["place"], message.text = True, _location_text(content)
+
+
+def _location_text(content: str) -> str:
+    """The address of a location, without its coordinates: they reveal a home, and no redactor recognises them."""
+    address = _ADDRESS.search(content)
+    return address[1] if address and address[1] else "(location)"
 
 
 def _reaction(row: Json) -> Json:

@@ -1,7 +1,7 @@
-"""The forms that a name has in Czech: seven cases and the possessive adjective, by how the name ends.
+"""Czech forms of a name by its ending: cases and the possessive adjective.
 
-A name in -a of which it is not known whose it is has the forms of Honza and those of Jana. Forms that no grammar has
-do no harm, since nobody writes them.
+A name in -a whose gender is unknown gets the forms of both Honza and Jana. Ungrammatical forms do no harm, since nobody
+writes them.
 """
 
 from __future__ import annotations
@@ -17,61 +17,61 @@ _HIS = ("ův", "ova", "ovo", "ově", "ovu", "ovou", "ovi", "ovy", "ových", "ov�
 _HERS = ("in", "ina", "ino", "ině", "inu", "inou", "ini", "iny", "iných", "iným", "inými")
 _ADJECTIVE = ("ého", "ému", "ém", "ým", "í", "ých", "ými")
 _NO_FORMS = ("i", "y", "u", "ó", "é", "ů")
+_DECLENSIONS = {
+    "i": (("iho",), ("imu", "im"), ("iho",), ("i",), ("im",)),
+    "y": (("yho",), ("ymu", "ym"), ("yho",), ("y",), ("ym",)),
+    "í": (("ího",), ("ímu", "ím"), ("ího",), ("í",), ("ím",)),
+    "á": (("é",), ("é",), ("ou",), ("á",), ("ou",)),
+    "ý": (("ého",), ("ému", "ém"), ("ého",), ("ý",), ("ým",)),
+    "e": (("e",), ("i", "eti"), ("i",), ("e",), ("í",)),
+    "ě": (("ě",), ("i", "ěti"), ("i",), ("ě",), ("í",)),
+    "o": (("a",), ("ovi", "u"), ("a",), ("o",), ("em",)),
+}
+"""last letter of a name -> what replaces it in each of the five cases of `cases`"""
 
 
 @functools.lru_cache(1 << 14)
 def cases(word: str, gender: str = "") -> tuple[tuple[str, ...], ...]:
     """The forms of a name in five cases: genitive, dative and locative, accusative, vocative, instrumental.
 
-    `gender` is m, f, or empty where it is not known.
-
-    A name that is written in no Czech way has none.
+    `gender` is m, f, or empty if unknown. A name that is not inflected in Czech has no forms.
     """
     if len(word) < 3 or not word[0].isalpha():
         return ()
-    if word.endswith(("i", "y")):
-        return ((f"{word}ho",), (f"{word}mu", f"{word}m"), (f"{word}ho",), (word,), (f"{word}m",))
-    if word[-1].lower() in _NO_FORMS:
-        return ()
-    if word.endswith("ová"):
-        return ((f"{word[:-1]}é",), (f"{word[:-1]}é",), (f"{word[:-1]}ou",), (word,), (f"{word[:-1]}ou",))
     stem = word[:-1]
-    if word.endswith(("á",)):
-        return ((f"{stem}é",), (f"{stem}é",), (f"{stem}ou",), (word,), (f"{stem}ou",))
-    if word.endswith("ý"):
-        return ((f"{stem}ého",), (f"{stem}ému", f"{stem}ém"), (f"{stem}ého",), (word,), (f"{stem}ým",))
-    if word.endswith("í"):
-        return ((f"{word}ho",), (f"{word}mu", f"{word}m"), (f"{word}ho",), (word,), (f"{word}m",))
+    if word[-1] in _DECLENSIONS:
+        return tuple(tuple(f"{stem}{ending}" for ending in endings) for endings in _DECLENSIONS[word[-1]])
     if word.endswith("a"):
         return _in_a(stem, gender)
-    if word.endswith(("e", "ě")):
-        return ((word,), (f"{stem}i", f"{word}ti"), (f"{stem}i",), (word,), (f"{stem}í",))
-    if word.endswith("o"):
-        return ((f"{stem}a",), (f"{stem}ovi", f"{stem}u"), (f"{stem}a",), (word,), (f"{stem}em",))
+    if word[-1].lower() in _NO_FORMS:
+        return ()
     return _hard_or_soft(word)
 
 
 @functools.lru_cache(1 << 14)
 def possessives(word: str, gender: str = "") -> tuple[str, ...]:
-    """What belongs to the bearer: Petrova, Petrovou; Janina, Lenčin. `gender` is m, f, or empty."""
+    """Forms of the possessive adjective: Petrova, Petrovou; Janina, Lenčin. `gender` is m, f, or empty."""
     if len(word) < 3 or word[-1].lower() in (*_NO_FORMS, "á", "ý", "í"):
         return ()
     stem = word[:-1]
     if word.endswith("a"):
-        hers = stem[:-1] + _POSSESSIVE_STEM.get(stem[-1], stem[-1])
-        his = tuple(f"{stem}{ending}" for ending in _HIS)
-        hers_only = tuple(f"{hers}{ending}" for ending in _HERS)
-        return {"m": his, "f": hers_only}.get(gender, his + hers_only)
+        softened = stem[:-1] + _POSSESSIVE_STEM.get(stem[-1], stem[-1])
+        his, hers = _with_endings(stem, _HIS), _with_endings(softened, _HERS)
+        return {"m": his, "f": hers}.get(gender, his + hers)
     if word.endswith("e"):
-        return tuple(f"{stem}{ending}" for ending in _HERS)
+        return _with_endings(stem, _HERS)
     if word.endswith("o"):
-        return tuple(f"{stem}{ending}" for ending in _HIS)
-    return tuple(f"{one}{ending}" for one in _oblique(word) for ending in _HIS)
+        return _with_endings(stem, _HIS)
+    return tuple(form for oblique_stem in _oblique(word) for form in _with_endings(oblique_stem, _HIS))
 
 
 def gender(name: str) -> str:
-    """f or m, of any folded name that is Czech."""
+    """The gender of a folded Czech name by its ending, f or m."""
     return "f" if name.endswith(("a", "e")) else "m"
+
+
+def _with_endings(stem: str, endings: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{stem}{ending}" for ending in endings)
 
 
 def _in_a(stem: str, gender: str) -> tuple[tuple[str, ...], ...]:
@@ -95,15 +95,15 @@ def _hard_or_soft(word: str) -> tuple[tuple[str, ...], ...]:
             ("i", "e") if soft else ("e", "u"),
             ("em",),
         )
-        for place, of_case in enumerate(endings):
-            forms[place] += tuple(f"{stem}{ending}" for ending in of_case)
+        for index, of_case in enumerate(endings):
+            forms[index] += tuple(f"{stem}{ending}" for ending in of_case)
     if word.endswith("r"):
         forms[3] += (f"{word[:-1]}ře",)
     return tuple(forms)
 
 
 def _oblique(word: str) -> Iterator[str]:
-    """What endings are added to: of Karel karl-, of Marek mark-, of Zdeněk zdeňk-."""
+    """The stems that endings are added to: karl- for Karel, mark- for Marek, zdeňk- for Zdeněk."""
     if word.endswith(("ek", "ec", "el", "eš")) and len(word) > 3:
         yield f"{word[:-2]}{word[-1]}"
     if word.endswith("ěk"):

@@ -100,25 +100,25 @@ def _read(member: Member, reading: ReadContext) -> Iterator[Record | Failure]:
     try:
         data = member.read(MAX_BYTES)
         if not data.strip():
-            yield Failure(member.place, "empty", "the file is empty; export the statement again")
+            yield Failure(member.inner_path, "empty", "the file is empty; export the statement again")
             return
         name = _format(data[:_HEAD])
         records = TransactionRecords(member, reading, _FORMATS[name][1] if name else "text/csv")
         payments = _FORMATS[name][2](data, reading) if name else csv_statement.read(data, reading.date_order)
         for payment in payments:
             if isinstance(payment, Failure):
-                yield replace(payment, location=f"{member.place} {payment.location}".strip())
+                yield replace(payment, location=f"{member.inner_path} {payment.location}".strip())
             else:
                 yield records.record(payment)
         if _is_cut(name, data):
-            yield Failure(member.place, "truncated", "the statement is cut off; export it again", whole_unit=True)
+            yield Failure(member.inner_path, "truncated", "the statement is cut off; export it again", whole_unit=True)
     except CharsetError as error:
-        yield Failure(member.place, error.fault, f"{error}; export the statement again", whole_unit=True)
+        yield Failure(member.inner_path, error.fault, f"{error}; export the statement again", whole_unit=True)
     except ParserStopped as error:
-        yield Failure(member.place, error.fault, str(error), whole_unit=True)
+        yield Failure(member.inner_path, error.fault, str(error), whole_unit=True)
     except NoStatement as error:
         why = f"{error}: no bank statement, or its columns have names that are not known; exclude the file"
-        yield Failure(member.place, "wrong_format", why, whole_unit=True)
+        yield Failure(member.inner_path, "wrong_format", why, whole_unit=True)
     except ValueError as error:
         why = f"the statement cannot be read ({type(error).__name__}); export it again"
-        yield Failure(member.place, "damaged", why, whole_unit=True)
+        yield Failure(member.inner_path, "damaged", why, whole_unit=True)

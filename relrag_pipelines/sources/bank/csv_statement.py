@@ -46,7 +46,7 @@ class Table:
 
 
 def read(data: bytes, date_order: str) -> Iterator[Transaction | Failure]:
-    """The payments of a statement in order, and a failure for each row that is none.
+    """The payments of a statement in order, and a failure for each row that is not a payment.
 
     Raises NoStatement, and CharsetError if the bytes are no text.
     """

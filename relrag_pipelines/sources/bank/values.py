@@ -17,12 +17,14 @@ _CURRENCY = re.compile(r"(?<![A-Z])([A-Z]{3})(?![A-Z])")
 _SIGNS = {"€": "EUR", "£": "GBP", "Kč": "CZK", "₪": "ILS", "zł": "PLN", "₽": "RUB", "¥": "JPY"}
 _ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})|(\d{4})(\d\d)(\d\d)")
 _THREE = re.compile(r"(\d{1,2})[-/. ]+(\d{1,2})(?:[-/. ]+'?|')(\d{4}|\d\d)")
-_NAMED = re.compile(r"(\d{1,2})[-/. ]+([^\W\d_]{3,})\.?[-/., ]+(\d{4}|\d\d)|([^\W\d_]{3,})\.? (\d{1,2}),? (\d{4})")
+_NAMED_MONTH_DATE = re.compile(
+    r"(\d{1,2})[-/. ]+([^\W\d_]{3,})\.?[-/., ]+(\d{4}|\d\d)|([^\W\d_]{3,})\.? (\d{1,2}),? (\d{4})"
+)
 _LATEST = 2100
 
 
 def decimal_mark(texts: Sequence[str], usual: str = ".") -> str:
-    """The decimal mark of a column of amounts; `usual` if none of them tells."""
+    """The decimal mark of a column of amounts; `usual` if all of them are ambiguous."""
     votes = {".": 0, ",": 0}
     for text in texts:
         last = max(text.rfind("."), text.rfind(","))
@@ -86,7 +88,7 @@ def _day(text: str, *, is_month_first: bool) -> date | None:
     if match := _THREE.match(text):
         first, second, full_year = int(match[1]), int(match[2]), _year(match[3])
         return _date(full_year, first, second) if is_month_first else _date(full_year, second, first)
-    if match := _NAMED.match(text):
+    if match := _NAMED_MONTH_DATE.match(text):
         number, name, written_year = match.group(1, 2, 3) if match[1] else match.group(5, 4, 6)
         named = _months().get(name.casefold())
         return _date(_year(written_year), named, int(number)) if named else None

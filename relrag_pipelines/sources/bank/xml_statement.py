@@ -14,7 +14,7 @@ MAX_PAYMENTS = 500_000
 
 
 def camt(data: bytes) -> list[Transaction]:
-    """The payments of a CAMT file in order. Raises ValueError if it is none."""
+    """The payments of a CAMT file in order. Raises ValueError if it is not a CAMT file."""
     tree = _parse(data)
     statements = list(tree.iter("{*}Stmt", "{*}Rpt", "{*}Ntfctn"))
     if not statements:

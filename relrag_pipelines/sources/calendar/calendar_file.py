@@ -49,7 +49,7 @@ def read_calendar(member: Member, reading: ReadContext) -> Iterator[Record | Fai
             for batch in batches(stream):
                 yield from _read_batch(batch, member, records, until, reading)
     except calendar.CalendarError as error:
-        yield Failure(member.place, error.fault, str(error), whole_unit=True)
+        yield Failure(member.inner_path, error.fault, str(error), whole_unit=True)
 
 
 def _read_batch(
@@ -58,13 +58,13 @@ def _read_batch(
     try:
         contents = call(reading.limits, len(batch.data), parse_batch, batch.data, reading.timezone, until)
     except ParserStopped as error:
-        location = f"{member.place} events {batch.first_event + 1} to {batch.first_event + batch.events}".strip()
+        location = f"{member.inner_path} events {batch.first_event + 1} to {batch.first_event + batch.events}".strip()
         yield Failure(location, error.fault, str(error), whole_unit=True)
         return
     for failure in contents.failures:
-        yield replace(failure, location=f"{member.place} {_numbered(failure.location, batch.first_event)}".strip())
+        yield replace(failure, location=f"{member.inner_path} {_numbered(failure.location, batch.first_event)}".strip())
     for event in contents.events:
-        yield from records.of_event(event)
+        yield from records.event_records(event)
 
 
 def _numbered(location: str, before: int) -> str:

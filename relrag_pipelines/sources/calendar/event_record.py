@@ -25,7 +25,7 @@ class EventRecords:
         self._ids: set[str] = set()
         self._number = 0
 
-    def of_event(self, event: Event) -> Iterator[Record | Failure]:
+    def event_records(self, event: Event) -> Iterator[Record | Failure]:
         """A record for each occurrence of an event, or one for a task."""
         self._number += 1
         if event.is_task:
@@ -45,7 +45,7 @@ class EventRecords:
             self._ids.add(native_id)
             record = self._record(event, moment, native_id, EVENT)
             record.thread_id = base if repeated else None
-            if index == 0 or not repeated:  # one of a series stands for it, else none of them would be rare
+            if index == 0 or not repeated:  # only the first of a series has the UID, else no UID would be rare
                 record.extra["calendar_uid"] = base
             yield record
 

@@ -20,12 +20,12 @@ from relrag_pipelines.sources.chats.message import HASHED, SentFile
 from relrag_pipelines.sources.formats import safe_zip
 
 HEAD = 2**14
-"""bytes that tell what a file is"""
+"""bytes that identify the kind of a file"""
 _HASHED_BYTES = 100 * 2**20
 _BLOCK = 2**18
 _TEXTS = (".json", ".jsonl", ".ndjson", ".html", ".htm", ".xml", ".txt")
 _EXAMINED = 500
-"""files of a zip that are looked into to tell what it is"""
+"""files of a zip that are read to identify its kind"""
 
 Item = Record | Failure | CoveredInterval
 

@@ -198,7 +198,7 @@ class JsonStream:
         return [_parse_one(path, position, piece.strip(b", \n\r\t")) for position, piece in enumerate(pieces, first)]
 
     def _whole_items(self, path: Path, first: int, layout: _Layout) -> list[Items | Damage]:
-        """The whole items at the beginning of the data, as many as there are; empty if there is none."""
+        """The complete items at the beginning of the data."""
         start = self._position
         match = _ITEMS.match(self._data, start)
         self._position = match.end() if match else start
@@ -265,7 +265,7 @@ class _Layout:
         return data.rfind(self._separator, start, closing.start() if closing else len(data)) + 1
 
     def next_item(self, data: bytes, start: int) -> int:
-        """Where an item begins that is behind a damaged one; 0 if there is none."""
+        """Offset of the item after a damaged one; 0 if there is none."""
         if not self._separator:
             return 0
         separator = data.find(self._separator, start)

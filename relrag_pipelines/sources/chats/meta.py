@@ -43,8 +43,8 @@ _PLAIN = frozenset(
 )
 """fields of a message of text alone"""
 _MEDIA = ("photos", "videos", "audio_files", "files", "gifs")
-_OF_INSTAGRAM = re.compile(rb"your_instagram_activity|instagram\.com/(?:p|reel|stories)/|cdninstagram")
-_OF_MESSENGER = re.compile(rb"your_facebook_activity|facebook\.com/")
+_INSTAGRAM_MARKS = re.compile(rb"your_instagram_activity|instagram\.com/(?:p|reel|stories)/|cdninstagram")
+_MESSENGER_MARKS = re.compile(rb"your_facebook_activity|facebook\.com/")
 _NUMBERED = re.compile(r"_\d{1,4}\Z")
 """what the name of an encrypted chat has behind it"""
 _INSTAGRAM_PATH = re.compile(r"instagram", re.IGNORECASE)
@@ -64,9 +64,9 @@ def is_encrypted(head: bytes) -> bool:
 
 def is_of_instagram(path: str, head: bytes) -> bool:
     """Whether a conversation is one of Instagram: by the links in it, else by the folders around it."""
-    if _OF_INSTAGRAM.search(head):
+    if _INSTAGRAM_MARKS.search(head):
         return True
-    if _OF_MESSENGER.search(head) or is_encrypted(head):
+    if _MESSENGER_MARKS.search(head) or is_encrypted(head):
         return False
     return _INSTAGRAM_PATH.search("/".join(PurePosixPath(path).parts[-8:])) is not None
 
@@ -99,17 +99,23 @@ def read(kind: str, files: ExportFiles, path: str, reading: ReadContext, head: b
 
 def _conversation(kind: str, files: ExportFiles, path: str, fields: Json, reading: ReadContext) -> Conversation:
     """The conversation of a file: by its path at Meta, which its folder is named after, else by its title."""
-    people = fields.get("participants")
-    rows = people if type(people) is list else []
-    names = [name for row in rows if type(name := row.get("name") if type(row) is dict else row) is str]
     given = fields.get("title") or fields.get("threadName")
-    title = repaired(given) if type(given) is str and given else ", ".join(map(repaired, names))
+    title = repaired(given) if type(given) is str and given else ", ".join(map(repaired, _participants(fields)))
     title = _NUMBERED.sub("", title) if "threadName" in fields else title
     folder = PurePosixPath(path).parent.name
     thread = fields.get("thread_path")
     key = PurePosixPath(thread).name if type(thread) is str and thread else ""
     key = key or (f"encrypted {given}" if "threadName" in fields else folder) or title
     return Conversation(kind, reading.hash(f"thread {key}"), title or folder or kind, f"{files.location(path)}#")
+
+
+def _participants(fields: Json) -> list[str]:
+    """Names of the participants, which are texts or objects with a name."""
+    people = fields.get("participants")
+    if type(people) is not list:
+        return []
+    names = [row.get("name") if type(row) is dict else row for row in people]
+    return [name for name in names if type(name) is str]
 
 
 class _Messages:

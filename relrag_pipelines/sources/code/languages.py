@@ -206,8 +206,8 @@ _SUFFIXES = {
     "vue": ".vue",
     "zig": ".zig",
 }
-_OF_SUFFIX = {suffix: language for language, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
-_OF_NAME = {"makefile": "make", "gnumakefile": "make", "cmakelists.txt": "make", "dockerfile": "docker"}
+_LANGUAGE_BY_SUFFIX = {suffix: language for language, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
+_LANGUAGE_BY_NAME = {"makefile": "make", "gnumakefile": "make", "cmakelists.txt": "make", "dockerfile": "docker"}
 _CPP = re.compile(rb"^\s*(?:class|namespace|template|using|public:|private:|protected:)\b|std::", re.MULTILINE)
 
 
@@ -215,7 +215,7 @@ def language_of(name: str, head: bytes = b"") -> str | None:
     """The language of a file by its name; None for other files. A .h is C++ if its head looks like it."""
     lower = name.lower()
     dot = lower.rfind(".")
-    language = _OF_NAME.get(lower) or (_OF_SUFFIX.get(lower[dot:]) if dot > 0 else None)
+    language = _LANGUAGE_BY_NAME.get(lower) or (_LANGUAGE_BY_SUFFIX.get(lower[dot:]) if dot > 0 else None)
     return "cpp" if lower.endswith(".h") and _CPP.search(head) else language
 
 

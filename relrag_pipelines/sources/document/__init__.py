@@ -200,9 +200,9 @@ def _embedded_records(
     """The files that are embedded in a document, each preceded by its failures; those within them are not opened."""
     for index, file in enumerate(files):
         document = extract(file.data, file.name, reading.limits, **bounds)
-        place = f"embedded {file.name}"
+        location = f"embedded {file.name}"
         yield from (
-            replace(failure, location=f"{place} {failure.location}".strip(), whole_unit=False)
+            replace(failure, location=f"{location} {failure.location}".strip(), whole_unit=False)
             for failure in document.failures
         )
         if document.readable:

@@ -78,7 +78,7 @@ def with_core_properties(document: DocumentText, package: Package) -> DocumentTe
 
 
 def stated_date(text: str) -> datetime | None:
-    """A date in ISO 8601; None if the text is none."""
+    """A date in ISO 8601; None if the text is not a date."""
     try:
         return datetime.fromisoformat(text.strip())
     except ValueError:

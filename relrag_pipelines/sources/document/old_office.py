@@ -41,7 +41,7 @@ _STREAMS = {
 }
 """stream in a compound file -> what the file is"""
 _STREAM_NAMES = {name: name.encode("utf-16-le") for name in _STREAMS}
-_LONGEST_NAME = max(map(len, _STREAM_NAMES.values()))
+_MAX_NAME_LENGTH = max(map(len, _STREAM_NAMES.values()))
 _WINDOW = 2**20
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d) 00:00:00")
 
@@ -69,7 +69,7 @@ def _suffix(data: bytes | Path) -> str:
         while window:
             names |= {name for name, encoded in _STREAM_NAMES.items() if encoded in window}
             following = stream.read(_WINDOW)
-            window = window[-_LONGEST_NAME:] + following if following else b""
+            window = window[-_MAX_NAME_LENGTH:] + following if following else b""
     return next((suffix for name, suffix in _STREAMS.items() if name in names), "")
 
 

@@ -121,21 +121,27 @@ def _blocks(parent: etree._Element, notes: list[str]) -> Iterator[str]:
 
 
 def _block(element: etree._Element, notes: list[str]) -> Iterator[str]:
-    """The text of a paragraph, heading, list or table, and of what holds some; notes are collected for the end."""
+    """The text blocks of an element: a paragraph, heading, list, table or their container; notes go into `notes`."""
     if element.tag in (f"{_T}p", f"{_T}h"):
         text = _inline(element, notes).strip()
-        level = element.get(f"{_T}outline-level", "1") if element.tag == f"{_T}h" else ""
-        marks = f"{'#' * min(int(level), 6)} " if level.isdecimal() and level.isascii() and len(level) < 3 else ""
-        yield from [f"{marks}{text}"] if text else []
+        block = f"{_heading_marks(element)}{text}" if text else ""
     elif element.tag == f"{_T}list":
         items = (item for item in element if item.tag in (f"{_T}list-item", f"{_T}list-header"))
         lines = [" ".join(_blocks(item, notes)) for item in items]
-        yield from ["\n".join(f"- {line}" for line in lines if line)] if any(lines) else []
+        block = "\n".join(f"- {line}" for line in lines if line)
     elif element.tag == f"{_TABLE}table":
-        rows = [row for row in _rows(element) if any(row)]
-        yield from ["\n".join(map(table_row, rows))] if rows else []
+        block = "\n".join(table_row(row) for row in _rows(element) if any(row))
     else:
         yield from _blocks(element, notes)
+        return
+    if block:
+        yield block
+
+
+def _heading_marks(element: etree._Element) -> str:
+    """The marks of a heading in Markdown; empty for a paragraph."""
+    level = element.get(f"{_T}outline-level", "1") if element.tag == f"{_T}h" else ""
+    return f"{'#' * min(int(level), 6)} " if level.isdecimal() and level.isascii() and len(level) < 3 else ""
 
 
 def _inline(element: etree._Element, notes: list[str]) -> str:

@@ -69,7 +69,7 @@ def _table(lines: list[PdfLine], start: int) -> tuple[list[str], int]:
     while end < len(lines) and lines[end].bottom < lines[end - 1].bottom:
         end += 1
     examined = end - start
-    if sum(len(line.cells) > 2 for line in lines[start:end]) < 2:
+    if _count_rows(lines[start:end]) < 2:
         return [], examined
     strips, stop = _strips(lines, start, end)
     if stop < end:  # the line that doesn't fit has widened strips
@@ -78,10 +78,15 @@ def _table(lines: list[PdfLine], start: int) -> tuple[list[str], int]:
         end -= 1
     rows = lines[start:end]
     filled = sum(len(line.cells) for line in rows)
-    if len(strips) < 3 or sum(len(line.cells) > 2 for line in rows) < 2 or len(rows) * len(strips) > SPARSE * filled:
+    if len(strips) < 3 or _count_rows(rows) < 2 or len(rows) * len(strips) > SPARSE * filled:
         return [], examined
     columns = strips.columns[::-1] if _right_to_left(rows) else strips.columns
     return [table_row(column.get(row, "") for column in columns) for row in range(start, end)], examined
+
+
+def _count_rows(lines: list[PdfLine]) -> int:
+    """Number of lines with more than two cells."""
+    return sum(len(line.cells) > 2 for line in lines)
 
 
 def _strips(lines: list[PdfLine], start: int, end: int) -> tuple[_Strips, int]:

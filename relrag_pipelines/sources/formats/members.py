@@ -27,8 +27,8 @@ class Member:
     """the unit's path, or the member's path within its zip"""
     location: str
     """where it is, for `locations`"""
-    place: str
-    """where it is within the unit, for failures; empty for the unit itself"""
+    inner_path: str
+    """path within the unit, for failures; empty for the unit itself"""
     size: int
     """bytes, as declared"""
     mtime: int
@@ -95,7 +95,7 @@ def _read_or_refuse(member: Member, read_member: ReadMember) -> Iterator[Record 
     try:
         yield from read_member(member)
     except safe_zip.ZipRejected as rejected:
-        yield replace(rejected.failure, location=member.place)
+        yield replace(rejected.failure, location=member.inner_path)
 
 
 def _is_of_a_system(name: str) -> bool:
@@ -111,7 +111,7 @@ def _written(date_time: tuple[int, int, int, int, int, int]) -> int:
 
 
 def zip_names(file: Path) -> list[str]:
-    """The names of a zip's files, clean, without those that lead out of it; empty if it is none."""
+    """The cleaned names of a zip's files, without those that lead out of it; empty if the file is not a zip."""
     try:
         with open_plain(file) as stream:
             safe_zip.check_directory(stream, stream.seek(0, 2))

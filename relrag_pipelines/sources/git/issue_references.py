@@ -61,7 +61,7 @@ def _issue_numbers(message: str, repository: str) -> Iterator[str]:
 
 
 def _resolve(prefix: str, hashes: Sequence[str]) -> str | None:
-    """The only hash that begins with `prefix`; None if there is none or several."""
+    """The hash that begins with `prefix`; None unless exactly one does."""
     index = bisect_left(hashes, prefix)
     if index == len(hashes) or not hashes[index].startswith(prefix):
         return None

@@ -25,7 +25,7 @@ _HEAD = 8192
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of a unit's mails: each mail, then its attachments, preceded by the failures of both."""
     for mail in mailbox.mails(unit.file, int(unit.resume_point or 0)):
-        letter = MailContext(mail.data, unit.path, mail.place, mail.separator)
+        letter = MailContext(mail.data, unit.path, mail.offset, mail.separator)
         if mail.data.strip():
             yield from read_mail(letter, reading)
         elif mail.size or not _is_of_thunderbird(unit.file):
@@ -40,8 +40,16 @@ def recognise(file: Path) -> bool:
     head = mailbox.read_head(file, _HEAD)
     if head.startswith(msg.SIGNATURE):
         return file.suffix.lower() == ".msg"
-    known = mime.parse(head).fields.keys() & {"from", "to", "subject", "date", "message-id", "received", "return-path"}
-    return len(known) >= (1 if head.lstrip().startswith(b"From ") else 2)
+    mail_fields = mime.parse(head).fields.keys() & {
+        "from",
+        "to",
+        "subject",
+        "date",
+        "message-id",
+        "received",
+        "return-path",
+    }
+    return len(mail_fields) >= (1 if head.lstrip().startswith(b"From ") else 2)
 
 
 def _is_of_thunderbird(file: Path) -> bool:

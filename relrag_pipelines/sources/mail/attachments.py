@@ -29,21 +29,21 @@ def read(
     mail: Part, body: Body, parent: Record, reading: ReadContext, at: str, nested: Nested
 ) -> Iterator[Record | Failure]:
     """The records of a mail's attachments, each preceded by its failures; counts them in the parent."""
-    found = [part for part in body.attachments if part.type != "multipart/encrypted"]
+    parts = [part for part in body.attachments if part.type != "multipart/encrypted"]
     if parent.index_in_parent is None:  # a message that is attached itself counts with those beside it
-        parent.total_siblings = len(found)
-    for index, part in enumerate(found):
-        place = f"{at}, attachment {index + 1}" if at else f"attachment {index + 1}"
-        record = _record(part, parent, index, len(found))
+        parent.total_siblings = len(parts)
+    for index, part in enumerate(parts):
+        location = f"{at}, attachment {index + 1}" if at else f"attachment {index + 1}"
+        record = _record(part, parent, index, len(parts))
         if part.parts and not part.type.startswith("multipart/"):
-            inside = list(nested(part, record, reading, place))
+            inside = list(nested(part, record, reading, location))
             body.defects.update(record.extra.get("defects", ()))
             yield record
             yield from inside
             continue
         yield from (
-            replace(one, location=f"{place} {one.location}".strip(), whole_unit=False)
-            for one in _fill(record, part, reading)
+            replace(failure, location=f"{location} {failure.location}".strip(), whole_unit=False)
+            for failure in _fill(record, part, reading)
         )
         yield record
         body.defects.update(part.defects)
@@ -85,11 +85,11 @@ def _fill(record: Record, part: Part, reading: ReadContext) -> Iterator[Failure]
             record.text = text_of(part).strip()
         return
     bounds = {"max_ratio": reading.archive_max_ratio, "max_bytes": reading.archive_max_bytes}
-    found = document.extract(data, name, reading.limits, **bounds)
-    yield from found.failures
-    record.text, record.pages, record.numbers = found.text, found.pages, found.numbers
-    if found.page_count is not None:
-        record.extra["page_count"] = found.page_count
+    extracted = document.extract(data, name, reading.limits, **bounds)
+    yield from extracted.failures
+    record.text, record.pages, record.numbers = extracted.text, extracted.pages, extracted.numbers
+    if extracted.page_count is not None:
+        record.extra["page_count"] = extracted.page_count
 
 
 def _fill_from_calendar(record: Record, part: Part, reading: ReadContext) -> Iterator[Failure]:
@@ -97,12 +97,12 @@ def _fill_from_calendar(record: Record, part: Part, reading: ReadContext) -> Ite
     text = text_of(part).strip()
     record.content_type, record.text = "text/calendar", text
     try:
-        found = call(reading.limits, len(text), calendar.read, text, reading.timezone)
+        parsed = call(reading.limits, len(text), calendar.read, text, reading.timezone)
     except (calendar.CalendarError, ParserStopped) as error:
         yield Failure("", error.fault, f"{error}; its text is kept as it stands")
         return
-    yield from found.failures
-    record.text = "\n\n".join(map(_describe_event, found.events)) or text
+    yield from parsed.failures
+    record.text = "\n\n".join(map(_describe_event, parsed.events)) or text
     record.extra["events"] = [
         {
             "uid": reading.hash(event.uid) if event.uid else "",
@@ -113,7 +113,7 @@ def _fill_from_calendar(record: Record, part: Part, reading: ReadContext) -> Ite
             "status": event.status,
             "rule": event.rule,
         }
-        for event in found.events
+        for event in parsed.events
     ]
 
 
@@ -130,7 +130,7 @@ def _is_signed(part: Part) -> bool:
 
 
 def _readable_name(name: str, content_type: str) -> str:
-    """A name whose suffix tells the document readers the format; empty if they know none."""
+    """A name with the suffix of a format that the document readers support; empty if they support none."""
     if PurePosixPath(name).suffix.lower() in document.SUFFIXES:
         return name
     return f"{name}{_SUFFIX_OF[content_type]}" if content_type in _SUFFIX_OF else ""

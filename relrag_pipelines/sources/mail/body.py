@@ -44,31 +44,31 @@ class Body:
 
 def body_of(mail: Part) -> Body:
     """The best text of a mail, and its other parts."""
-    found = Body()
+    body = Body()
     texts: list[tuple[Part, ...]] = []
     others: list[Part] = []
-    _sort(mail, texts, others, found)
-    said: list[tuple[str, str]] = []
+    _sort(mail, texts, others, body)
+    typed_texts: list[tuple[str, str]] = []
     for alternatives in texts:
-        if sum(len(text) for text, _ in said) > MAX_TEXT:
-            found.defects.add("text_too_long")
+        if sum(len(text) for text, _ in typed_texts) > MAX_TEXT:
+            body.defects.add("text_too_long")
             break
-        said.append(_best(alternatives))
-    found.text = "\n\n".join(text for text, _ in said if text)
-    found.content_type = next((kind for text, kind in said if text), found.content_type)
+        typed_texts.append(_best(alternatives))
+    body.text = "\n\n".join(text for text, _ in typed_texts if text)
+    body.content_type = next((kind for text, kind in typed_texts if text), body.content_type)
     shown = _inline_ids(texts) if any(part.type.startswith("image/") for part in others) else set()
-    for part in [one for other in others for one in _unwrap(other, found)]:
+    for part in [unwrapped for other in others for unwrapped in _unwrap(other, body)]:
         if _is_ornament(part, shown):
-            found.ornaments.append(part)
+            body.ornaments.append(part)
         else:
-            found.attachments.append(part)
+            body.attachments.append(part)
     for part in mail.walk():
-        found.defects.update(part.defects)
-    return found
+        body.defects.update(part.defects)
+    return body
 
 
 def name_of(part: Part) -> str:
-    """The file name that a part gives itself, a file's by its place where it has no other; empty without one.
+    """The file name of a part, else the file of its Content-Location; empty without either.
 
     Programs write raw bytes into it, which no standard allows: they are in the charset of the part or of the mail.
     """
@@ -78,8 +78,8 @@ def name_of(part: Part) -> str:
     name = name or headers.content_type(part.raw("content-type"), "", declared)[1].get("name")
     name = name or part.parameters.get("name") or ""  # what Outlook saved has no fields as bytes
     if not name and part.type not in ("text/plain", "text/html"):
-        place = part.get("content-location")
-        name = place if _FILE_PLACE.fullmatch(place) else ""
+        content_location = part.get("content-location")
+        name = content_location if _FILE_PLACE.fullmatch(content_location) else ""
     return " ".join(clean(name).replace("\\", "/").rpartition("/")[2].split())
 
 
@@ -92,43 +92,43 @@ def text_of(part: Part) -> str:
     if defect:
         part.defects.append(defect)
     if part.parameters.get("format", "").lower() == "flowed":
-        kept = "" if part.parameters.get("delsp", "").lower() == "yes" else " "
-        text = _SOFT_BREAK.sub(kept, text.replace("\r\n", "\n"))
+        replacement = "" if part.parameters.get("delsp", "").lower() == "yes" else " "
+        text = _SOFT_BREAK.sub(replacement, text.replace("\r\n", "\n"))
     return clean(text)
 
 
 def _sort(
-    part: Part, texts: list[tuple[Part, ...]], others: list[Part], found: Body, *, alternative: bool = False
+    part: Part, texts: list[tuple[Part, ...]], others: list[Part], body: Body, *, alternative: bool = False
 ) -> None:
-    """Sorts the leaves of a part into texts, each with its alternatives, and others.
+    """Sorts the leaves of a part into texts, each with its alternatives, and other parts.
 
-    Some programs give the text of a mail a file name. It is the mail's where it is the first text or an alternative of
-    it; a further text with a name is a file.
+    Some programs give the text of a mail a file name. A named text is the mail's text if it is the first one or an
+    alternative of it; any other named text is a file.
     """
     if part.type == "multipart/encrypted":
-        found.is_encrypted = True
+        body.is_encrypted = True
         others.append(part)
     elif part.type == "multipart/alternative" and part.parts:
         inside: list[tuple[Part, ...]] = []
         for child in part.parts:
-            _sort(child, inside, others, found, alternative=True)
+            _sort(child, inside, others, body, alternative=True)
         if inside:
-            texts.append(tuple(one for alternatives in inside for one in alternatives))
+            texts.append(tuple(text_part for alternatives in inside for text_part in alternatives))
     elif part.parts and part.type.startswith("multipart/"):
-        for place, child in enumerate(part.parts):
-            _sort(child, texts, others, found, alternative=alternative and place == 0)
+        for index, child in enumerate(part.parts):
+            _sort(child, texts, others, body, alternative=alternative and index == 0)
     elif part.type in _SIGNATURES:
-        found.signatures.append(part)
+        body.signatures.append(part)
     elif _is_text(part, may_be_named=alternative or not texts):
         texts.append((part,))
     else:
         others.append(part)
 
 
-def _unwrap(part: Part, found: Body) -> list[Part]:
-    """The part, or what it holds: a mail that Outlook saved, or what it packed into a winmail.dat.
+def _unwrap(part: Part, body: Body) -> list[Part]:
+    """The part itself, or the attachments that Outlook packed into a winmail.dat; opens saved mails in place.
 
-    The text of a winmail.dat is the mail's where the mail has none.
+    The text of a winmail.dat becomes the text of a mail that has none.
     """
     name = name_of(part).lower()
     if part.type in _TNEF or name == "winmail.dat":
@@ -137,16 +137,16 @@ def _unwrap(part: Part, found: Body) -> list[Part]:
         except tnef.TnefError:
             part.defects.append("damaged_tnef")
             return [part]
-        if not found.text:
-            found.text, found.content_type = _best(tuple(mapi_properties.texts(packed.properties)))
-        return [mapi_properties.attached_part(one, part.depth + 1) for one in packed.attachments]
+        if not body.text:
+            body.text, body.content_type = _best(tuple(mapi_properties.texts(packed.properties)))
+        return [mapi_properties.attached_part(attachment, part.depth + 1) for attachment in packed.attachments]
     if not part.parts and (name.endswith((".msg", ".eml")) or part.type == "application/vnd.ms-outlook"):
         _open_saved(part)
     return [part]
 
 
 def _open_saved(part: Part) -> None:
-    """Gives a file that is attached the mail that was saved in it."""
+    """Parses the mail that an attached file contains, as a part of that file."""
     data = part.content()
     if part.depth >= MAX_DEPTH:
         part.defects.append("too_deep")
@@ -182,7 +182,7 @@ def _best(alternatives: tuple[Part, ...]) -> tuple[str, str]:
 def _inline_ids(texts: list[tuple[Part, ...]]) -> set[bytes]:
     """Content ids of the pictures that the HTML shows."""
     pages = (part for alternatives in texts for part in alternatives if part.type == "text/html")
-    return {one.lower() for part in pages for one in _CID.findall(part.content()[:MAX_TEXT])}
+    return {content_id.lower() for part in pages for content_id in _CID.findall(part.content()[:MAX_TEXT])}
 
 
 def _is_ornament(part: Part, shown: set[bytes]) -> bool:

@@ -17,27 +17,29 @@ _AUTOMATIC = ("x-autoreply", "x-autorespond", "x-auto-response-suppress-reply", 
 
 
 def bulk_reason(headers: Iterable[tuple[str, str]]) -> str | None:
-    """The first of these reasons for which the mail counts as bulk; None for a mail from a person to persons.
+    """The first of these reasons why a mail counts as bulk; None for personal mail.
 
     auto_submitted: a program answered or reported; mailing_list: a list that people post to; list_id: sent to a list;
     unsubscribe: one can unsubscribe; precedence: bulk, junk or list; campaign; feedback_id: sent through a mass mailer,
     which bills and orders are as well.
     """
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for name, value in headers:
-        found.setdefault(name.strip().lower(), value.strip().lower())
-    precedence = found.get("precedence", "")
-    if found.get("auto-submitted", "no").split(";")[0].strip() not in ("no", "") or any(n in found for n in _AUTOMATIC):
+        fields.setdefault(name.strip().lower(), value.strip().lower())
+    precedence = fields.get("precedence", "")
+    if fields.get("auto-submitted", "no").split(";")[0].strip() not in ("no", "") or any(
+        n in fields for n in _AUTOMATIC
+    ):
         return "auto_submitted"
     if precedence == "auto_reply":
         return "auto_submitted"
-    if found.get("list-post", "no").split("(")[0].strip() not in ("no", ""):
+    if fields.get("list-post", "no").split("(")[0].strip() not in ("no", ""):
         return "mailing_list"
     for name, reason in (("list-id", "list_id"), ("list-unsubscribe", "unsubscribe")):
-        if found.get(name):
+        if fields.get(name):
             return reason
     if precedence in ("bulk", "junk", "list"):
         return "precedence"
-    if any(name.startswith(_CAMPAIGN) for name in found):
+    if any(name.startswith(_CAMPAIGN) for name in fields):
         return "campaign"
-    return "feedback_id" if found.get("feedback-id") else None
+    return "feedback_id" if fields.get("feedback-id") else None

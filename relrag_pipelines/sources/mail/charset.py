@@ -85,30 +85,32 @@ def text(data: bytes, declared: str | None = None) -> str:
 
 
 def name(data: bytes, declared: Iterable[str]) -> str:
-    """The text of a header with raw bytes, in a mail whose parts have these charsets, the nearest first."""
+    """Decodes a header with raw bytes; `declared` are the charsets of the mail's parts, nearest first."""
     try:
-        return decode_name(data, [codec for one in declared if (codec := codec_name(one)) and codec not in _SEVEN_BITS])
+        return decode_name(
+            data, [codec for label in declared if (codec := codec_name(label)) and codec not in _SEVEN_BITS]
+        )
     except CharsetError:
         return text(data)
 
 
 def read(data: bytes, declared: str | None = None) -> tuple[str, str]:
-    """The text, and what is wrong with it: empty, `unknown_charset` or `damaged_text`."""
+    """The text and its defect: empty, `unknown_charset` or `damaged_text`."""
     codec = codec_name(declared) if declared else None
     unknown = "unknown_charset" if declared and codec is None else ""
-    if (known := _as_declared(data, codec)) is not None:
-        return known, unknown
+    if (plain := _as_declared(data, codec)) is not None:
+        return plain, unknown
     if codec not in _SEVEN_BITS and data.isascii() and b"\0" not in data:
         return data.decode("ascii"), unknown
     try:
-        found = decode(data, codec)
+        decoded = decode(data, codec)
     except CharsetError:
         return data.decode(codec or "utf-8", "replace"), "damaged_text"
-    return found.text, "damaged_text" if found.damaged_places else unknown
+    return decoded.text, "damaged_text" if decoded.damaged_places else unknown
 
 
 def _as_declared(data: bytes, codec: str | None) -> str | None:
-    """The text in a charset that no detection tells; None where the bytes are not in it."""
+    """The text in a charset that detection cannot recognise; None if the bytes are not valid in it."""
     if _JAPANESE_ESCAPE in data and codec not in _SEVEN_BITS and data.isascii():
         codec = "iso2022_jp"  # mails without a charset, and mails that call it ASCII
     if codec not in _SEVEN_BITS and (codec not in vendor_charsets.CODECS or data.isascii()):
@@ -129,8 +131,8 @@ def codec_name(declared: str) -> str | None:
     label = re.sub("[^a-z0-9]", "", name)
     if label in _BY_LABEL:
         return _BY_LABEL[label]
-    if (found := _codec(name)) is not None:
-        return found
+    if (codec := _codec(name)) is not None:
+        return codec
     if iso := _ISO_8859.fullmatch(label):
         return _codec(f"iso8859-{iso[1]}")
     page = _CODE_PAGE.fullmatch(label)
@@ -139,11 +141,11 @@ def codec_name(declared: str) -> str | None:
 
 def _codec(name: str) -> str | None:
     try:
-        found = codecs.lookup(name)
-        "".encode(found.name)  # codecs that are no charsets (base64, rot13) refuse this
+        codec = codecs.lookup(name)
+        "".encode(codec.name)  # codecs that are no charsets (base64, rot13) refuse this
     except (LookupError, ValueError, TypeError):
         return None
-    return _WIDER.get(found.name, found.name)
+    return _WIDER.get(codec.name, codec.name)
 
 
 @functools.lru_cache(256)

@@ -1,4 +1,4 @@
-"""Tells a copy of a mail from another mail that bears the same Message-ID: by what it says.
+"""Distinguishes copies of a mail from other mails with the same Message-ID by their content.
 
 A mail reaches an archive by several ways: as it was sent and as a list passed it on, from a server and from a program
 that saved it. Its copies say the same, up to the footer of a list, the list's mark in the subject, the wrapping of
@@ -29,10 +29,12 @@ _READABLE = ("text/", "message/")
 
 
 def text_fingerprint(text: str, subject: str, attached: Iterable[Record]) -> str:
-    """What the mail says, as one hash, equal for all copies; `attached` are the records of its attachments."""
-    files = sorted(_fingerprint_of_attachment(one) for one in attached)
-    said = "\0".join([_squeeze(_LIST_MARK.sub(r"\1", subject, count=1)), _squeeze(_without_list_footer(text)), *files])
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+    """A hash of the mail's content, equal for all copies; `attached` are the records of its attachments."""
+    files = sorted(_fingerprint_of_attachment(attachment) for attachment in attached)
+    content = "\0".join(
+        [_squeeze(_LIST_MARK.sub(r"\1", subject, count=1)), _squeeze(_without_list_footer(text)), *files]
+    )
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _fingerprint_of_attachment(record: Record) -> str:
@@ -64,7 +66,7 @@ def _last_text(lines: Sequence[str]) -> int:
 
 
 def _footer_start(lines: Sequence[str], end: int) -> int | None:
-    """The last divider, where a footer stands below it."""
+    """The last divider, if a footer follows it."""
     seen = 0
     for at in range(end - 1, -1, -1):
         if _DIVIDER.fullmatch(lines[at]):

@@ -25,9 +25,9 @@ _ENGLISH = {name.casefold(): english for english, names in _OWN.items() for name
 
 def parse_labels(values: Iterable[bytes]) -> list[str]:
     """The labels, each once; those that Gmail gives itself in English, the owner's own as they are."""
-    found: dict[str, None] = {}
+    labels: dict[str, None] = {}
     for value in values:
         for label in next(csv.reader([headers.decode(value)], skipinitialspace=True), []):
             if plain := " ".join(label.split()):
-                found[_ENGLISH.get(plain.casefold(), plain)] = None
-    return list(found)
+                labels[_ENGLISH.get(plain.casefold(), plain)] = None
+    return list(labels)

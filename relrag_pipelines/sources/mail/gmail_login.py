@@ -30,10 +30,10 @@ class LoginError(SafeError):
 
 
 def parse_client(text: str) -> dict[str, str]:
-    """The OAuth client of the file that Google's console gives; LoginError if it is none."""
+    """The OAuth client in the file from Google's console. Raises LoginError if it has none."""
     try:
-        held = json.loads(text)
-        client = held["installed"]
+        document = json.loads(text)
+        client = document["installed"]
         parts = {name: str(client[name]) for name in ("client_id", "client_secret")}
     except (ValueError, KeyError, TypeError):
         raise LoginError(f"the file is not {_CLIENT_FORM}; download it there as JSON") from None
@@ -48,17 +48,17 @@ def log_in(client: Mapping[str, str], show: Callable[[str], None], wait: float =
     state, verifier = random_secrets.token_urlsafe(24), random_secrets.token_urlsafe(48)
     with _Redirect(state) as redirect:
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
-        asked = {
+        parameters = {
             "client_id": client["client_id"], "redirect_uri": redirect.address, "response_type": "code",
             "scope": SCOPE, "state": state, "code_challenge": challenge, "code_challenge_method": "S256",
             "access_type": "offline", "prompt": "consent",
         }  # fmt: skip
-        show(f"{client['auth_uri']}?{urlencode(asked)}")
+        show(f"{client['auth_uri']}?{urlencode(parameters)}")
         code = redirect.wait(wait)
         address = redirect.address
     token = _exchange(client, code, verifier, address)
-    kept = {name: client[name] for name in ("client_id", "client_secret", "token_uri")}
-    return json.dumps({**kept, "refresh_token": token})
+    credentials = {name: client[name] for name in ("client_id", "client_secret", "token_uri")}
+    return json.dumps({**credentials, "refresh_token": token})
 
 
 def _exchange(client: Mapping[str, str], code: str, verifier: str, redirect: str) -> str:
@@ -117,7 +117,7 @@ class _Redirect:
         self._server.server_close()
 
     def wait(self, seconds: float) -> str:
-        """The code; LoginError after so many seconds, or if consent was refused."""
+        """The authorisation code. Raises LoginError after `seconds`, or if consent was refused."""
         deadline = time.monotonic() + seconds
         while not (self._code or self._refusal):
             left = deadline - time.monotonic()

@@ -101,8 +101,8 @@ class AccessToken:
 def parse_secret(text: str, origin: str) -> dict[str, str]:
     """The parts of the secret; SecretError if one is missing."""
     try:
-        held = json.loads(text)
-        parts = {"token_uri": TOKEN_URI, **{name: value for name, value in held.items() if isinstance(value, str)}}
+        secret = json.loads(text)
+        parts = {"token_uri": TOKEN_URI, **{name: value for name, value in secret.items() if isinstance(value, str)}}
     except (ValueError, AttributeError):
         parts = {}
     if missing := [name for name in ("client_id", "client_secret", "refresh_token") if not parts.get(name)]:
@@ -233,7 +233,7 @@ class _Fetch:
 
 
 def _ids(row: Mapping[str, Any], change: str) -> set[str]:
-    return {_checked_id(one["message"]["id"]) for one in row.get(change, ())}
+    return {_checked_id(change_row["message"]["id"]) for change_row in row.get(change, ())}
 
 
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")

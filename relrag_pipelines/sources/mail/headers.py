@@ -20,7 +20,7 @@ from relrag_pipelines.sources.mail import charset, localised_dates
 MAX_VALUE = 2**16
 """Longest value that is read, bytes."""
 
-_LONGEST_DATE = 200
+_MAX_DATE_LENGTH = 200
 _DIRECTION = dict.fromkeys((0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF))
 """marks of the direction of writing, of which nothing is seen"""
 _NOT_IN_NAMES = _DIRECTION | {ord("<"): " ", ord(">"): " "}
@@ -101,15 +101,15 @@ def content_type(value: bytes, default: str, declared: Iterable[str] = ()) -> tu
     if not value:
         return default, {}
     text = _text(value, declared)
-    found = _TYPE.match(text)
+    match = _TYPE.match(text)
     bare = text.split(";")[0].strip().lower()
-    given = f"{found[1]}/{found[2]}".lower() if found else "text/plain" if bare == "text" else ""
+    given = f"{match[1]}/{match[2]}".lower() if match else "text/plain" if bare == "text" else ""
     return given, parameters(text)
 
 
 def parameters(text: str) -> dict[str, str]:
     """The parameters behind a value, those in pieces joined (RFC 2231), encoded words decoded; the first counts."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     pieces: dict[str, list[tuple[int, bool, str]]] = {}
     for name, value in _PARAMETER.findall(text):
         name = name.lower()
@@ -118,32 +118,34 @@ def parameters(text: str) -> dict[str, str]:
             encoded = piece[2] is None or piece[3] is not None
             pieces.setdefault(piece[1], []).append((int(piece[2] or 0), encoded, plain))
         else:
-            found.setdefault(name, _words(plain) if "=?" in plain else plain)
-    return found | {name: _join_pieces(parts) for name, parts in pieces.items()}
+            values.setdefault(name, _words(plain) if "=?" in plain else plain)
+    return values | {name: _join_pieces(parts) for name, parts in pieces.items()}
 
 
 def addresses(values: Iterable[bytes]) -> list[Address]:
     """Everyone in the headers, groups expanded, each address once."""
-    found: dict[str, Address] = {}
+    by_key: dict[str, Address] = {}
     for value in values:
-        for one in _addresses(_text(value)):
-            found.setdefault(one.address or one.name, one)
-    return list(found.values())
+        for address in _addresses(_text(value)):
+            by_key.setdefault(address.address or address.name, address)
+    return list(by_key.values())
 
 
 def message_ids(values: Iterable[bytes]) -> list[str]:
     """The ids in the headers as they are, without brackets, each once."""
-    found: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for value in values:
         text = _text(value)
         ids = _ID.findall(text) or [word.strip("<>") for word in text.split() if "@" in word]
-        found |= dict.fromkeys(one for one in ("".join(one.split()) for one in ids) if one)
-    return list(found)
+        distinct |= dict.fromkeys(
+            message_id for message_id in ("".join(message_id.split()) for message_id in ids) if message_id
+        )
+    return list(distinct)
 
 
 def date(value: bytes, local_zone: str) -> int | None:
     """Seconds since 1970, UTC; a time without a zone is local; None for an invalid date."""
-    text = _text(value)[:_LONGEST_DATE]
+    text = _text(value)[:_MAX_DATE_LENGTH]
     text = _AROUND_COLON.sub(":", _COMMENT.sub("", _words(text) if "=?" in text else text))
     try:
         moment = _moment(text)
@@ -171,18 +173,18 @@ def _text(value: bytes, declared: Iterable[str] = ()) -> str:
 def _words(text: str) -> str:
     """Encoded words decoded; neighbours of one charset together, since some break a letter in two."""
     text = _BETWEEN_WORDS.sub(r"\1", text)
-    written, place, waiting, named = [], 0, b"", ""
+    written, end, waiting, named = [], 0, b"", ""
     for word in _WORD.finditer(text):
-        between = text[place : word.start()]
+        between = text[end : word.start()]
         if waiting and (between or word[1].lower() != named):
             written.append(charset.text(waiting, named))
             waiting = b""
         written.append(between)
-        named, place = word[1].lower(), word.end()
+        named, end = word[1].lower(), word.end()
         waiting += _word_bytes(word[2].lower(), word[3])
     if waiting:
         written.append(charset.text(waiting, named))
-    return "".join([*written, text[place:]])
+    return "".join([*written, text[end:]])
 
 
 def _word_bytes(encoding: str, encoded: str) -> bytes:
@@ -240,16 +242,16 @@ def _addresses(text: str) -> Iterator[Address]:
 
 
 def _address(words: list[str], angle: str | None, comment: str) -> Iterator[Address]:
-    said = " ".join("".join(_unquote(word) if word[0] == '"' else word for word in words).split())
-    if angle is None and "@" in said and " " not in said:
-        name, address = comment, said
-    elif angle is None and (found := _BARE_ADDRESS.search(said)):
-        name, address = said.replace(found[0], " "), found[0]
+    phrase = " ".join("".join(_unquote(word) if word[0] == '"' else word for word in words).split())
+    if angle is None and "@" in phrase and " " not in phrase:
+        name, address = comment, phrase
+    elif angle is None and (match := _BARE_ADDRESS.search(phrase)):
+        name, address = phrase.replace(match[0], " "), match[0]
     else:
-        name, address = said or comment, angle or ""
-    one = Address(_name(name), normalise(address))
-    if one.name or one.address:
-        yield one
+        name, address = phrase or comment, angle or ""
+    parsed = Address(_name(name), normalise(address))
+    if parsed.name or parsed.address:
+        yield parsed
 
 
 def _name(name: str) -> str:
@@ -270,15 +272,8 @@ def _moment(text: str) -> datetime | None:
     if turned := _ASCTIME.match(text):
         month, day, time, zone, year = turned.groups("")
         text = f"{day} {month} {year} {time} {zone}"
-    if found := _DATE.match(text):
-        day, month, year, hour, minute, second, half, zone = found.groups()
-        number = _MONTHS.get(month[:3].lower())
-        named_otherwise = None if _is_english(month) else localised_dates.parse(text)
-        if named_otherwise or number is None:
-            return named_otherwise
-        whole = int(year) + (0 if len(year) == 4 else 1900 if len(year) == 3 or int(year) > 49 else 2000)
-        moment = datetime(whole, number, int(day), _hour(hour, half), int(minute), min(int(second or 0), 59))  # noqa: DTZ001
-        return moment.replace(tzinfo=_offset(zone)) if zone else moment
+    if match := _DATE.match(text):
+        return _standard_moment(text, match)
     if _ISO.match(text):
         try:
             return datetime.fromisoformat(text.strip())
@@ -291,6 +286,24 @@ def _moment(text: str) -> datetime | None:
     if not _ZONE.search(text):  # which the library takes for UTC
         return moment
     return moment.replace(tzinfo=UTC if parsed[9] is None else timezone(timedelta(seconds=parsed[9])))
+
+
+def _standard_moment(text: str, match: re.Match[str]) -> datetime | None:
+    """The time in a text that has the form of RFC 5322, if its month is known."""
+    day, month, year, hour, minute, second, half, zone = match.groups()
+    number = _MONTHS.get(month[:3].lower())
+    localised = None if _is_english(month) else localised_dates.parse(text)
+    if localised or number is None:
+        return localised
+    moment = datetime(_full_year(year), number, int(day), _hour(hour, half), int(minute), min(int(second or 0), 59))  # noqa: DTZ001
+    return moment.replace(tzinfo=_offset(zone)) if zone else moment
+
+
+def _full_year(year: str) -> int:
+    """A year with its century, by RFC 5322: three digits count from 1900, two are in 1950 to 2049."""
+    if len(year) == 4:
+        return int(year)
+    return int(year) + (1900 if len(year) == 3 or int(year) > 49 else 2000)
 
 
 def _is_english(month: str) -> bool:

@@ -77,7 +77,7 @@ class _Folder:
 
 @dataclass(frozen=True)
 class _FolderState:
-    """What tells whether a folder has changed."""
+    """State of a folder by which changes are detected."""
 
     validity: int
     next_uid: int
@@ -223,7 +223,9 @@ class _Fetch:
             raise FetchError(f"{self.host} does not list its folders; {_CONTINUES}") from None
         folders = [folder for line in lines if (folder := _folder(line)) and not folder.flags & _NO_MAILS]
         if self._server.folders:
-            return [one for one in folders if any(fnmatch.fnmatch(one.name, name) for name in self._server.folders)]
+            return [
+                folder for folder in folders if any(fnmatch.fnmatch(folder.name, name) for name in self._server.folders)
+            ]
         everything = [folder for folder in folders if _ALL in folder.flags]
         if _GMAIL in self._capabilities and everything:
             return everything
@@ -296,13 +298,13 @@ class _Fetch:
             self._server.report(self.fetched, 0)
 
     def _batches(self, uids: list[int]) -> Iterator[tuple[str, str]]:
-        """UIDs that are fetched together, and what of them: of a mail that is too large its head alone."""
+        """UIDs that are fetched together, and the items to fetch; only the header of a mail that is too large."""
         for start in range(0, len(uids), self.mails_at_once):
-            some = uids[start : start + self.mails_at_once]
-            listed = self._fetch_items(_uid_set(some), "(UID RFC822.SIZE)")
+            uid_block = uids[start : start + self.mails_at_once]
+            listed = self._fetch_items(_uid_set(uid_block), "(UID RFC822.SIZE)")
             sizes = {answer.uid: _number_in(_SIZE, answer.text) for answer in listed}
             batch, total = list[int](), 0
-            for uid in some:
+            for uid in uid_block:
                 size = sizes.get(uid, 0)
                 if size > min(MAX_MAIL, self._server.max_bytes):
                     yield str(uid), "BODY.PEEK[HEADER]"
@@ -356,7 +358,7 @@ def _folder(line: Any) -> _Folder | None:
 
 
 def decode_utf7(name: bytes) -> str:
-    """A folder's name from modified UTF-7 (RFC 3501, 5.1.3); as it stands where it is none."""
+    """A folder's name decoded from modified UTF-7 (RFC 3501, 5.1.3); unchanged if it is not valid UTF-7."""
     text = name.decode("utf-8", "replace")
     try:
         return re.sub(r"&([^-]*)-", lambda match: _shifted(match[1]) if match[1] else "&", text)
@@ -397,9 +399,9 @@ def _answers(data: Sequence[Any]) -> Iterator[_Answer]:
 
 def _gmail_headers(answer: _Answer) -> bytes:
     """Gmail's thread and labels as headers, in the form of Takeout; nothing for other servers."""
-    thread, found = _THREAD.search(answer.text), _LABELS.search(answer.text)
+    thread, label_match = _THREAD.search(answer.text), _LABELS.search(answer.text)
     lines = [b"X-GM-THRID: %b" % thread[1]] if thread else []
-    labels = list(_labels(answer.text[found.end() :])) if found else []
+    labels = list(_labels(answer.text[label_match.end() :])) if label_match else []
     if labels:
         lines.append(label_header(labels))
     return b"".join(line + b"\r\n" for line in lines)

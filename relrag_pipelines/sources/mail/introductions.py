@@ -21,8 +21,8 @@ _RULED = re.compile(r"[-_=*~]{2,}\s?(.{3,100}?)\s?[-_=*~]{0,80}:?")
 
 def attribution_size(lines: Sequence[Line]) -> int:
     """How many lines from here form an attribution such as `On Monday Jana wrote:`."""
-    if told := message_header(lines, 0, False):
-        return told[1]
+    if header := message_header(lines, 0, False):
+        return header[1]
     behind = next_text(lines, 1) if divider_kind(lines[0].bare) == "original" else 0
     size = introduction_size(lines[behind:], 0) if behind < len(lines) else 0
     return behind + size if size else 0
@@ -36,8 +36,8 @@ def message_header(lines: Sequence[Line], at: int, forward: bool) -> tuple[bool,
     divider = divider_kind(line.bare)
     if not divider:
         end, fields = _header(lines, at)
-        told = any("@" in one.bare or _YEAR.search(one.bare) for one in lines[at:end])
-        return (forward, end) if told and fields >= {"from", "date", "subject"} else None
+        has_evidence = any("@" in header_line.bare or _YEAR.search(header_line.bare) for header_line in lines[at:end])
+        return (forward, end) if has_evidence and fields >= {"from", "date", "subject"} else None
     end, fields = _header(lines, next_text(lines, at + 1))
     if divider == "rule":
         return (forward, end) if fields >= {"from", "date", "subject"} else None
@@ -47,16 +47,16 @@ def message_header(lines: Sequence[Line], at: int, forward: bool) -> tuple[bool,
 
 
 def divider_kind(bare: str) -> str | None:
-    """What a line announces by itself: "forwarded", "original" or, as an unlabelled "rule", possibly either."""
+    """The kind of a divider line: "forwarded", "original", or "rule" for a rule without a label; else None."""
     if UNDERSCORES.fullmatch(bare):
         return "rule"
     ruled = _RULED.fullmatch(bare)
-    said = ruled[1].strip(" :") if ruled else bare[:-1].strip() if bare.endswith(":") else ""
-    if not said or len(said) > 100:
+    label = ruled[1].strip(" :") if ruled else bare[:-1].strip() if bare.endswith(":") else ""
+    if not label or len(label) > 100:
         return None
-    if segmentation_phrases.FORWARDED.fullmatch(said):
+    if segmentation_phrases.FORWARDED.fullmatch(label):
         return "forwarded"
-    return "original" if ruled and segmentation_phrases.ORIGINAL.fullmatch(said) else None
+    return "original" if ruled and segmentation_phrases.ORIGINAL.fullmatch(label) else None
 
 
 def _header(lines: Sequence[Line], at: int) -> tuple[int, set[str]]:
@@ -65,22 +65,32 @@ def _header(lines: Sequence[Line], at: int) -> tuple[int, set[str]]:
     depth = lines[at].depth if at < len(lines) else 0
     begin, last = at, ""
     while at < min(len(lines), begin + 30) and lines[at].depth == depth:
-        label, colon, _ = lines[at].bare.partition(":")
-        field = segmentation_phrases.LABELS.get(label.strip("* ")) if colon and len(label) < 30 else None
-        if field:
+        line = lines[at]
+        if field := _header_field(line):
             if field in fields and field != "cc":
                 break
             fields.add(field)
             last = field
-        elif not lines[at].bare:
+        elif not line.bare:
             if not fields or at + 1 == len(lines) or not _has_label(lines[at + 1]):
                 break
-        elif not (last in ("to", "cc") and ("@" in lines[at].bare or ";" in lines[at].bare)) and not (
-            last and lines[at].raw[:1] in " \t" and not lines[at].depth
-        ):
+        elif not _continues_field(line, last):
             break
         at += 1
     return (at, fields) if fields else (begin, fields)
+
+
+def _header_field(line: Line) -> str | None:
+    """The header field whose label begins the line."""
+    label, colon, _ = line.bare.partition(":")
+    return segmentation_phrases.LABELS.get(label.strip("* ")) if colon and len(label) < 30 else None
+
+
+def _continues_field(line: Line, field: str) -> bool:
+    """Whether a line continues the value of the header field above it; `field` is empty without one."""
+    if field in ("to", "cc") and ("@" in line.bare or ";" in line.bare):
+        return True
+    return bool(field) and line.raw[:1] in " \t" and not line.depth
 
 
 def _has_label(line: Line) -> bool:
@@ -90,40 +100,40 @@ def _has_label(line: Line) -> bool:
 
 def introduction_size(lines: Sequence[Line], at: int) -> int:
     """How many lines from here introduce a quoted message; 0 for ordinary text."""
-    said = ""
+    introduction = ""
     for size in range(1, 5):
-        if at + size > len(lines) or lines[at + size - 1].depth or not lines[at + size - 1].bare:
+        if at + size > len(lines):
             return 0
-        if (
-            said
-            and segmentation_phrases.BEGINS.match(lines[at + size - 1].bare)
-            and _DATED.search(lines[at + size - 1].bare)
-        ):
+        line = lines[at + size - 1]
+        if line.depth or not line.bare:
             return 0
-        said = f"{said} {_without_rule(lines[at + size - 1].bare)}".strip()
-        if said[-1] == ":" and len(said) <= LONGEST_MARK:
+        if introduction and segmentation_phrases.BEGINS.match(line.bare) and _DATED.search(line.bare):
+            return 0
+        introduction = f"{introduction} {_without_rule(line.bare)}".strip()
+        if introduction[-1] == ":" and len(introduction) <= LONGEST_MARK:
             following = next_text(lines, at + size)
             quoted = following < len(lines) and lines[following].depth > 0
-            return size if _introduces(said, quoted, size) else 0
-        if not _DATED.search(said) and not segmentation_phrases.BEGINS.match(said):
+            return size if _introduces(introduction, quoted, size) else 0
+        if not _DATED.search(introduction) and not segmentation_phrases.BEGINS.match(introduction):
             return 0
     return 0
 
 
 def _without_rule(bare: str) -> str:
-    """What stands between hyphens as Zoho puts it: `---- On ... wrote ---`."""
+    """The text between the hyphens that Zoho writes: `---- On ... wrote ---`."""
     ruled = bare.startswith("--") and bare.endswith("--") and len(bare) > 20
     return f"{bare.strip('- ')}:" if ruled else bare
 
 
-def _introduces(said: str, quoted: bool, size: int) -> bool:
-    """Whether it does, with a quotation right below or, where more evidence is asked for, without."""
-    dated, begins = bool(_DATED.search(said)), bool(segmentation_phrases.BEGINS.match(said))
-    wrote_on = bool(segmentation_phrases.WROTE_ON.search(said))
-    wrote, addressed = wrote_on or bool(segmentation_phrases.WROTE.search(said)), bool(_ADDRESS_LAST.search(said))
+def _introduces(introduction: str, quoted: bool, size: int) -> bool:
+    """Whether the text introduces a quoted message; without a quotation below it, more evidence is required."""
+    dated, begins = bool(_DATED.search(introduction)), bool(segmentation_phrases.BEGINS.match(introduction))
+    wrote_on = bool(segmentation_phrases.WROTE_ON.search(introduction))
+    wrote = wrote_on or bool(segmentation_phrases.WROTE.search(introduction))
+    addressed = bool(_ADDRESS_LAST.search(introduction))
     if quoted:
         return (wrote and (size == 1 or (begins and dated))) or (addressed and begins and dated)
-    if not (begins or (wrote_on and "@" in said)) or not _TIME.search(said):
+    if not (begins or (wrote_on and "@" in introduction)) or not _TIME.search(introduction):
         return False
     # where the verb is part of the line, it is no line of that sort without
-    return (addressed and not _VERB_FOLLOWS.match(said)) or (wrote and bool(_YEAR.search(said)))
+    return (addressed and not _VERB_FOLLOWS.match(introduction)) or (wrote and bool(_YEAR.search(introduction)))

@@ -44,7 +44,7 @@ _LAST_WORD = re.compile(r"[^\s\d,;:/()+\u2212-]+(?=\s*\Z)")
 _FIRST_WORD = re.compile(r"\s*[^\s\d,;:/()+\u2212-]+")
 _MONTH_WITH_NUMBER = re.compile(r"(?<!\d)(1[0-2]|[1-9])\s?[月월]")
 _MAX_OFFSET = 14
-_SHORTEST = 3
+_MIN_MONTH_LETTERS = 3
 """letters of a month's name that some programs cut short"""
 
 
@@ -78,16 +78,20 @@ def parse(text: str) -> datetime | None:
 
 def _plain(text: str) -> str:
     """The text in lower case, digits of all scripts as ASCII, without marks of direction."""
-    shown = (one for one in unicodedata.normalize("NFC", text) if unicodedata.category(one) != "Cf")
-    return "".join(str(unicodedata.digit(one)) if one.isdecimal() else one for one in shown).lower()
+    shown = (char for char in unicodedata.normalize("NFC", text) if unicodedata.category(char) != "Cf")
+    return "".join(str(unicodedata.digit(char)) if char.isdecimal() else char for char in shown).lower()
 
 
 def _at(day: date, time: re.Match[str], text: str, rest: str) -> datetime:
     hour = int(time[1])
-    beside = {_bare(one[0]) for one in (_LAST_WORD.search(text[: time.start()]), _FIRST_WORD.match(rest)) if one}
-    if hour < 12 and beside & _names().afternoon:
+    neighbours = {
+        _bare(neighbour[0])
+        for neighbour in (_LAST_WORD.search(text[: time.start()]), _FIRST_WORD.match(rest))
+        if neighbour
+    }
+    if hour < 12 and neighbours & _names().afternoon:
         hour += 12
-    elif hour == 12 and beside & _names().morning:
+    elif hour == 12 and neighbours & _names().morning:
         hour = 0
     moment = datetime(day.year, day.month, day.day, hour, int(time[2]), min(int(time[3] or 0), 59))  # noqa: DTZ001
     return moment.replace(tzinfo=_zone(rest))
@@ -108,10 +112,10 @@ def _zone(rest: str) -> timezone | None:
 def _day(text: str) -> date | None:
     """The day in a text that holds nothing else."""
     for pattern in (_EAST_ASIAN_DAY, _YEAR_FIRST):
-        if found := pattern.search(text):
-            return date(int(found[1]), int(found[2]), int(found[3]))
-    if found := _DAY_FIRST.search(text):
-        return date(int(found[3]), int(found[2]), int(found[1]))
+        if match := pattern.search(text):
+            return date(int(match[1]), int(match[2]), int(match[3]))
+    if match := _DAY_FIRST.search(text):
+        return date(int(match[3]), int(match[2]), int(match[1]))
     return next(_named_days(text), None)
 
 
@@ -133,11 +137,11 @@ def _named_days(text: str) -> Iterator[date]:
 def _months(text: str) -> tuple[list[int], str]:
     """The months that a text may name, and the text without the name."""
     names = _names()
-    if found := names.month_pattern.search(text):
-        return names.months[found[1]], text[: found.start()] + " " + text[found.end() :]
+    if match := names.month_pattern.search(text):
+        return names.months[match[1]], text[: match.start()] + " " + text[match.end() :]
     if numbered := _MONTH_WITH_NUMBER.search(text):
         return [int(numbered[1])], text[: numbered.start()] + " " + text[numbered.end() :]
-    words = [word for one in _WORD.findall(text) if len(word := _bare(one)) >= _SHORTEST]
+    words = [word for raw_word in _WORD.findall(text) if len(word := _bare(raw_word)) >= _MIN_MONTH_LETTERS]
     shortened = [months for word in words for name, months in names.months.items() if name.startswith(word)]
     return (shortened[0] if shortened else []), text
 
@@ -172,6 +176,6 @@ def _names() -> _Names:
 
 
 def _append(table: dict[str, list[int]], name: str, number: int) -> None:
-    known = table.setdefault(name, [])
-    if number not in known:
-        known.append(number)
+    numbers = table.setdefault(name, [])
+    if number not in numbers:
+        numbers.append(number)

@@ -1,11 +1,11 @@
-"""Finds where the headers of a mail begin, and tells them from lines of text."""
+"""Finds where the headers of a mail begin, and distinguishes headers from lines of text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-MOST_JUNK = 5
+MAX_JUNK_LINES = 5
 """lines with text that may stand above the headers"""
 
 LINE = re.compile(rb".*(?:\n|\Z)")
@@ -13,7 +13,7 @@ BLANK = re.compile(rb"[ \t]*\r?\n")
 _HEADER = re.compile(rb">?([!-9;-~]{1,100})[ \t]*:|>?From |[!-9;-~]{0,100}\Z")
 """a header, another From line, or the torn end of the file"""
 _LOOK_AHEAD = 4_000
-_OF_MAILS = frozenset(
+_MAIL_HEADERS = frozenset(
     b"from to cc bcc sender reply-to subject date message-id in-reply-to references received return-path delivered-to"
     b" mime-version content-type content-transfer-encoding content-length status x-status x-mozilla-status x-keywords"
     b" x-gm-thrid x-gmail-labels x-uid x-mailer x-from x-to x-originalarrivaltime user-agent organization envelope-to"
@@ -25,51 +25,51 @@ _TELLING = frozenset(b"from date subject message-id received return-path".split(
 """of which each mail has one"""
 
 
-def begins_head(data: bytes, place: int) -> bool:
-    """Whether a line is a header, or the torn end of what may be one."""
-    return _HEADER.match(data, place) is not None
+def begins_head(data: bytes, offset: int) -> bool:
+    """Whether a line is a header, or the cut-off beginning of a header."""
+    return _HEADER.match(data, offset) is not None
 
 
-def mail_headers(data: bytes, place: int) -> set[bytes]:
-    """The names of the headers that mails have, up to an empty line; none where another line stands among them."""
-    data = data[place : place + _LOOK_AHEAD]
+def mail_headers(data: bytes, offset: int) -> set[bytes]:
+    """The mail headers up to an empty line, by lower-case name; empty if another line is among them."""
+    data = data[offset : offset + _LOOK_AHEAD]
     names: set[bytes] = set()
-    place = 0
-    while place < len(data) and not BLANK.match(data, place):
-        line = LINE.match(data, place)
+    offset = 0
+    while offset < len(data) and not BLANK.match(data, offset):
+        line = LINE.match(data, offset)
         assert line is not None
         if line.end() == len(data) and not line[0].endswith(b"\n"):
             break  # what is looked at ends here
-        header = _HEADER.match(data, place)
-        if header is None and (place == 0 or data[place : place + 1] not in b" \t"):
+        header = _HEADER.match(data, offset)
+        if header is None and (offset == 0 or data[offset : offset + 1] not in b" \t"):
             return set()
         if header and header[1]:
             names.add(header[1].lower())
-        place = line.end()
-    return names & _OF_MAILS
+        offset = line.end()
+    return names & _MAIL_HEADERS
 
 
 def start_of_head(data: bytes, start: int, end: int) -> int:
-    """Where the headers of a mail begin: behind empty lines, and behind some junk where a whole head follows."""
-    if _is_of_mails(data, start, end):
+    """Offset of a mail's headers: after empty lines, and after a few lines of junk if a complete header follows."""
+    if _is_mail_header(data, start, end):
         return start
-    place, junk = start, 0
-    while place < end and junk <= MOST_JUNK:
-        names = mail_headers(data[place : min(end, place + _LOOK_AHEAD)], 0)
-        if (len(names) > 1 and names & _TELLING) if junk else (names or _is_of_mails(data, place, end)):
-            return place
-        line = LINE.match(data, place, end)
+    offset, junk = start, 0
+    while offset < end and junk <= MAX_JUNK_LINES:
+        names = mail_headers(data[offset : min(end, offset + _LOOK_AHEAD)], 0)
+        if (len(names) > 1 and names & _TELLING) if junk else (names or _is_mail_header(data, offset, end)):
+            return offset
+        line = LINE.match(data, offset, end)
         assert line is not None
         junk += bool(line[0].strip())
-        place = line.end()
+        offset = line.end()
     return start
 
 
-def _is_of_mails(data: bytes, place: int, end: int) -> bool:
-    header = _HEADER.match(data, place, end)
-    return header is not None and header[1] is not None and header[1].lower() in _OF_MAILS
+def _is_mail_header(data: bytes, offset: int, end: int) -> bool:
+    header = _HEADER.match(data, offset, end)
+    return header is not None and header[1] is not None and header[1].lower() in _MAIL_HEADERS
 
 
 def has_mail_headers(names: Iterable[str]) -> bool:
     """Whether any of the headers of these names, in lower case, is one that mails have."""
-    return any(name.encode("ascii", "ignore") in _OF_MAILS for name in names)
+    return any(name.encode("ascii", "ignore") in _MAIL_HEADERS for name in names)

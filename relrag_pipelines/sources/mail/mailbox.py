@@ -22,8 +22,8 @@ MAX_MAIL = 256 * 2**20
 """Largest mail that is held, bytes; of a larger one only its place is told."""
 
 _BLOCK = 4 * 2**20
-_LONGEST_LINE = 1000
-"""twice as much tells whether a mail begins"""
+_MAX_LINE_LENGTH = 1000
+"""twice as many bytes are enough to decide whether a mail begins"""
 _CONTENT_LENGTH = re.compile(rb"^Content-Length:[ \t]*(\d{1,12})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _BLANK_LINES = re.compile(rb"(?:\r?\n){0,3}")
@@ -39,12 +39,12 @@ class Mail:
 
     data: bytes
     """without its From line, quoted From lines restored; empty where it is too large"""
-    place: str
+    offset: str
     """where in the file: the offset of its first byte in a mailbox, nothing in a file of its own"""
     size: int
     """bytes"""
     separator: bytes = b""
-    """the `From ` line above it, which tells when it came"""
+    """the `From ` line above it, with the time of delivery"""
 
 
 def is_mailbox(file: Path) -> bool:
@@ -68,11 +68,11 @@ def read_head(file: Path, size: int) -> bytes:
 def starts_item_at(file: Path, offset: int) -> bool:
     """Whether a mail begins at that offset of a mailbox: what lies before it is whole."""
     with open_plain(file) as stream:
-        head = stream.read(2 * _LONGEST_LINE)
+        head = stream.read(2 * _MAX_LINE_LENGTH)
         if unicode_files.is_transcoded(head):
             return False
         stream.seek(max(0, offset - 1))
-        around = unicode_files.plain_bytes(stream.read(1 + 2 * _LONGEST_LINE))
+        around = unicode_files.plain_bytes(stream.read(1 + 2 * _MAX_LINE_LENGTH))
     if offset and around[:1] != b"\n":
         return False
     return separators.begins_mail(around[min(1, offset) :], among_patches=separators.is_patch(head))
@@ -108,7 +108,7 @@ def _split(stream: ByteSource, start: int) -> Iterator[Mail]:
     """Cuts a stream before every line that begins a mail."""
     window = _Buffer(stream, start)
     while not window.at_end():
-        first = window.base + window.place
+        first = window.base + window.position
         end = _end(window)
         if end is None:
             size = _skip(window)
@@ -128,82 +128,80 @@ class _Buffer:
         self.base = base
         """offset of the buffer's first byte in the stream"""
         self.buffer = b""
-        self.place = 0
+        self.position = 0
         """where in the buffer the next mail begins"""
         self.ended = False
 
     def more(self) -> bool:
-        """Reads on, and drops what was taken; False at the end of the stream."""
+        """Reads another block and drops consumed bytes; False at the end of the stream."""
         if self.ended:
             return False
-        held = len(self.buffer) - self.place
-        read = self._stream.read(max(_BLOCK, held))
+        pending = len(self.buffer) - self.position
+        read = self._stream.read(max(_BLOCK, pending))
         self.ended = not read
-        self.base += self.place
-        self.buffer, self.place = self.buffer[self.place :] + read, 0
+        self.base += self.position
+        self.buffer, self.position = self.buffer[self.position :] + read, 0
         return bool(read)
 
     def at_end(self) -> bool:
         """Whether nothing is left."""
-        return self.place >= len(self.buffer) and not self.more()
+        return self.position >= len(self.buffer) and not self.more()
 
     def take(self, end: int) -> bytes:
         """The bytes before that position of the buffer."""
-        data = self.buffer[self.place : end]
-        self.place = end
+        data = self.buffer[self.position : end]
+        self.position = end
         return data
 
 
 def _end(window: _Buffer) -> int | None:
-    """Where in the buffer the mail that begins at its place ends; None where it is too large."""
+    """Offset of the end of the mail at the buffer's position; None if it is too large."""
     counted = _counted_end(window)
     if counted is not None:
         return counted
     looked = len(FROM)
     while True:
-        found = _next_mail(window, window.place + looked)
-        if found is not None:
-            return found
+        mail_end = _next_mail(window, window.position + looked)
+        if mail_end is not None:
+            return mail_end
         if window.ended:
             return len(window.buffer)
-        looked = max(looked, len(window.buffer) - window.place - 2 * _LONGEST_LINE)
+        looked = max(looked, len(window.buffer) - window.position - 2 * _MAX_LINE_LENGTH)
         if looked > MAX_MAIL:
             return None
         window.more()
 
 
-def _next_mail(window: _Buffer, place: int) -> int | None:
-    """Where the next mail begins, as far as the buffer tells."""
+def _next_mail(window: _Buffer, position: int) -> int | None:
+    """Offset of the next mail; None if the buffer does not contain enough of one yet."""
     buffer = window.buffer
-    while (line := separators.find_candidate(buffer, place)) is not None:
-        if not window.ended and line + 2 * _LONGEST_LINE > len(buffer):
+    while (line := separators.find_candidate(buffer, position)) is not None:
+        if not window.ended and line + 2 * _MAX_LINE_LENGTH > len(buffer):
             return None  # not all of what tells a mail is there yet
         if _begins_mail(window, line):
             return line
-        place = line
+        position = line
     return None
 
 
-def _begins_mail(window: _Buffer, place: int) -> bool:
-    """Whether another mail than the one that begins at the window's place begins there."""
-    data = window.buffer[place : place + 2 * _LONGEST_LINE]
-    return separators.begins_mail(data, among_patches=separators.is_patch(window.buffer, window.place))
+def _begins_mail(window: _Buffer, position: int) -> bool:
+    """Whether another mail begins at `position`, after the mail at the window's position."""
+    data = window.buffer[position : position + 2 * _MAX_LINE_LENGTH]
+    return separators.begins_mail(data, among_patches=separators.is_patch(window.buffer, window.position))
 
 
 def _counted_end(window: _Buffer) -> int | None:
-    """The end as Content-Length tells it, where a mail or the end of the file follows."""
-    head_end = _HEAD_END.search(window.buffer, window.place)
-    while head_end is None and len(window.buffer) - window.place < 2**20 and window.more():
-        head_end = _HEAD_END.search(window.buffer, window.place)
+    """The end by Content-Length, if a mail or the end of the file follows it; else None."""
+    head_end = _find_head_end(window)
     if head_end is None:
         return None
-    length = _CONTENT_LENGTH.search(window.buffer, window.place, head_end.start() + 1)
+    length = _CONTENT_LENGTH.search(window.buffer, window.position, head_end.start() + 1)
     if length is None or int(length[1]) > MAX_MAIL:
         return None
-    size = head_end.end() - window.place + int(length[1])
-    while len(window.buffer) - window.place < size + 2 * _LONGEST_LINE and window.more():
+    size = head_end.end() - window.position + int(length[1])
+    while len(window.buffer) - window.position < size + 2 * _MAX_LINE_LENGTH and window.more():
         pass
-    end = window.place + size
+    end = window.position + size
     blank = _BLANK_LINES.match(window.buffer, end)
     behind = blank.end() if blank else end
     if end > len(window.buffer):
@@ -212,16 +210,24 @@ def _counted_end(window: _Buffer) -> int | None:
     return behind if whole or (behind > end and _begins_mail(window, behind)) else None
 
 
+def _find_head_end(window: _Buffer) -> re.Match[bytes] | None:
+    """The empty line after the headers, looked for in the first mebibyte of the mail."""
+    head_end = _HEAD_END.search(window.buffer, window.position)
+    while head_end is None and len(window.buffer) - window.position < 2**20 and window.more():
+        head_end = _HEAD_END.search(window.buffer, window.position)
+    return head_end
+
+
 def _skip(window: _Buffer) -> int:
     """Skips a mail that is too large without holding it in memory; returns its size."""
     size = 0
     while True:
-        found = _next_mail(window, window.place)
-        if found is not None:
-            return size + len(window.take(found))
+        mail_end = _next_mail(window, window.position)
+        if mail_end is not None:
+            return size + len(window.take(mail_end))
         if window.ended:
             return size + len(window.take(len(window.buffer)))
-        size += len(window.take(max(window.place, len(window.buffer) - 2 * _LONGEST_LINE)))
+        size += len(window.take(max(window.position, len(window.buffer) - 2 * _MAX_LINE_LENGTH)))
         window.more()
 
 

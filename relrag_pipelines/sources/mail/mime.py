@@ -53,7 +53,7 @@ class Part:
     charsets: list[str] = field(default_factory=list)
     """that parts of the mail declare, in order"""
     depth: int = 0
-    """so many multiparts and messages it lies within"""
+    """number of multiparts and messages that contain it"""
 
     def raw(self, name: str) -> bytes:
         """The first value of a header as it is; empty if there is none."""
@@ -98,7 +98,7 @@ class Part:
 
     def _decode_uuencode(self, body: bytes) -> bytes:
         lines = body.splitlines()
-        begin = next((place for place, line in enumerate(lines) if line.startswith(b"begin ")), -1)
+        begin = next((index for index, line in enumerate(lines) if line.startswith(b"begin ")), -1)
         decoded = []
         for line in lines[begin + 1 :]:
             if line.strip() in (b"end", b"`", b""):
@@ -187,53 +187,53 @@ class _PartReader:
 
     def _delimiters(self, part: Part, delimiter: bytes) -> tuple[list[tuple[int, int]], bool]:
         """Where each delimiter's line begins, its line end before included, and ends; and whether the last closes."""
-        data, found, place = self._data, [], part.start
-        while (place := data.find(delimiter, place, part.end)) >= 0:
-            behind = place + len(delimiter)
+        data, delimiters, offset = self._data, [], part.start
+        while (offset := data.find(delimiter, offset, part.end)) >= 0:
+            behind = offset + len(delimiter)
             closes = data.startswith(b"--", behind, part.end)
             line_end = data.find(b"\n", behind, part.end)
             line_end = part.end if line_end < 0 else line_end
             rest = data[behind + 2 * closes : min(line_end, behind + 1000)]
-            if (place == part.start or data[place - 1 : place] == b"\n") and (closes or not rest.strip()):
-                found.append((_before_line_end(data, place, part.start), min(line_end + 1, part.end)))
+            if (offset == part.start or data[offset - 1 : offset] == b"\n") and (closes or not rest.strip()):
+                delimiters.append((_before_line_end(data, offset, part.start), min(line_end + 1, part.end)))
                 if closes:
-                    return found, True
-            place = behind
-        return found, False
+                    return delimiters, True
+            offset = behind
+        return delimiters, False
 
 
-def _before_line_end(data: bytes, place: int, start: int) -> int:
-    if place > start and data[place - 1 : place] == b"\n":
-        place -= 1
-        if place > start and data[place - 1 : place] == b"\r":
-            place -= 1
-    return place
+def _before_line_end(data: bytes, offset: int, start: int) -> int:
+    if offset > start and data[offset - 1 : offset] == b"\n":
+        offset -= 1
+        if offset > start and data[offset - 1 : offset] == b"\r":
+            offset -= 1
+    return offset
 
 
 def _read_head(part: Part) -> None:
     """Reads the headers, and moves `start` past them."""
-    data, place, end = part.source, part.start, part.end
-    limit = min(end, place + MAX_HEADERS)
-    if from_line := _FROM_LINE.match(data, place, limit):
-        place = from_line.end()
+    data, offset, end = part.source, part.start, part.end
+    limit = min(end, offset + MAX_HEADERS)
+    if from_line := _FROM_LINE.match(data, offset, limit):
+        offset = from_line.end()
     fields = part.fields
-    while place < limit:
-        found = _HEADER.match(data, place, limit)
-        if found:
-            fields.setdefault(found[1].decode("ascii").lower(), []).append(found[2])
-            place = found.end()
-        elif blank := _BLANK.match(data, place, limit):
+    while offset < limit:
+        header = _HEADER.match(data, offset, limit)
+        if header:
+            fields.setdefault(header[1].decode("ascii").lower(), []).append(header[2])
+            offset = header.end()
+        elif blank := _BLANK.match(data, offset, limit):
             part.start = blank.end()
             return
-        elif data[place : place + 1] in (b" ", b"\t"):  # a continuation of nothing
+        elif data[offset : offset + 1] in (b" ", b"\t"):  # a continuation of nothing
             part.defects.append("stray_continuation")
-            line_end = data.find(b"\n", place, limit)
-            place = limit if line_end < 0 else line_end + 1
+            line_end = data.find(b"\n", offset, limit)
+            offset = limit if line_end < 0 else line_end + 1
         else:
             part.defects.append("no_separator")
             break
-    if place >= limit < end:
+    if offset >= limit < end:
         part.defects.append("head_too_long")
-        behind = _HEAD_END.search(data, place, end)
-        place = behind.end() if behind else end
-    part.start = min(place, end)
+        behind = _HEAD_END.search(data, offset, end)
+        offset = behind.end() if behind else end
+    part.start = min(offset, end)

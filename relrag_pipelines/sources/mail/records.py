@@ -51,7 +51,7 @@ _DAMAGED = {
 }
 _LOSSY = {*_TOO_LARGE, *_DAMAGED, "damaged_base64", "damaged_tnef", "damaged_uuencode", "damaged_text"}
 """defects with which something of the mail may be missing"""
-_MOST_IDS = 200
+_MAX_REFERENCES = 200
 _NO_HEADER = (
     "no header of a mail was found, so sender, time and subject are unknown; all of it is kept as its text; "
     "if it is no mail, move it out of the source"
@@ -65,7 +65,7 @@ class MailContext:
     data: bytes
     unit: str
     """path of the unit that holds it"""
-    place: str
+    offset: str
     """where in the unit it lies; empty where it is all of it"""
     separator: bytes = b""
     """the line of a mailbox above it"""
@@ -78,12 +78,12 @@ class MailContext:
     @property
     def location(self) -> str:
         """Where the mail is, for `locations`."""
-        return f"{self.unit}#{self.place}" if self.place else self.unit
+        return f"{self.unit}#{self.offset}" if self.offset else self.unit
 
     @property
     def at(self) -> str:
         """Where it is within the unit, for failures."""
-        return f"mail at byte {self.place}" if self.place else ""
+        return f"mail at byte {self.offset}" if self.offset else ""
 
 
 def read_mail(letter: MailContext, reading: ReadContext) -> Iterator[Record | Failure]:
@@ -93,18 +93,18 @@ def read_mail(letter: MailContext, reading: ReadContext) -> Iterator[Record | Fa
     the source, so `mail_ids` decides it.
     """
     try:
-        found = list(_records(letter, reading))
+        records = list(_records(letter, reading))
     except msg.CompoundError as error:
-        reading.keep(letter.unit, letter.place, letter.raw)
+        reading.keep(letter.unit, letter.offset, letter.raw)
         why = f"a mail saved by Outlook that cannot be opened: {error}; its bytes are kept, save it again"
-        yield Failure(letter.at, "damaged", why, whole_unit=not letter.place)
+        yield Failure(letter.at, "damaged", why, whole_unit=not letter.offset)
         return
     except Exception as error:  # noqa: BLE001  one bad mail must not stop a mailbox; its text must not reach a traceback
-        reading.keep(letter.unit, letter.place, letter.raw)
+        reading.keep(letter.unit, letter.offset, letter.raw)
         why = f"the mail cannot be read ({type(error).__name__}); its bytes are kept; please report it"
         yield Failure(letter.at, "unreadable", why)
         return
-    yield from found
+    yield from records
 
 
 def _records(letter: MailContext, reading: ReadContext) -> Iterator[Record | Failure]:
@@ -117,11 +117,11 @@ def _records(letter: MailContext, reading: ReadContext) -> Iterator[Record | Fai
     record.parent_ref = record.source_id
     inside = list(attachments.read(mail, body, record, reading, letter.at, _read_nested_mail))
     if headers.message_ids([mail.raw("message-id")]):
-        parts = [one for one in inside if isinstance(one, Record)]
+        parts = [attachment for attachment in inside if isinstance(attachment, Record)]
         _add_text_hash(record, parts, copies.text_fingerprint(body.text, record.subject or "", parts), reading)
     record.extra |= _note_failure(body)
     if body.defects & _LOSSY:
-        reading.keep(letter.unit, letter.place, letter.raw)
+        reading.keep(letter.unit, letter.offset, letter.raw)
     for defect in sorted(body.defects & _TOO_LARGE.keys()):
         yield Failure(letter.at, "too_large", f"{_TOO_LARGE[defect]}; its bytes are kept, save what you need apart")
     for defect in sorted(body.defects & _DAMAGED.keys()):
@@ -135,21 +135,21 @@ def _records(letter: MailContext, reading: ReadContext) -> Iterator[Record | Fai
 
 
 def _read_nested_mail(message: Part, record: Record, reading: ReadContext, at: str) -> Iterator[Record | Failure]:
-    """Fills the record of a message that is attached with what the message says, and gives what is attached to it."""
+    """Fills the record of an attached message from its content, and yields its attachments."""
     mail = message.parts[0]
     body = body_of(mail)
-    said = _record(mail, body, reading)
+    nested = _record(mail, body, reading)
     own_id = headers.message_ids([mail.raw("message-id")])
-    references = [*said.extra.get("references", ()), *(_asset_id(one, reading) for one in own_id)]
+    references = [*nested.extra.get("references", ()), *(_asset_id(message_id, reading) for message_id in own_id)]
     for name in ("from_", "to", "subject", "ts", "date_quality", "text", "numbers"):
-        setattr(record, name, getattr(said, name))
-    record.extra |= said.extra | ({"references": references} if references else {})
+        setattr(record, name, getattr(nested, name))
+    record.extra |= nested.extra | ({"references": references} if references else {})
     yield from attachments.read(mail, body, record, reading, at, _read_nested_mail)
     record.extra |= _note_failure(body)
 
 
 def _record(mail: Part, body: Body, reading: ReadContext, separator: bytes = b"") -> Record:
-    """All of the record that the mail itself says, but its id."""
+    """The record of a mail, without its id."""
     senders = headers.addresses(mail.fields.get("from", ())) or headers.addresses(mail.fields.get("sender", ()))
     to, cc, bcc = (headers.addresses(mail.fields.get(name, ())) for name in ("to", "cc", "bcc"))
     subject = mail.get("subject")
@@ -159,7 +159,7 @@ def _record(mail: Part, body: Body, reading: ReadContext, separator: bytes = b""
     extra: dict[str, Any] = {
         "cc": list(map(str, cc)),
         "bcc": list(map(str, bcc)),
-        "references": [_asset_id(one, reading) for one in named],
+        "references": [_asset_id(reference, reading) for reference in named],
         "labels": gmail_labels.parse_labels(mail.fields.get("x-gmail-labels", ())),
         "apart": apart,
         "bulk": bulk_reason((name, values[0].decode("latin-1")) for name, values in mail.fields.items()),
@@ -173,7 +173,7 @@ def _record(mail: Part, body: Body, reading: ReadContext, separator: bytes = b""
         text=parts.join("fresh"),
         rag_source_type="email",
         from_=", ".join(map(str, senders)) or None,
-        to=[str(one) for one in dict.fromkeys([*to, *cc, *bcc])],
+        to=[str(reference) for reference in dict.fromkeys([*to, *cc, *bcc])],
         subject=subject or None,
         ts=sent.ts,
         date_quality=sent.quality,
@@ -193,9 +193,13 @@ def _single_segment(text: str) -> segmentation.Segments:
 def _references(mail: Part) -> list[str]:
     """The ids of the mails that the headers name, oldest first; the last is the one replied to."""
     answered = headers.message_ids(mail.fields.get("in-reply-to", ()))[:1]
-    named = headers.message_ids(mail.fields.get("references", ()))[-_MOST_IDS:]
+    named = headers.message_ids(mail.fields.get("references", ()))[-_MAX_REFERENCES:]
     own = headers.message_ids([mail.raw("message-id")])
-    return [one for one in [*(one for one in named if one not in answered), *answered] if one not in own]
+    return [
+        message_id
+        for message_id in [*(message_id for message_id in named if message_id not in answered), *answered]
+        if message_id not in own
+    ]
 
 
 def _asset_id(message_id: str, reading: ReadContext) -> str:
@@ -207,20 +211,23 @@ def _native_id(record: Record, mail: Part, reading: ReadContext) -> str:
     if own := headers.message_ids([mail.raw("message-id")])[:1]:
         return own[0]
     written = mail.source[mail.start : mail.end].replace(b"\r", b"").strip()
-    known = [mail.raw("date").strip(), repr((record.from_, record.to, record.subject)).encode("utf-8", "surrogatepass")]
-    return reading.hash(hashlib.sha256(b"\0".join([*known, written])).hexdigest())
+    headings = [
+        mail.raw("date").strip(),
+        repr((record.from_, record.to, record.subject)).encode("utf-8", "surrogatepass"),
+    ]
+    return reading.hash(hashlib.sha256(b"\0".join([*headings, written])).hexdigest())
 
 
 def _add_text_hash(record: Record, parts: list[Record], fingerprint: str, reading: ReadContext) -> None:
-    """Puts the hash of what a mail says behind its id, in the mail and in all that is attached to it."""
+    """Adds the content hash to the id of a mail and of all its attachments."""
     own, text_hash = record.source_id, mail_ids.make_text_hash(fingerprint, reading.hash)
     record.extra["text_hash"] = text_hash
-    for one in (record, *parts):
-        one.source_id = mail_ids.with_text_hash(one.source_id, own, text_hash)
-        one.parent_ref = mail_ids.with_text_hash(one.parent_ref or "", own, text_hash)
-    for one in parts:
-        container = (one.parent_asset_id or "").removeprefix(f"{KIND}:")
-        one.parent_asset_id = f"{KIND}:{mail_ids.with_text_hash(container, own, text_hash)}"
+    for record_part in (record, *parts):
+        record_part.source_id = mail_ids.with_text_hash(record_part.source_id, own, text_hash)
+        record_part.parent_ref = mail_ids.with_text_hash(record_part.parent_ref or "", own, text_hash)
+    for record_part in parts:
+        container = (record_part.parent_asset_id or "").removeprefix(f"{KIND}:")
+        record_part.parent_asset_id = f"{KIND}:{mail_ids.with_text_hash(container, own, text_hash)}"
 
 
 def _note_failure(body: Body) -> dict[str, Any]:

@@ -70,16 +70,16 @@ def segment(text: str, subject: str = "") -> Segments:
 def attribution_lines(text: str) -> list[tuple[int, int]]:
     """Where in quoted text it says who wrote what follows: headers, dividers, lines like "On 12 Jan, Dana wrote:"."""
     lines = list(text_lines(text))
-    found, at = [], 0
+    spans, at = [], 0
     while at < len(lines):
         depth = lines[at].depth
         # as it stood when it was written, before others quoted it again
-        around = [one._replace(depth=max(0, one.depth - depth)) for one in lines[at : at + LONGEST_INTRODUCTION]]
+        around = [line._replace(depth=max(0, line.depth - depth)) for line in lines[at : at + LONGEST_INTRODUCTION]]
         size = attribution_size(around) if lines[at].bare else 0
         if size:
-            found.append((lines[at].start, lines[at + size - 1].end))
+            spans.append((lines[at].start, lines[at + size - 1].end))
         at += size or 1
-    return found
+    return spans
 
 
 def _runs(kinds: Sequence[SegmentKind]) -> Iterator[tuple[SegmentKind, int, int]]:
@@ -109,8 +109,8 @@ def _mark_history(lines: Sequence[Line], forward: bool) -> list[SegmentKind]:
         line = lines[at]
         if line.bare and divider_kind(line.bare) == "original" and introduction_size(lines, next_text(lines, at + 1)):
             at = _mark_gap(kinds, at, next_text(lines, at + 1))  # the line that follows says how far it goes
-        elif line.bare and (found := message_header(lines, at, forward)):
-            passed_on, body = found
+        elif line.bare and (header := message_header(lines, at, forward)):
+            passed_on, body = header
             end = region_end(lines, at)
             kinds[at:body] = ["forward_headers" if passed_on else "quoted"] * (body - at)
             kinds[body:end] = ["forwarded" if passed_on else "quoted"] * (end - body)

@@ -160,4 +160,4 @@ wypisać się | lista dyskusyjna | listy dyskusyjnej | отписаться | с
 avprenumerera | e-postlista | leiratkoz | levelezőlista | listeden ayrıl | e-posta listesi | إلغاء الاشتراك
 退订 | 邮件列表 | メーリングリスト | 수신거부 | להסרה מ | ביטול הרשמה | רשימת (?:ה)?תפוצה
 """)
-"""What a list writes below each mail that it passes on; it stands under a line of hyphens or the like."""
+"""The footer that a mailing list adds to each mail, below a line of hyphens or the like."""

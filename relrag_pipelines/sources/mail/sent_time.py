@@ -9,7 +9,7 @@ from relrag_pipelines.sources.mail import headers
 from relrag_pipelines.sources.mail.mime import Part
 
 _SENDER = re.compile(rb'From (?:"[^"]{0,200}"\S*|\S+(?: at \S+\.\S+)?)?[ \t]*')
-_LONGEST_LINE = 1_000
+_MAX_LINE_LENGTH = 1_000
 _REMOTE = re.compile(rb" remote from \S+\s*$")
 _UTC = "UTC"
 """zone of a From line that names none (RFC 4155)"""
@@ -33,7 +33,7 @@ def sent_time(mail: Part, zone: str, separator: bytes = b"") -> SentTime:
         if (ts := headers.date(value.rpartition(b";")[2], zone)) is not None:
             return SentTime(ts, "received")
     if not separator and mail.source.startswith(b"From "):
-        separator = mail.source[:_LONGEST_LINE].partition(b"\n")[0]
+        separator = mail.source[:_MAX_LINE_LENGTH].partition(b"\n")[0]
     if (ts := headers.date(_REMOTE.sub(b"", _SENDER.sub(b"", separator, count=1)), _UTC)) is not None:
         return SentTime(ts, "separator")
     return SentTime(None, "none")

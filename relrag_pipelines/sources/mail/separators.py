@@ -32,21 +32,21 @@ _BARE = re.compile(
     rb"From [ \t]*(?:-|<?[^\s<>]{1,255}@[^\s<>]{1,255}>?|\S{1,255} at \S{1,255}|MAILER-DAEMON)?[ \t]*\r?\n"
 )
 _PATCH = re.compile(rb"From (?:[0-9a-f]{40}|[0-9a-f]{64}) Mon Sep 17 00:00:00 2001\r?\n")
-_FEWEST_HEADERS = 2
+_MIN_HEADERS = 2
 """below a line that does not name sender and date"""
 
 
-def find_candidate(buffer: bytes, place: int) -> int | None:
+def find_candidate(buffer: bytes, offset: int) -> int | None:
     """Where the next line begins that may begin a mail, behind the line end at `place` or later."""
-    plain = buffer.find(_PLAIN_FROM, place)
-    marked = buffer.find(_MARKED_FROM, place, plain if plain >= 0 else len(buffer))
-    found = marked if marked >= 0 else plain
-    return found + 1 if found >= 0 else None
+    plain = buffer.find(_PLAIN_FROM, offset)
+    marked = buffer.find(_MARKED_FROM, offset, plain if plain >= 0 else len(buffer))
+    line_end = marked if marked >= 0 else plain
+    return line_end + 1 if line_end >= 0 else None
 
 
-def is_patch(data: bytes, place: int = 0) -> bool:
+def is_patch(data: bytes, offset: int = 0) -> bool:
     """Whether a patch that git wrote begins there."""
-    return _PATCH.match(data, place) is not None
+    return _PATCH.match(data, offset) is not None
 
 
 def begins_mail(data: bytes, *, among_patches: bool = False) -> bool:
@@ -63,11 +63,11 @@ def begins_mail(data: bytes, *, among_patches: bool = False) -> bool:
     return named is not None and _is_head(data, line.end())
 
 
-def _behind_blank_lines(data: bytes, place: int) -> int:
-    while blank := mail_heads.BLANK.match(data, place):
-        place = blank.end()
-    return place
+def _behind_blank_lines(data: bytes, offset: int) -> int:
+    while blank := mail_heads.BLANK.match(data, offset):
+        offset = blank.end()
+    return offset
 
 
-def _is_head(data: bytes, place: int) -> bool:
-    return len(mail_heads.mail_headers(data, place)) >= _FEWEST_HEADERS
+def _is_head(data: bytes, offset: int) -> bool:
+    return len(mail_heads.mail_headers(data, offset)) >= _MIN_HEADERS

@@ -13,7 +13,7 @@ LONGEST_SIGNATURE = 30
 """Lines below `-- `; below `--`, which some write between paragraphs, a third."""
 LONGEST_CARD = 8
 """Lines below a closing, or below another rule, that are the writer's name and card; none has over 80 characters."""
-MOST_DISCLAIMERS = 10
+MAX_DISCLAIMERS = 10
 """Paragraphs."""
 _POSTSCRIPT = re.compile(r"(?:p\. ?s\b|ps\b|n\.b\.|נ\.ב)")
 
@@ -58,24 +58,24 @@ def _is_card(lines: Sequence[Line], begin: int, end: int, below: int, *, named: 
 
 
 def _disclaimer(lines: Sequence[Line], begin: int, end: int) -> int:
-    """Where the disclaimers begin that these lines end with; `end` without one."""
-    found = end
-    for _ in range(MOST_DISCLAIMERS):
-        first = last = previous_text(lines, begin, found)
+    """First line of the disclaimers at the end of these lines; `end` without one."""
+    start = end
+    for _ in range(MAX_DISCLAIMERS):
+        first = last = previous_text(lines, begin, start)
         if last < begin:
             break
         while first > begin and lines[first - 1].bare and last - first < 60:
             first -= 1
         if (at := _disclaims(lines, first, last + 1)) is None:
             break
-        found = at
+        start = at
     if (
-        found < end
-        and (rule := previous_text(lines, begin, found)) >= begin
+        start < end
+        and (rule := previous_text(lines, begin, start)) >= begin
         and UNDERSCORES.fullmatch(lines[rule].bare)
     ):
-        found = rule
-    return found
+        start = rule
+    return start
 
 
 def _disclaims(lines: Sequence[Line], begin: int, end: int) -> int | None:
@@ -96,8 +96,8 @@ def _disclaims(lines: Sequence[Line], begin: int, end: int) -> int | None:
 
 
 def _hits(text: str) -> Iterator[list[int]]:
-    """Where the phrases of each language that has enough of them stand."""
+    """Offsets of the phrases of each language that has enough of them in the text."""
     for language, parts in segmentation_phrases.DISCLAIMERS.items():
-        found = [match.start() for part in parts if (match := re.search(part, text))]
-        if len(found) >= segmentation_phrases.ENOUGH[language] and len(text) >= 60:
-            yield found
+        offsets = [match.start() for part in parts if (match := re.search(part, text))]
+        if len(offsets) >= segmentation_phrases.ENOUGH[language] and len(text) >= 60:
+            yield offsets

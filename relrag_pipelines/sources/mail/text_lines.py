@@ -29,8 +29,8 @@ class Line(NamedTuple):
 def text_lines(text: str) -> Iterator[Line]:
     """The lines; empty ones in a row are one. `>>> ` is a prompt unless it follows a quotation in a quotation."""
     before = 0
-    for found in _LINE.finditer(text):
-        start, end = found.span()
+    for match in _LINE.finditer(text):
+        start, end = match.span()
         raw = text[start : min(end, start + LONGEST_MARK)]
         prompt = raw.startswith(">From ") or (raw.startswith(">>> ") and before < 2)
         mark = None if prompt else _QUOTE.match(raw)

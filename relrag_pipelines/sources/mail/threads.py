@@ -141,25 +141,25 @@ def _age(gmail_thread: str) -> tuple[int, str]:
 def _threads(chains: _ReplyChains, above: array[int], gmail: dict[int, str], names: Sequence[str]) -> list[str]:
     """The name of the thread of each mail, present or not."""
     joined = array("q", range(len(names)))
-    beside: list[tuple[int, int]] = []
+    mixed_pairs: list[tuple[int, int]] = []
     for chain in chains:
-        for one, other in pairwise(chain):
-            in_gmail = (one in gmail) + (other in gmail) if gmail else 0
+        for mail, other in pairwise(chain):
+            in_gmail = (mail in gmail) + (other in gmail) if gmail else 0
             if in_gmail == 0:
-                _join(joined, one, other)
+                _join(joined, mail, other)
             elif in_gmail == 1:
-                beside.append((one, other) if one in gmail else (other, one))
+                mixed_pairs.append((mail, other) if mail in gmail else (other, mail))
     adopted: dict[int, str] = {}
-    for inside, outside in beside:
+    for inside, outside in mixed_pairs:
         root = _root(joined, outside)
         adopted[root] = min(adopted.get(root, gmail[inside]), gmail[inside], key=_age)
     first = _first(joined, above, names)
-    found = []
+    thread_names = []
     for number in range(len(names)):
         root = _root(joined, number)
         by_gmail = gmail.get(number) or adopted.get(root)
-        found.append(f"gmail-thread:{by_gmail}" if by_gmail else names[first[root]])
-    return found
+        thread_names.append(f"gmail-thread:{by_gmail}" if by_gmail else names[first[root]])
+    return thread_names
 
 
 def _first(joined: array[int], above: array[int], names: Sequence[str]) -> array[int]:
@@ -180,10 +180,10 @@ def _root(joined: array[int], number: int) -> int:
     return number
 
 
-def _join(joined: array[int], one: int, other: int) -> None:
-    one, other = _root(joined, one), _root(joined, other)
-    if one != other:
-        joined[max(one, other)] = min(one, other)
+def _join(joined: array[int], mail: int, other: int) -> None:
+    mail, other = _root(joined, mail), _root(joined, other)
+    if mail != other:
+        joined[max(mail, other)] = min(mail, other)
 
 
 def _above_each(chains: _ReplyChains, names: Sequence[str]) -> array[int]:
@@ -203,9 +203,9 @@ def _above_each(chains: _ReplyChains, names: Sequence[str]) -> array[int]:
         if len(chain) > 1:
             believe(chain[-1], chain[-2], OWN_WORD + len(chain))
     for chain in chains:
-        for place in range(1, len(chain) - 1):
-            if weights[chain[place]] < OWN_WORD:
-                believe(chain[place], chain[place - 1], place)
+        for index in range(1, len(chain) - 1):
+            if weights[chain[index]] < OWN_WORD:
+                believe(chain[index], chain[index - 1], index)
     return above
 
 

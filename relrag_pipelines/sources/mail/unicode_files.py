@@ -23,16 +23,16 @@ _UNMARKED = (
     (re.compile(rb"(?:\0[\t\r\n -~]){8}"), "utf-16-be"),
 )
 _BEGINNING = 16
-"""bytes that tell the encoding"""
+"""bytes that are read to detect the encoding"""
 _HEAD = 64 * 2**10
-"""bytes that tell the ends of lines"""
+"""bytes that are read to detect line endings"""
 
 
 class ByteSource(Protocol):
     """What a mailbox is read from."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """The next bytes, at most so many; none at the end."""
+        """The next bytes, at most `size`; empty at the end."""
 
 
 def plain_bytes(data: bytes) -> bytes:
@@ -44,7 +44,7 @@ def plain_bytes(data: bytes) -> bytes:
 
 
 def open_plain_bytes(stream: BinaryIO, start: int = 0) -> tuple[ByteSource, int]:
-    """A stream of plain bytes from that place on, and where its first byte is; `stream` stands at its beginning.
+    """A stream of plain bytes from an offset on, and the offset of its first byte; `stream` is at its beginning.
 
     What is transcoded is read from its beginning, wherever `start` is.
     """
@@ -88,9 +88,9 @@ class _Transcoded:
             self._waiting += self._decoder.decode(data, final=not data).encode("utf-8", "replace")
             if not data:
                 break
-        found = self._waiting if size < 0 else self._waiting[:size]
-        self._waiting = self._waiting[len(found) :]
-        return found
+        result = self._waiting if size < 0 else self._waiting[:size]
+        self._waiting = self._waiting[len(result) :]
+        return result
 
 
 class _LineFeeds:

@@ -42,14 +42,14 @@ def _iso_2022_jp(data: bytes) -> str:
 
 def _segments(data: bytes) -> Iterator[str]:
     """The pieces between escapes, each read by its set."""
-    current, place = _ASCII, 0
+    current, offset = _ASCII, 0
     for escape in _ESCAPE.finditer(data):
-        yield _segment(data[place : escape.start()], current)
-        place = escape.end()
+        yield _segment(data[offset : escape.start()], current)
+        offset = escape.end()
         if escape[4]:
             yield "\n"
         current = escape[1] or escape[2] or _ASCII
-    yield _segment(data[place:], current)
+    yield _segment(data[offset:], current)
 
 
 def _segment(data: bytes, current: bytes) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -163,10 +163,15 @@ def _date(unit: Unit, reading: ReadContext, minutes: Minutes, invitation: Invita
             return in_name
         return invitation.ts, "exact" if invitation.has_time else "day"
     if minutes.date and (minutes.has_time or not in_name or in_name[1] == "day"):
-        zone = ZoneInfo(reading.timezone) if minutes.has_time else UTC
-        at = minutes.date if minutes.date.tzinfo else minutes.date.replace(tzinfo=zone)
-        return int(at.timestamp()), "exact" if minutes.has_time else "day"
+        return _seconds(minutes.date, reading, has_time=minutes.has_time)
     return in_name or (unit.file.stat().st_mtime_ns // 10**9, "modified")
+
+
+def _seconds(date: datetime, reading: ReadContext, *, has_time: bool) -> tuple[int, str]:
+    """Seconds since 1970 and date_quality of the date in the minutes."""
+    zone = ZoneInfo(reading.timezone) if has_time else UTC
+    at = date if date.tzinfo else date.replace(tzinfo=zone)
+    return int(at.timestamp()), "exact" if has_time else "day"
 
 
 def _title(path: PurePosixPath) -> str:

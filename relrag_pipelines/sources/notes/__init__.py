@@ -46,7 +46,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     def read_member(member: Member) -> Iterator[Record | Failure]:
         if member.name.lower().endswith(ZIP):
             why = "a zip within the zip is not opened; unpack it beside the other"
-            yield Failure(member.place, "nested_zip", why, whole_unit=True)
+            yield Failure(member.inner_path, "nested_zip", why, whole_unit=True)
             return
         if member.siblings and len(names) == 0:
             names[0] = links_of_paths(member.siblings)
@@ -117,7 +117,7 @@ def _read_note(member: Member, reading: ReadContext, links: NoteLinks) -> Iterat
     try:
         data = member.read(MAX_BYTES)
     except ValueError as error:
-        yield Failure(member.place, "too_large", f"the note has {error}; split it", whole_unit=True)
+        yield Failure(member.inner_path, "too_large", f"the note has {error}; split it", whole_unit=True)
         return
     if not data.strip():
         return

@@ -33,20 +33,20 @@ def is_keep_html(head: bytes) -> bool:
 
 
 def read(data: bytes, member: Member, reading: ReadContext, links: NoteLinks) -> Iterator[Record | Failure]:
-    """The record of a note, or the failure that says why there is none."""
+    """The record of a note, or a failure with the reason why it has no record."""
     try:
         note = orjson.loads(data)
     except orjson.JSONDecodeError:
         yield Failure(
-            member.place, "not_json", "the note is not JSON, or was cut off; export it again", whole_unit=True
+            member.inner_path, "not_json", "the note is not JSON, or was cut off; export it again", whole_unit=True
         )
         return
     if not isinstance(note, dict) or not ("textContent" in note or "listContent" in note or "title" in note):
-        if not member.place:
+        if not member.inner_path:
             yield Failure("", "wrong_format", "no note of Google Keep; exclude the file", whole_unit=True)
         return
     if note.get("isTrashed") is True:
-        yield Failure(member.place, "ignored", "the note lies in the trash of Keep")
+        yield Failure(member.inner_path, "ignored", "the note lies in the trash of Keep")
         return
     yield _record(note, member, reading)
 

@@ -25,11 +25,11 @@ _MAX_TAGS = 100
 
 
 def read(data: bytes, member: Member, reading: ReadContext, links: NoteLinks) -> Iterator[Record | Failure]:
-    """The record of a note, or the failure that says why there is none."""
+    """The record of a note, or a failure with the reason why it has no record."""
     try:
         document, _ = text_markdown.markdown(data)
     except CharsetError as error:
-        yield Failure(member.place, error.fault, f"{error}; save the note as UTF-8", whole_unit=True)
+        yield Failure(member.inner_path, error.fault, f"{error}; save the note as UTF-8", whole_unit=True)
         return
     fields = _front_matter(document.text)
     if document.date is None:

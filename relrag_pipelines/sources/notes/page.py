@@ -19,7 +19,7 @@ def read(data: bytes, member: Member, reading: ReadContext, links: NoteLinks) ->
     """The record of a note, preceded by its failures."""
     document = documents.extract(data, member.name, reading.limits)
     yield from (
-        replace(failure, location=f"{member.place} {failure.location}".strip()) for failure in document.failures
+        replace(failure, location=f"{member.inner_path} {failure.location}".strip()) for failure in document.failures
     )
     if not document.readable:
         return

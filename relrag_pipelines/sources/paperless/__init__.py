@@ -26,7 +26,7 @@ from relrag_pipelines.text import reference_numbers
 __all__ = ["read", "recognise", "units"]
 
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:T00:00:00.*)?")
-_FEWER = 0.5
+_MIN_TEXT_RATIO = 0.5
 """a PDF with less text than this share of what Paperless recognised has no text layer of its own"""
 _PAGE_BREAK = "\f"
 _UNREADABLE_JSON = "is not what Paperless writes about a document; export it again, or run `relrag sync --full`"
@@ -71,12 +71,12 @@ def _text_of(filed: FiledDocument, reading: ReadContext) -> tuple[DocumentText, 
             continue
         bounds = {"max_ratio": reading.archive_max_ratio, "max_bytes": reading.archive_max_bytes}
         extracted = documents.extract(file, file.name, reading.limits, **bounds)
-        if extracted.readable and len(extracted.text) >= _FEWER * len(recognised.text):
+        if extracted.readable and len(extracted.text) >= _MIN_TEXT_RATIO * len(recognised.text):
             return extracted, extracted.failures
         failures = [] if extracted.readable else extracted.failures
     if recognised.text:
         return recognised, []
-    return recognised, [Failure("", one.fault, one.message) for one in failures]
+    return recognised, [Failure("", failure.fault, failure.message) for failure in failures]
 
 
 def _recognised_text(filed: FiledDocument) -> DocumentText:

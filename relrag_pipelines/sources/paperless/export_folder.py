@@ -47,7 +47,7 @@ class _Export:
 
 
 def manifests(root: Path) -> list[Path]:
-    """The manifests of an export; empty if the folder is none."""
+    """The manifests of an export; empty if the folder is not an export."""
     main = root if root.is_file() else root / MANIFEST
     if main.name != MANIFEST or not main.is_file():
         return []
@@ -60,8 +60,8 @@ def units(root: Path, files: Sequence[Path]) -> Iterator[UnitRef]:
     export = _load(tuple(files), _version(files))
     for document_id in sorted(export.documents):
         filed = _document(export, document_id, folder)
-        told = json.dumps([repr(filed), _files_version(filed)]).encode("utf-8", "surrogatepass")
-        version = hashlib.blake2b(told, digest_size=16).hexdigest()
+        state = json.dumps([repr(filed), _files_version(filed)]).encode("utf-8", "surrogatepass")
+        version = hashlib.blake2b(state, digest_size=16).hexdigest()
         yield UnitRef(mirrored.item_name(document_id, filed.checksum), version, files[0])
 
 
@@ -108,14 +108,14 @@ def _document(export: _Export, document_id: int, folder: Path) -> FiledDocument:
     fields = export.documents[document_id]
     return FiledDocument(
         id=document_id,
-        title=str(fields.get("title") or ""),
-        content=str(fields.get("content") or ""),
-        created=str(fields.get("created") or ""),
-        added=str(fields.get("added") or ""),
-        modified=str(fields.get("modified") or ""),
-        mime_type=str(fields.get("mime_type") or ""),
-        original_name=str(fields.get("original_filename") or Path(str(fields.get("filename") or "")).name),
-        checksum=str(fields.get("checksum") or ""),
+        title=_text(fields, "title"),
+        content=_text(fields, "content"),
+        created=_text(fields, "created"),
+        added=_text(fields, "added"),
+        modified=_text(fields, "modified"),
+        mime_type=_text(fields, "mime_type"),
+        original_name=_text(fields, "original_filename") or Path(_text(fields, "filename")).name,
+        checksum=_text(fields, "checksum"),
         correspondent=_name(export, "correspondent", fields.get("correspondent")),
         document_type=_name(export, "documenttype", fields.get("document_type")),
         storage_path=_name(export, "storagepath", fields.get("storage_path")),
@@ -127,6 +127,10 @@ def _document(export: _Export, document_id: int, folder: Path) -> FiledDocument:
         archive=_exported(folder, fields.get(_ARCHIVE)),
         original=_exported(folder, fields.get(_FILE)),
     )
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    return str(fields.get(name) or "")
 
 
 def _name(export: _Export, model: str, pk: Any) -> str:

@@ -1,4 +1,4 @@
-"""A document as Paperless-ngx files it, whether the API or an export tells it."""
+"""A document filed in Paperless-ngx, read from its API or from an export."""
 
 from __future__ import annotations
 

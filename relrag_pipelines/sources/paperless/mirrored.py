@@ -43,19 +43,19 @@ def load(unit: Unit) -> FiledDocument:
     document, metadata, names = body["document"], body["metadata"], body["names"]
     return FiledDocument(
         id=int(document["id"]),
-        title=str(document.get("title") or ""),
-        content=str(document.get("content") or ""),
-        created=str(document.get("created") or document.get("created_date") or ""),
-        added=str(document.get("added") or ""),
-        modified=str(document.get("modified") or ""),
-        mime_type=str(metadata.get("original_mime_type") or document.get("mime_type") or ""),
-        original_name=str(document.get("original_file_name") or metadata.get("original_filename") or ""),
-        checksum=str(metadata.get("original_checksum") or ""),
-        correspondent=str(names.get("correspondent") or ""),
-        document_type=str(names.get("document_type") or ""),
-        storage_path=str(names.get("storage_path") or ""),
-        language=str(metadata.get("lang") or ""),
-        address=str(body.get("address") or ""),
+        title=_text(document, "title"),
+        content=_text(document, "content"),
+        created=_text(document, "created", "created_date"),
+        added=_text(document, "added"),
+        modified=_text(document, "modified"),
+        mime_type=_text(metadata, "original_mime_type") or _text(document, "mime_type"),
+        original_name=_text(document, "original_file_name") or _text(metadata, "original_filename"),
+        checksum=_text(metadata, "original_checksum"),
+        correspondent=_text(names, "correspondent"),
+        document_type=_text(names, "document_type"),
+        storage_path=_text(names, "storage_path"),
+        language=_text(metadata, "lang"),
+        address=_text(body, "address"),
         archive_serial_number=document.get("archive_serial_number"),
         page_count=document.get("page_count"),
         tags=list(names.get("tags", ())),
@@ -66,6 +66,11 @@ def load(unit: Unit) -> FiledDocument:
     )
 
 
+def _text(fields: Mapping[str, Any], *names: str) -> str:
+    """The first of these fields that is not empty, as text."""
+    return str(next((value for name in names if (value := fields.get(name))), ""))
+
+
 def _file_of(unit: Unit, role: str) -> Path | None:
     stem = unit.file.stem
     return next((file for file in unit.companions if file.name.startswith(f"{stem}.{role}.")), None)
@@ -74,4 +79,4 @@ def _file_of(unit: Unit, role: str) -> Path | None:
 def _note(note: Mapping[str, Any]) -> list[str]:
     user = note.get("user") or {}
     author = user.get("username", "") if isinstance(user, Mapping) else ""
-    return [str(note.get("created") or "")[:10], str(author), str(note.get("note") or "")]
+    return [_text(note, "created")[:10], str(author), _text(note, "note")]

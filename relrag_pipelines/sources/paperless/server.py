@@ -50,14 +50,16 @@ class _Names:
     by_id: dict[str, dict[int, str]] = field(default_factory=dict)
     custom_fields: dict[int, Mapping[str, Any]] = field(default_factory=dict)
 
-    def of(self, document: Document) -> dict[str, Any]:
+    def of_document(self, document: Document) -> dict[str, Any]:
         """The names that a document refers to."""
         return {
             "correspondent": self._name("correspondents", document.get("correspondent")),
             "document_type": self._name("document_types", document.get("document_type")),
             "storage_path": self._name("storage_paths", document.get("storage_path")),
             "tags": [name for tag in document.get("tags") or () if (name := self._name("tags", tag))],
-            "custom_fields": [pair for one in document.get("custom_fields") or () if (pair := self._field(one))],
+            "custom_fields": [
+                pair for custom_field in document.get("custom_fields") or () if (pair := self._field(custom_field))
+            ],
         }
 
     def _name(self, table: str, item: Any) -> str:
@@ -225,7 +227,7 @@ class _Fetch:
         body = {
             "document": document,
             "metadata": {name: value for name, value in metadata.items() if not name.endswith("_metadata")},
-            "names": self._names.of(document),
+            "names": self._names.of_document(document),
             "address": f"{self._server.url}/documents/{document['id']}/details",
         }
         self._mirror.write(path, json.dumps(body, ensure_ascii=False, sort_keys=True, indent=1).encode())
@@ -234,7 +236,7 @@ class _Fetch:
         """Writes anew the documents whose names have changed: the server does not count that as modified."""
         for path in sorted(self._mirror.paths()):
             stored = self._stored(path)
-            if stored and stored["names"] != self._names.of(stored["document"]):
+            if stored and stored["names"] != self._names.of_document(stored["document"]):
                 self._write(path, stored["document"], stored["metadata"])
 
     def _stored(self, path: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ __all__ = ["SUFFIXES", "read", "recognise"]
 
 SUFFIXES = (".jpg", ".jpeg", ".heic", ".heif", ".png", ".tif", ".tiff", ".webp", ".dng")
 HEAD_BYTES = 4 * 2**20
-"""bytes at the beginning of a picture that are searched for what it says of itself"""
+"""bytes at the beginning of a picture that are searched for metadata"""
 MAX_SIDECAR = 2**20
 
 _SIDECARS = (".json", ".xmp")
@@ -99,17 +99,17 @@ def _read_photo(
         head = stream.read(HEAD_BYTES)
     if not _is_picture(head):
         why = "no picture, or one that is damaged at its beginning; restore it, or exclude it"
-        yield Failure(member.place, "damaged", why, whole_unit=True)
+        yield Failure(member.inner_path, "damaged", why, whole_unit=True)
         return
     metadata = Metadata()
     try:
         metadata = call(reading.limits, len(head), read_metadata, head)
     except ParserStopped as error:
-        yield Failure(member.place, error.fault, f"{error}; the photo is kept without what it says of itself")
+        yield Failure(member.inner_path, error.fault, f"{error}; the photo is kept without what it says of itself")
     for name in companions:
         with suppress(OSError, ZipRejected):
             metadata = sidecar.merge(metadata, opened(name), name, reading.limits)
     if metadata.is_damaged:
         why = "what the picture says of itself is damaged; what could be read is kept"
-        yield Failure(member.place, "broken_part", why)
+        yield Failure(member.inner_path, "broken_part", why)
     yield photo_record(member, metadata, reading)

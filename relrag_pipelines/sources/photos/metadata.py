@@ -172,6 +172,15 @@ def _decoded(value: bytes) -> str:
         return value.decode("latin-1")
 
 
+def _xmp_values(element: etree._Element) -> list[tuple[str, str]]:
+    """Local name and value of an element's attributes, and of the items of its list or its text."""
+    values = [(etree.QName(name).localname, value) for name, value in element.attrib.items()]
+    if isinstance(element.tag, str):
+        items = [item.text or "" for item in element.iter("{*}li")] or [element.text or ""]
+        values += [(etree.QName(element).localname, item) for item in items]
+    return values
+
+
 def read_xmp(data: bytes, metadata: Metadata) -> None:
     """Adds what the XMP in a picture, or in a file of its own, states."""
     match = _XMP.search(data)
@@ -180,11 +189,7 @@ def read_xmp(data: bytes, metadata: Metadata) -> None:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
     tree = etree.fromstring(match[0], parser)
     for element in () if tree is None else tree.iter():
-        values = [(etree.QName(name).localname, value) for name, value in element.attrib.items()]
-        if isinstance(element.tag, str):
-            items = [item.text or "" for item in element.iter("{*}li")] or [element.text or ""]
-            values += [(etree.QName(element).localname, item) for item in items]
-        for name, value in values:
+        for name, value in _xmp_values(element):
             if target := _XMP_NAMES.get(name):
                 metadata.add(target, value)
             elif name in _XMP_DATES and not metadata.taken:

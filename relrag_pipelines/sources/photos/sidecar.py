@@ -44,6 +44,11 @@ def _add_google(metadata: Metadata, stated: Json) -> None:
     seconds = _field(stated, "photoTakenTime", "timestamp")
     if isinstance(seconds, str) and seconds.lstrip("-").isdigit() and len(seconds) < 12:
         metadata.taken_ts = int(seconds)
+    _add_location(metadata, stated)
+
+
+def _add_location(metadata: Metadata, stated: Json) -> None:
+    """Adds the coordinates; Google writes 0, 0 for an unknown location."""
     latitude, longitude = (_field(stated, "geoData", name) for name in ("latitude", "longitude"))
     if isinstance(latitude, float) and isinstance(longitude, float) and (latitude or longitude):
         metadata.latitude, metadata.longitude = latitude, longitude

@@ -32,7 +32,7 @@ class Server:
     url: str
     """scheme, host, port and path, without credentials"""
     user: str
-    """the account; empty where the secret alone tells it"""
+    """the account; empty if only the secret names it"""
     secret: Callable[[], str]
     """reads the password, token or JSON of tokens; raises SecretError"""
     secret_name: str

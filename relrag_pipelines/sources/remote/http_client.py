@@ -241,9 +241,9 @@ class HttpClient:
             raise FetchError(f"{self.host} asks to wait {seconds:,.0f} s before the next request; {_CONTINUES}")
         return max(0.0, seconds)
 
-    def _pause(self, attempt: int, asked: float | None) -> float:
-        if asked is not None:
-            return asked
+    def _pause(self, attempt: int, requested: float | None) -> float:
+        if requested is not None:
+            return requested
         longest: float = min(self.limits.first_pause * 2**attempt, self.limits.longest_pause)
         return longest * (0.5 + random.random() / 2)  # noqa: S311
 

@@ -56,13 +56,13 @@ def _read_lists(member: Member, reading: ReadContext) -> Iterator[Record | Failu
         content = orjson.loads(member.read(MAX_BYTES))
     except orjson.JSONDecodeError:
         why = "it is not JSON, or was cut off; export it again. What was read of it before is kept"
-        yield Failure(member.place, "not_json", why, whole_unit=True)
+        yield Failure(member.inner_path, "not_json", why, whole_unit=True)
         return
     except ValueError as error:
-        yield Failure(member.place, "too_large", f"{error}; exclude it", whole_unit=True)
+        yield Failure(member.inner_path, "too_large", f"{error}; exclude it", whole_unit=True)
         return
     if not isinstance(content, dict) or content.get("kind") != _LISTS:
-        yield Failure(member.place, "wrong_format", f'no list of tasks ("kind": "{_LISTS}")', whole_unit=True)
+        yield Failure(member.inner_path, "wrong_format", f'no list of tasks ("kind": "{_LISTS}")', whole_unit=True)
         return
     for task_list in _objects(content, "items"):
         items = _objects(task_list, "items")

@@ -24,7 +24,7 @@ from relrag_pipelines.sources.chats.message import Conversation, Message, SentFi
 from relrag_pipelines.sources.formats.html_tokens import TOKEN, VOID, attribute
 from relrag_pipelines.sources.telegram import export_json
 
-_LONGEST = 2**26
+_MAX_PAGE_BYTES = 2**26
 """bytes of a page; Telegram's have some hundred kilobytes"""
 _HEAD = re.compile(rb'class="page_body chat_page"|class="message (?:default|service)[^"]*" id="message-?\d')
 _TITLE = re.compile(r'class="page_header".{0,600}?class="text bold">([^<]{0,300})</div>', re.DOTALL)
@@ -69,7 +69,7 @@ def is_export(head_bytes: bytes) -> bool:
 def read(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
     """The messages of a page."""
     with files.open(path) as stream:
-        page = stream.read(_LONGEST).decode("utf-8", "replace")
+        page = stream.read(_MAX_PAGE_BYTES).decode("utf-8", "replace")
     heading = _TITLE.search(page, 0, 2**16)
     name = " ".join(html.unescape(heading[1]).split()) if heading else ""
     name = name or PurePosixPath(path).parent.name or export_json.KIND
@@ -137,7 +137,7 @@ class _Page:
         """of the message before; at first the first time on the page"""
 
     def read(self, start: re.Match[str], source: str) -> Message | None:
-        """One message; None for the line with a day, which is none."""
+        """One message; None for a line that states a day."""
         kind, classes, own_id = start.groups()
         parts = _parts(source)
         anchor = f"M{own_id}"
@@ -218,23 +218,29 @@ def _parts(source: str) -> _Parts:
 
 
 def _open(parts: _Parts, open_elements: list[tuple[str, str]], attributes: str) -> str:
-    """Notes what an element's attributes say; the part that its text is of."""
+    """Records the attributes of an element; returns the name of the part that its text belongs to."""
     match = _CLASS.search(attributes)
     classes = match[1].split() if match else []
     parts.classes.update(classes)
-    link = attribute(attributes, "href")
     title = _TITLE_ATTRIBUTE.search(attributes)
     if title and "date" in classes:
         parts.when = parts.when or title[1]
-    if link and (target := _TARGET.search(attributes)) and any(part == "reply_to" for _, part in open_elements):
-        parts.reply = target[1]
-    elif link and ("media" in attributes or "wrap" in attributes):
-        parts.links.append(link)
+    if link := attribute(attributes, "href"):
+        _add_link(parts, open_elements, attributes, link)
     if "reaction" in classes:
         parts.reactions.append({"emoji": "", "count": 1})
     if title and "initials" in classes and parts.reactions and _is_within(open_elements, "reaction"):
         parts.reactions[-1].setdefault("from", []).append(html.unescape(title[1]))
     return next((name for name in classes if name in _PARTS), "")
+
+
+def _add_link(parts: _Parts, open_elements: list[tuple[str, str]], attributes: str, link: str) -> None:
+    """Notes the message that a link replies to, or the file that it leads to."""
+    target = _TARGET.search(attributes)
+    if target and any(part == "reply_to" for _, part in open_elements):
+        parts.reply = target[1]
+    elif "media" in attributes or "wrap" in attributes:
+        parts.links.append(link)
 
 
 def _close(open_elements: list[tuple[str, str]], name: str) -> None:

@@ -56,7 +56,9 @@ LONGEST = max(map(len, WHOLE))
 """length of the longest of them, characters"""
 
 _BRACKETED = re.compile(rf"({MARK})?<[{MARKS} ]*([^<>\n:：]{{1,60}}?)[{MARKS} ]*>")
-_NAMED = re.compile(rf"({MARK})?<[{MARKS} ]*([^<>\n:：]{{1,40}}?)\s?[:：][{MARKS} ]*([^<>\n]{{1,255}}?)[{MARKS} ]*>")
+_NAMED_NOTE = re.compile(
+    rf"({MARK})?<[{MARKS} ]*([^<>\n:：]{{1,40}}?)\s?[:：][{MARKS} ]*([^<>\n]{{1,255}}?)[{MARKS} ]*>"
+)
 _ANDROID = re.compile(rf"([{MARKS}]*)([^\n<>/\\]{{1,250}}\.\w{{1,10}}) \(([^()\n]+)\)(?=\n|$)")
 _IOS_OLD = re.compile(rf"([^\s<>/\\]{{1,250}}\.\w{{1,10}}) <[{MARKS} ]*([^<>\n:]{{1,40}}?)[{MARKS} ]*>")
 _FILE = re.compile(r"[^/\\]+\.\w{1,10}")
@@ -106,7 +108,7 @@ def is_english(phrase: str) -> bool:
 def foreign(text: str) -> str:
     """The note in a message that is in another language than English; empty if there is none."""
     candidates = [text.partition("\n")[0].strip(_INVISIBLE)]
-    for pattern in (_BRACKETED, _NAMED):
+    for pattern in (_BRACKETED, _NAMED_NOTE):
         candidates += [match[2] for match in pattern.finditer(text)]
     if android := _ANDROID.match(text):
         candidates.append(android[3])
@@ -138,7 +140,7 @@ def _strip_files(text: str) -> tuple[str, list[str]]:
         files.append(match[3])
         return ""
 
-    without = _NAMED.sub(take, text)
+    without = _NAMED_NOTE.sub(take, text)
     if files:
         return without.replace(MARK, "").strip(" \n"), files
     old = _IOS_OLD.fullmatch(text.strip(f"{MARK} "))

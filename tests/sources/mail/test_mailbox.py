@@ -72,8 +72,8 @@ def test_places_are_offsets_and_reading_goes_on_from_one(tmp_path: Path) -> None
     first = line + ONE + b"\n"
     file = tmp_path / "box.mbox"
     file.write_bytes(first + line + TWO + b"\n")
-    assert [mail.place for mail in mails(file)] == ["0", str(len(first))]
-    assert [(mail.place, mail.data) for mail in mails(file, len(first))] == [(str(len(first)), TWO + b"\n")]
+    assert [mail.offset for mail in mails(file)] == ["0", str(len(first))]
+    assert [(mail.offset, mail.data) for mail in mails(file, len(first))] == [(str(len(first)), TWO + b"\n")]
     assert [starts_item_at(file, offset) for offset in (0, len(first), len(first) - 1, 5, len(first) + 9)] == [
         True, True, False, False, False,
     ]  # fmt: skip
@@ -84,7 +84,7 @@ def test_a_mailbox_larger_than_what_is_held_at_once(tmp_path: Path, monkeypatch:
     line = b"From a@b Mon Jan  6 08:40:00 2025\n"
     bodies = [b"Subject: %d\n\n" % number + b"x" * (number % 37) + b"\n\n" for number in range(200)]
     data = b"".join(line + body for body in bodies)
-    monkeypatch.setattr(mailbox, "_LONGEST_LINE", 60)
+    monkeypatch.setattr(mailbox, "_MAX_LINE_LENGTH", 60)
     for block in (1, 7, 64, 1000):
         monkeypatch.setattr(mailbox, "_BLOCK", block)
         assert [mail.data for mail in mailbox._split(io.BytesIO(data), 0)] == bodies

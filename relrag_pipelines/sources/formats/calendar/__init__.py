@@ -111,18 +111,22 @@ def read(text: str, timezone: str = "UTC", until: datetime | None = None, *, tas
         raise CalendarError("unreadable_calendar", "its events cannot be read; none has a readable line")
     for calendar in parsed:
         zones = Zones(calendar.zones, calendar.zone_name, timezone)
-        items = [(component, False) for component in calendar.events]
-        items += [(component, True) for component in calendar.tasks if tasks]
-        for component, is_task in items[: MAX_EVENTS - len(events)]:
+        for component, is_task in _components(calendar, tasks=tasks)[: MAX_EVENTS - len(events)]:
             faults.event = len(events) + 1
             event = _task(component, calendar, zones, faults) if is_task else _event(component, calendar, zones, faults)
             if until and event.start:
                 event = replace(event, occurrences=_occurrences(component, event.start, zones, until, faults))
             events.append(event)
-    count = sum(len(calendar.events) + (len(calendar.tasks) if tasks else 0) for calendar in parsed)
+    count = sum(len(_components(calendar, tasks=tasks)) for calendar in parsed)
     if left_out := count - len(events):
         faults.add("too_many_events", f"{left_out:,} events behind the first {MAX_EVENTS:,} are not read")
     return CalendarContents(events, faults.failures())
+
+
+def _components(calendar: CalendarParts, *, tasks: bool) -> list[tuple[Component, bool]]:
+    """The components to read, and whether each is a task."""
+    events = [(component, False) for component in calendar.events]
+    return events + [(component, True) for component in calendar.tasks] if tasks else events
 
 
 @dataclass

@@ -97,7 +97,7 @@ def _by_location(lines: Iterable[str]) -> tzinfo | None:
 
 @functools.lru_cache(256)
 def zone_by_name(name: str) -> tzinfo | None:
-    """The zone that a name stands for without a definition; None if that is uncertain."""
+    """The time zone of a name without a definition; None if that is uncertain."""
     bare = _MICROSOFT.sub("", name).strip()
     for spelling in dict.fromkeys((bare, _COPY_NUMBER.sub("", bare))):
         for find in _LOOKUPS:

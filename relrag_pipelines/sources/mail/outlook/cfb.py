@@ -77,12 +77,14 @@ class Compound:
             raise CompoundError("its streams are larger than the file")
         if stream.size >= self._cutoff:
             return self._bytes(stream.start, stream.size)
-        wanted = (stream.size + (1 << _MINI_SHIFT) - 1) >> _MINI_SHIFT
-        chain = _chain(self._minifat, stream.start, wanted)
-        found = b"".join(self._mini[one << _MINI_SHIFT : (one + 1) << _MINI_SHIFT] for one in chain)[: stream.size]
-        if len(found) < stream.size:
+        sector_count = (stream.size + (1 << _MINI_SHIFT) - 1) >> _MINI_SHIFT
+        chain = _chain(self._minifat, stream.start, sector_count)
+        content = b"".join(self._mini[sector << _MINI_SHIFT : (sector + 1) << _MINI_SHIFT] for sector in chain)[
+            : stream.size
+        ]
+        if len(content) < stream.size:
             raise CompoundError("it ends before all that it announces")
-        return found
+        return content
 
     def _table(self, difat: int) -> array[int]:
         """The file allocation table: for each sector the one that follows it."""
@@ -105,16 +107,16 @@ class Compound:
 
     def _bytes(self, start: int, size: int | None) -> bytes:
         """The bytes of a chain of sectors; without a size, all of it."""
-        wanted = self._sectors if size is None else (size + (1 << self._shift) - 1) >> self._shift
-        chain = _chain(self._fat, start, min(wanted, self._sectors))
+        sector_count = self._sectors if size is None else (size + (1 << self._shift) - 1) >> self._shift
+        chain = _chain(self._fat, start, min(sector_count, self._sectors))
         pieces = []
-        for _, run in groupby(enumerate(chain), key=lambda one: one[1] - one[0]):
+        for _, run in groupby(enumerate(chain), key=lambda pair: pair[1] - pair[0]):
             numbers = [number for _, number in run]
             pieces.append(self._data[(numbers[0] + 1) << self._shift : (numbers[-1] + 2) << self._shift])
-        found = b"".join(pieces)
-        if size is not None and len(found) < size:
+        content = b"".join(pieces)
+        if size is not None and len(content) < size:
             raise CompoundError("it ends before all that it announces")
-        return found[:size]
+        return content[:size]
 
     def _tree(self, directory: bytes) -> tuple[Storage, Stream]:
         """The root storage, and the stream in which the small ones lie."""

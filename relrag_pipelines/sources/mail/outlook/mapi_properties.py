@@ -26,7 +26,7 @@ _DISPLAY_NAME, _MIME_TYPE, _CONTENT_ID, _CONTENT_LOCATION = 0x3001, 0x370E, 0x37
 _SUBJECT, _SENT, _DELIVERED = 0x0037, 0x0039, 0x0E06
 _MESSAGE_CODE_PAGE, _INTERNET_CODE_PAGE = 0x3FFD, 0x3FDE
 _SENDERS = ((0x0042, (0x5D02, 0x0065)), (0x0C1A, (0x5D01, 0x0C1F)))
-"""display name, addresses: of whom the mail is from, and of who sent it"""
+"""properties of the display name and the addresses: of the author (From), then of the sender (Sender)"""
 _RECIPIENT_TYPE, _RECIPIENT_ADDRESSES = 0x0C15, (0x39FE, 0x3003)
 _RECIPIENT_FIELDS = {1: "to", 2: "cc", 3: "bcc"}
 _SHOWN_FIELDS = {"to": 0x0E04, "cc": 0x0E03, "bcc": 0x0E02}
@@ -36,7 +36,7 @@ WANTED = frozenset(
         *(HEADERS, BODY, RTF, HTML, DATA, METHOD, SHORT_NAME, LONG_NAME),
         *(_DISPLAY_NAME, _MIME_TYPE, _CONTENT_ID, _CONTENT_LOCATION, _SUBJECT, _SENT, _DELIVERED),
         *(_MESSAGE_CODE_PAGE, _INTERNET_CODE_PAGE, _RECIPIENT_TYPE, *_RECIPIENT_ADDRESSES, *_SHOWN_FIELDS.values()),
-        *(one for name, addresses in _SENDERS for one in (name, *addresses)),
+        *(number for name, addresses in _SENDERS for number in (name, *addresses)),
         *_IDS.values(),
     }
 )
@@ -111,31 +111,31 @@ def mail_of(message: OutlookMessage, source: bytes, depth: int = 0) -> Part:
     """The message as a mail of several parts; `source` are the bytes that it was made of."""
     properties = message.properties
     mail = Part(source, 0, len(source), _fields(message), "multipart/mixed", declares_type=True, depth=depth)
-    if properties.damaged or any(one.damaged for one in message.recipients):
+    if properties.damaged or any(nested.damaged for nested in message.recipients):
         mail.defects.append("damaged_outlook")
-    attached = [attached_part(one, depth + 1) for one in message.attachments]
+    attached = [attached_part(nested, depth + 1) for nested in message.attachments]
     mail.parts = [_part(b"", "multipart/alternative", depth + 1, parts=texts(properties, depth + 2)), *attached]
     return mail
 
 
 def texts(properties: Properties, depth: int = 0) -> list[Part]:
     """The text of a message in the forms in which it is kept; rich text only where there is no other."""
-    found = []
+    parts = []
     if plain := properties.text(BODY):
-        found.append(_text(plain, "text/plain", depth))
+        parts.append(_text(plain, "text/plain", depth))
     page = charset.code_page(properties.number(_INTERNET_CODE_PAGE) or 0)
     if data := properties.bytes(HTML):
-        found.append(_part(data, "text/html", depth, parameters={"charset": page} if page else {}))
+        parts.append(_part(data, "text/html", depth, parameters={"charset": page} if page else {}))
     elif written := properties.text(HTML):
-        found.append(_text(written, "text/html", depth))
+        parts.append(_text(written, "text/html", depth))
     packed = properties.bytes(RTF)
-    if packed and not any(one.end for one in found):
+    if packed and not any(part.end for part in parts):
         try:
             kind, content = rtf.read(rtf.unpack(packed))
-            found.append(_text(content, kind, depth))
+            parts.append(_text(content, kind, depth))
         except rtf.RtfError:
-            found.append(_part(b"", "text/plain", depth, defects=["damaged_rtf"]))
-    return found or [_text("", "text/plain", depth)]
+            parts.append(_part(b"", "text/plain", depth, defects=["damaged_rtf"]))
+    return parts or [_text("", "text/plain", depth)]
 
 
 def attached_part(attachment: Attachment, depth: int) -> Part:
@@ -187,10 +187,7 @@ def _headers(message: OutlookMessage) -> Iterator[tuple[str, str]]:
     for name, (display_name, addresses) in zip(("from", "sender"), _SENDERS, strict=True):
         yield name, _mailbox(properties, display_name, addresses)
     for kind, name in _RECIPIENT_FIELDS.items():
-        of_kind = [one for one in message.recipients if (one.number(_RECIPIENT_TYPE) or 1) & 15 == kind]
-        written = [_mailbox(one, _DISPLAY_NAME, _RECIPIENT_ADDRESSES) for one in of_kind]
-        shown = [] if message.recipients else properties.text(_SHOWN_FIELDS[name]).split(";")
-        yield name, ", ".join([one for one in (*written, *(_quote(who.strip()) for who in shown)) if one])
+        yield name, ", ".join(filter(None, _recipients(message, kind, name)))
     yield "subject", properties.text(_SUBJECT)
     moment = properties.seconds(_SENT) or properties.seconds(_DELIVERED)
     yield "date", formatdate(moment) if moment and 0 < moment < _10000 else ""
@@ -198,9 +195,17 @@ def _headers(message: OutlookMessage) -> Iterator[tuple[str, str]]:
         yield name, properties.text(number)
 
 
+def _recipients(message: OutlookMessage, kind: int, name: str) -> list[str]:
+    """The recipients of a kind; without a table of recipients, the names in the display field."""
+    if not message.recipients:
+        return [_quote(shown.strip()) for shown in message.properties.text(_SHOWN_FIELDS[name]).split(";")]
+    of_kind = [recipient for recipient in message.recipients if (recipient.number(_RECIPIENT_TYPE) or 1) & 15 == kind]
+    return [_mailbox(recipient, _DISPLAY_NAME, _RECIPIENT_ADDRESSES) for recipient in of_kind]
+
+
 def _mailbox(properties: Properties, name: int, addresses: tuple[int, ...]) -> str:
-    """A name with its address; the address of a directory, which has no @, is none."""
-    address = next((one for number in addresses if "@" in (one := properties.text(number).strip())), "")
+    """A name with its mail address; directory addresses, which have no @, are left out."""
+    address = next((candidate for number in addresses if "@" in (candidate := properties.text(number).strip())), "")
     shown = _quote(properties.text(name).strip())
     return f"{shown} <{address}>" if address else shown
 

@@ -39,12 +39,12 @@ def _message(file: Compound, storage: Storage, head: int, depth: int) -> Outlook
     properties = _properties(file, storage, head)
     charset = properties.charset = mapi_properties.charset_of(properties)
     inside = sorted(storage.storages.items())
-    recipients = [one for name, one in inside if name.startswith(_RECIPIENT)]
-    attachments = [one for name, one in inside if name.startswith(_ATTACHMENT)]
+    recipients = [nested_storage for name, nested_storage in inside if name.startswith(_RECIPIENT)]
+    attachments = [nested_storage for name, nested_storage in inside if name.startswith(_ATTACHMENT)]
     return OutlookMessage(
         properties,
-        [_properties(file, one, _HEAD_OF_OTHERS, charset) for one in recipients],
-        [_attachment(file, one, charset, depth) for one in attachments],
+        [_properties(file, nested_storage, _HEAD_OF_OTHERS, charset) for nested_storage in recipients],
+        [_attachment(file, nested_storage, charset, depth) for nested_storage in attachments],
     )
 
 
@@ -60,24 +60,24 @@ def _attachment(file: Compound, storage: Storage, charset: str, depth: int) -> A
 
 def _properties(file: Compound, storage: Storage, head: int, charset: str = "cp1252") -> Properties:
     """Those properties of a storage that are read; what is missing of them is noted."""
-    found = Properties(charset=charset)
+    properties = Properties(charset=charset)
     for name, stream in storage.streams.items():
         long = _LONG.fullmatch(name)
         if long and (number := int(long[1], 16)) in mapi_properties.WANTED:
             kind = int(long[2], 16)
-            if kind == mapi_properties.TEXT and number in found.values:
+            if kind == mapi_properties.TEXT and number in properties.values:
                 continue  # it stands there as Unicode too
-            found.values[number] = (kind, _read(file, stream, found))
-    fixed = _read(file, storage.streams[_FIXED], found)[head:] if _FIXED in storage.streams else b""
+            properties.values[number] = (kind, _read(file, stream, properties))
+    fixed = _read(file, storage.streams[_FIXED], properties)[head:] if _FIXED in storage.streams else b""
     for kind, number, _, value in _ENTRY.iter_unpack(fixed[: len(fixed) // _ENTRY.size * _ENTRY.size]):
         if kind in (mapi_properties.INTEGER, mapi_properties.TIME) and number in mapi_properties.WANTED:
-            found.values.setdefault(number, (kind, value))
-    return found
+            properties.values.setdefault(number, (kind, value))
+    return properties
 
 
-def _read(file: Compound, stream: Stream, found: Properties) -> bytes:
+def _read(file: Compound, stream: Stream, properties: Properties) -> bytes:
     try:
         return file.read(stream)
     except CompoundError:
-        found.damaged = True
+        properties.damaged = True
         return b""

@@ -36,7 +36,7 @@ _LEFT_OUT = {
     "fonttbl", "colortbl", "stylesheet", "info", "pict", "header", "headerl", "headerr", "headerf", "footer", "footerl",
     "footerr", "footerf", "objdata", "xe", "tc", "txe", "rxe", "filetbl", "nonesttables",
 }  # fmt: skip
-"""destinations whose text is none of the document's"""
+"""destinations whose text is not part of the document"""
 _FONT_CHARSETS = {
     0: "cp1252", 77: "mac_roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gb18030", 136: "cp950", 161: "cp1253",
     162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
@@ -59,28 +59,28 @@ def unpack(data: bytes) -> bytes:
     if how != _PACKED:
         raise RtfError("packed rich text is packed in an unknown way")
     out = bytearray(_DICTIONARY)
-    place, end, most = 16, min(len(data), packed_size + 4), len(_DICTIONARY) + min(size, MAX_RTF)
-    while place < end and len(out) < most:
-        flags, place = data[place], place + 1
+    offset, end, most = 16, min(len(data), packed_size + 4), len(_DICTIONARY) + min(size, MAX_RTF)
+    while offset < end and len(out) < most:
+        flags, offset = data[offset], offset + 1
         for bit in range(8):
-            if place >= end:
+            if offset >= end:
                 break
             if not flags >> bit & 1:
-                out.append(data[place])
-                place += 1
+                out.append(data[offset])
+                offset += 1
                 continue
-            reference = int.from_bytes(data[place : place + 2])
+            reference = int.from_bytes(data[offset : offset + 2])
             back = (len(out) - (reference >> 4)) % 4096
-            if back == 0 or place + 2 > end:  # it marks the end
-                place = end
+            if back == 0 or offset + 2 > end:  # it marks the end
+                offset = end
                 break
-            place += 2
+            offset += 2
             _repeat(out, back, (reference & 15) + 2)
     return bytes(out[len(_DICTIONARY) : most])
 
 
 def _repeat(out: bytearray, back: int, length: int) -> None:
-    """Adds what stands so far back; where that is before the beginning, the spaces that a new dictionary holds."""
+    """Appends `length` bytes, copied from `back` bytes before the end; spaces where that is before the beginning."""
     for _ in range(length):
         out.append(out[-back] if back <= len(out) else 0x20)
 
@@ -135,10 +135,10 @@ class _RtfReader:
 
     def run(self) -> None:
         outer: list[_State] = []
-        place = 0
-        while found := _TOKEN.match(self.source, place):
-            place = found.end()
-            word, number, code, sign, brace, run = found.groups()
+        offset = 0
+        while token := _TOKEN.match(self.source, offset):
+            offset = token.end()
+            word, number, code, sign, brace, run = token.groups()
             if brace == "{":
                 outer.append(self._state)
                 self._to_skip = 0
@@ -149,7 +149,7 @@ class _RtfReader:
                 if not outer:
                     break
             elif word == "bin":
-                place += max(0, int(number or 0))
+                offset += max(0, int(number or 0))
             elif word or sign:
                 self._to_skip = 0
                 self._word(word, None if number is None else int(number)) if word else self._sign(sign)
@@ -178,26 +178,31 @@ class _RtfReader:
                 self._add_text(f" ({leads_to})")
 
     def _word(self, word: str, number: int | None) -> None:
-        state = self._state
         if word in _SYMBOLS:
             self._add_text("\r\n" if self.html and _SYMBOLS[word] == "\n" else _SYMBOLS[word])
         elif word == "u" and number is not None:
             self._add_text(chr(number % 65536))
-            self._to_skip = state.skip
-        elif word == "uc":
-            self._state = replace(state, skip=max(0, min(number or 0, 10)))
-        elif word == "htmlrtf":
-            self._state = replace(state, only_rich=number != 0)
+            self._to_skip = self._state.skip
         elif word == "fromhtml":
             self.html = True
-        elif word == "htmltag":
-            self._state = replace(state, tag=True, ignorable=False)
-        elif word == "fldinst":
-            self._state = replace(state, link=True, ignorable=False)
         elif word == "ansicpg" and number is not None:
             self._default_codec = charset.code_page(number) or self._default_codec
         elif word in ("f", "deff", "fcharset", "plain"):
             self._font(word, number)
+        else:
+            self._change_state(word, number)
+
+    def _change_state(self, word: str, number: int | None) -> None:
+        """Applies a control word that holds until its group ends."""
+        state = self._state
+        if word == "uc":
+            self._state = replace(state, skip=max(0, min(number or 0, 10)))
+        elif word == "htmlrtf":
+            self._state = replace(state, only_rich=number != 0)
+        elif word == "htmltag":
+            self._state = replace(state, tag=True, ignorable=False)
+        elif word == "fldinst":
+            self._state = replace(state, link=True, ignorable=False)
         elif word in _LEFT_OUT:
             self._state = replace(state, left_out=True, fonts=word == "fonttbl")
         elif state.ignorable:

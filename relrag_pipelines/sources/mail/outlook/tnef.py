@@ -17,14 +17,14 @@ from relrag_pipelines.sources.mail.outlook.mapi_properties import Attachment, Ou
 _SIGNATURE = 0x223E9F78
 _BODY, _CODEPAGE, _PROPERTIES = 0x0002800C, 0x00069007, 0x00069003
 _FILE_BEGINS, _FILE_TITLE, _FILE_DATA, _FILE_PROPERTIES = 0x00069002, 0x00018010, 0x0006800F, 0x00069005
-_NAMED, _SEVERAL = 0x8000, 0x1000
+_NAMED_PROPERTY, _MULTIPLE_VALUES = 0x8000, 0x1000
 _MESSAGE = bytes.fromhex("0703020000000000c000000000000046")
 """what stands before a message that is attached: the id of IMessage"""
 _SIZES = {0x0002: 4, 0x0003: 4, 0x0004: 4, 0x0005: 8, 0x0006: 8, 0x0007: 8, 0x000A: 4, 0x000B: 4, 0x0014: 8, 0x0040: 8,
           0x0048: 16}  # fmt: skip
 """types of fixed length, with what fills them up to four bytes"""
 _SIZED = {mapi_properties.EMBEDDED, mapi_properties.TEXT, mapi_properties.UNICODE, mapi_properties.BINARY}
-_MOST_PROPERTIES = 10_000
+_MAX_PROPERTIES = 10_000
 
 
 class TnefError(Exception):
@@ -74,46 +74,46 @@ def _add(attachment: Attachment, kind: int, value: bytes, depth: int) -> None:
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
     if len(data) < 6 or struct.unpack_from("<L", data)[0] != _SIGNATURE:
         raise TnefError("it does not begin as TNEF does")
-    place = 6
-    while place < len(data):
-        _, kind, size = struct.unpack_from("<BLL", data, place)
-        place += 9
-        if place + size > len(data):
+    offset = 6
+    while offset < len(data):
+        _, kind, size = struct.unpack_from("<BLL", data, offset)
+        offset += 9
+        if offset + size > len(data):
             raise TnefError("it ends before all that it announces")
-        yield kind, data[place : place + size]
-        place += size + 2  # a checksum follows
+        yield kind, data[offset : offset + size]
+        offset += size + 2  # a checksum follows
 
 
 def _properties(data: bytes) -> dict[int, tuple[int, bytes]]:
     """Properties by number: type and bytes, of several values the first; up to one of an unknown type."""
     (count,) = struct.unpack_from("<L", data)
-    place, found = 4, dict[int, tuple[int, bytes]]()
-    for _ in range(min(count, _MOST_PROPERTIES)):
-        kind, name = struct.unpack_from("<HH", data, place)
-        place = _skip_name(data, place + 4) if name >= _NAMED else place + 4
-        plain = kind & ~_SEVERAL
+    offset, properties = 4, dict[int, tuple[int, bytes]]()
+    for _ in range(min(count, _MAX_PROPERTIES)):
+        kind, name = struct.unpack_from("<HH", data, offset)
+        offset = _skip_name(data, offset + 4) if name >= _NAMED_PROPERTY else offset + 4
+        plain = kind & ~_MULTIPLE_VALUES
         size = _SIZES.get(plain)
         if size is None and plain not in _SIZED:
             break
         values = 1
-        if kind & _SEVERAL or plain in _SIZED:
-            (values,) = struct.unpack_from("<L", data, place)
-            place += 4
-        for _ in range(min(values, _MOST_PROPERTIES)):
+        if kind & _MULTIPLE_VALUES or plain in _SIZED:
+            (values,) = struct.unpack_from("<L", data, offset)
+            offset += 4
+        for _ in range(min(values, _MAX_PROPERTIES)):
             if plain in _SIZED:
-                (size,) = struct.unpack_from("<L", data, place)
-                place += 4
+                (size,) = struct.unpack_from("<L", data, offset)
+                offset += 4
             assert size is not None
-            if place + size > len(data):
+            if offset + size > len(data):
                 raise TnefError("it ends before all that it announces")
             if name in mapi_properties.WANTED:
-                found.setdefault(name, (plain, data[place : place + size]))
-            place += size + -size % 4
-    return found
+                properties.setdefault(name, (plain, data[offset : offset + size]))
+            offset += size + -size % 4
+    return properties
 
 
-def _skip_name(data: bytes, place: int) -> int:
+def _skip_name(data: bytes, offset: int) -> int:
     """Where the value of a named property begins."""
-    place += 16
-    (by_text, size) = struct.unpack_from("<LL", data, place)
-    return place + 8 + (size + -size % 4 if by_text else 0)
+    offset += 16
+    (by_text, size) = struct.unpack_from("<LL", data, offset)
+    return offset + 8 + (size + -size % 4 if by_text else 0)
