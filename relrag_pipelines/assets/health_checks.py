@@ -72,7 +72,7 @@ def nightly_keys(keys: Iterable[dg.AssetCheckKey]) -> list[dg.AssetCheckKey]:
 
 def keys_of_run(definitions: dg.Definitions, assets: Collection[dg.AssetKey]) -> set[dg.AssetCheckKey]:
     """The checks that a run of these assets makes: those that look at what it has just made."""
-    keys = {key for check in definitions.asset_checks or [] for key in check.check_keys}  # type: ignore[union-attr]
+    keys = {key for check in definitions.asset_checks or [] for key in check.check_keys}
     keys |= {key for asset in definitions.assets or [] for key in getattr(asset, "check_keys", ())}
     return {key for key in keys - set(nightly_keys(keys)) if key.asset_key in assets}
 

@@ -56,9 +56,11 @@ def reconcile(shared: dg.DagsterInstance, workspace: Workspace) -> int:
     """
     note = workspace.home / "dagster" / _NOTE
     former, failed_run = _read(note), _last_failed_run(shared)
-    states = {one.name: (fingerprint([failed_run, _outputs(one.manifest)]), one) for one in _monthly_assets(workspace)}
-    changed = [one for name, (state, one) in states.items() if former.get(name) != state]
-    events = [event for one in changed for event in _differences(shared, workspace, one)]
+    states = {
+        asset.name: (fingerprint([failed_run, _outputs(asset.manifest)]), asset) for asset in _monthly_assets(workspace)
+    }
+    changed = [asset for name, (state, asset) in states.items() if former.get(name) != state]
+    events = [event for asset in changed for event in _differences(shared, workspace, asset)]
     events += [*_table_differences(shared, workspace), *_generation_difference(shared, workspace)]
     for event in events:
         shared.report_runless_asset_event(event)

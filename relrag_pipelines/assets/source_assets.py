@@ -123,12 +123,12 @@ def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefin
     )
     @seal_errors
     def _asset(context: dg.AssetExecutionContext) -> None:
-        made = list(context.partition_keys)
+        partitions = list(context.partition_keys)
         with writing(workspace.home, f"{stage.name} of {source.name}", _WAIT_SECONDS):
-            entries, counts = stages.run(workspace, source, stage, made)
-        if "private_records" in stage.inputs and (outside := backfill_range.outside(workspace, source, made)):
+            entries, counts = stages.run(workspace, source, stage, partitions)
+        if "private_records" in stage.inputs and (outside := backfill_range.outside(workspace, source, partitions)):
             context.log.warning(outside)
-        for month in made:
+        for month in partitions:
             figures = month_metadata(entries.get(month), counts.get(month, {}))
             context.add_asset_metadata(figures, partition_key=month)
 

@@ -77,10 +77,10 @@ def _identity(connection: sqlite3.Connection) -> tuple[int, int] | None:
     """Device and number of the file that now bears the name of the database; None if none does."""
     (_, _, path) = connection.execute("PRAGMA database_list").fetchone()
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _before_commit(connection: Connection) -> None:

@@ -39,8 +39,8 @@ def suspected_duplicates(workspace: Workspace) -> Verdict:
     if not files:
         return Verdict(True, {"duplicates": 0})
     with catalog.scratch() as connection:
-        found = connection.execute(_DUPLICATES, [files, _MIN_LETTERS]).fetchone()
-    duplicates = int(found[0]) if found else 0
+        row = connection.execute(_DUPLICATES, [files, _MIN_LETTERS]).fetchone()
+    duplicates = int(row[0]) if row else 0
     figures = {"duplicates": duplicates, "share": round(duplicates / records, 4)}
     if duplicates <= _MAX_DUPLICATE_SHARE * records:
         return Verdict(True, figures)

@@ -18,28 +18,28 @@ def partitions(settings: Settings, first: str, last: str) -> tuple[str, str]:
 
 def outside(workspace: Workspace, source: Source, months: Sequence[str]) -> str:
     """A sentence if none of these months lies within those of the source's records; else nothing."""
-    held = _months_held(workspace, source)
-    if held and any(held[0] <= month <= held[-1] for month in months):
+    months_stored = _months_stored(workspace, source)
+    if months_stored and any(months_stored[0] <= month <= months_stored[-1] for month in months):
         return ""
     asked = " to ".join(dict.fromkeys((months[0], months[-1])))
-    return f"{source.name} has {_describe(held)}, and none from {asked}"
+    return f"{source.name} has {_describe(months_stored)}, and none from {asked}"
 
 
 def require_inside(workspace: Workspace, source: Source, first: str, last: str) -> tuple[str, str]:
     """The part of a range that can be made; SettingsError if the source has no records in it."""
-    held = _months_held(workspace, source)
+    months_stored = _months_stored(workspace, source)
     start, end = partitions(workspace.settings, first, last)
-    if not held or start > end or end < held[0] or start > held[-1]:
-        raise SettingsError(f"{source.name} has {_describe(held)}, and none from {first} to {last}")
+    if not months_stored or start > end or end < months_stored[0] or start > months_stored[-1]:
+        raise SettingsError(f"{source.name} has {_describe(months_stored)}, and none from {first} to {last}")
     return start, end
 
 
-def _months_held(workspace: Workspace, source: Source) -> list[str]:
+def _months_stored(workspace: Workspace, source: Source) -> list[str]:
     """Months with records, or with what was made of former ones, in order."""
     tables = ("private_records", *(stage.table for stage in STAGES))
     manifests = [lake.manifest(workspace.home, table, source.name) for table in tables]
     return sorted({month for manifest in manifests for month in empty_months.full_months(manifest)})
 
 
-def _describe(held: Sequence[str]) -> str:
-    return f"records from {held[0]} to {held[-1]}" if held else "no records"
+def _describe(months_stored: Sequence[str]) -> str:
+    return f"records from {months_stored[0]} to {months_stored[-1]}" if months_stored else "no records"

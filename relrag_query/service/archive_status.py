@@ -203,8 +203,8 @@ def _warnings(settings: Settings) -> list[str]:
     """What is unusual; nothing where the lake cannot be read, which is a problem of its own."""
     workspace = Workspace(settings)
     try:
-        found = [line for source in settings.sources for line in source_health.warnings(workspace, source)]
-        return [*found, *archive_health.warnings(workspace)]
+        lines = [line for source in settings.sources for line in source_health.warnings(workspace, source)]
+        return [*lines, *archive_health.warnings(workspace)]
     except (EmbeddingError, LakeError, UnitsError, OSError):
         return []
 
