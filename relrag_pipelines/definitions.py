@@ -33,7 +33,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import graph_index_plan, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.month_stages import STAGES
-from relrag_pipelines.stores import archive_tables, lock
+from relrag_pipelines.stores import archive_tables, dagster_runs, lock
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace
 
@@ -46,6 +46,7 @@ UnresolvedJob = Any
 Requests = Iterator[dg.RunRequest | dg.SkipReason]
 
 _RECENT_BACKFILLS = 20
+_GOING_ON = [dg.DagsterRunStatus(status) for status in dagster_runs.UNFINISHED]
 _HOUSEKEEPING_SECONDS = 60
 _UP_TO_DATE = "everything is up to date"
 PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
@@ -227,8 +228,8 @@ def _follow_up(workspace: Workspace, jobs: list[UnresolvedJob]) -> dg.SensorDefi
         description="Makes stale months again and then publishes, as the plan says.",
     )
     def _sensor(context: dg.SensorEvaluationContext) -> Requests:
-        if _is_backfilling(context.instance):
-            yield dg.SkipReason("a backfill is making months")
+        if reason := _occupied(context.instance):
+            yield dg.SkipReason(reason)
             return
         for request in _requests(workspace, follow_up):
             if isinstance(request, dg.SkipReason) and request.skip_message == _UP_TO_DATE:
@@ -238,9 +239,15 @@ def _follow_up(workspace: Workspace, jobs: list[UnresolvedJob]) -> dg.SensorDefi
     return _sensor
 
 
-def _is_backfilling(shared: dg.DagsterInstance) -> bool:
-    """Whether a backfill is going on: months that it has yet to make would be made twice."""
-    return any(backfill.status.name == "REQUESTED" for backfill in shared.get_backfills(limit=_RECENT_BACKFILLS))
+def _occupied(shared: dg.DagsterInstance) -> str:
+    """Why nothing more is asked for now; empty if nothing is going on.
+
+    Runs stand in a queue: what the plan says now may be another when its turn comes, and would be made twice or fail.
+    """
+    if any(backfill.status.name == "REQUESTED" for backfill in shared.get_backfills(limit=_RECENT_BACKFILLS)):
+        return "a backfill is making months"
+    count = shared.get_runs_count(dg.RunsFilter(statuses=_GOING_ON))
+    return f"{count} runs are going on or stand in the queue" if count else ""
 
 
 def _requests(workspace: Workspace, tick: Callable[[Workspace], Requests]) -> Requests:

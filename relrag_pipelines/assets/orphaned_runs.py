@@ -26,15 +26,16 @@ def end_orphaned_runs(
     `is_only_writer`: the caller holds the writer's lock. A sync of the command line holds that lock as long as its runs
     go on, so none does. `daemon_follows`: a daemon is about to start, and goes on with what is queued.
 
-    A run says of which process it is, and is left alone if that is on another machine or in another container. One that
-    has not said so yet may be about to start, if a daemon is alive that may start it: that of `relrag ui`, or any other
-    by its heartbeats.
+    A run says of which process it is, and is left alone if that is on another machine or in another container, unless
+    that is the container of the last `relrag ui`, which is no longer there. One that has not said so yet may be about
+    to start, if a daemon is alive that may start it: that of `relrag ui`, or any other by its heartbeats.
     """
     runs = shared.get_runs(dg.RunsFilter(statuses=_UNFINISHED))
     if not runs:
         return 0
     with daemon_lock.dead(home) as dead:
         daemon = _Daemon(dead and not _has_heartbeat(shared), daemon_lock.namespace(home), daemon_follows)
+        daemon.former_namespace = daemon_lock.namespace(home) if dead else ""
         orphans = [run for run in runs if _is_orphan(shared, run, daemon, is_only_writer)]
         for run in orphans:
             _end(shared, run)
@@ -48,6 +49,8 @@ class _Daemon:
         self.is_dead, self.follows = is_dead, follows
         self.is_visible = is_dead or namespace == process_identity.namespace()
         """its processes have numbers here"""
+        self.former_namespace = ""
+        """that of the last `relrag ui`, if it has ended, and what it had started with it"""
 
 
 def _has_heartbeat(shared: dg.DagsterInstance) -> bool:
@@ -59,7 +62,9 @@ def _is_orphan(shared: dg.DagsterInstance, run: dg.DagsterRun, daemon: _Daemon, 
     if run.tags.get(USER) == COMMAND_LINE and is_only_writer:
         return True
     if PROCESS in run.tags:
-        return process_identity.life(run.tags[PROCESS]) is Life.ENDED
+        life = process_identity.life(run.tags[PROCESS])
+        namespace = process_identity.namespace_of(run.tags[PROCESS])
+        return life is Life.ENDED or (life is Life.ELSEWHERE and namespace == daemon.former_namespace != "")
     if not daemon.is_visible:
         return False
     if numbers := list(_process_numbers(shared, run.run_id)):

@@ -49,6 +49,12 @@ def namespace() -> str:
     return " ".join(_namespace())
 
 
+def namespace_of(identity: str) -> str:
+    """That part of an identity; empty if it is of an unknown form."""
+    words = identity.split(" ")
+    return " ".join(words[2:]) if len(words) == 5 else ""
+
+
 def is_running(number: int) -> bool:
     """Whether a process of this namespace has that number."""
     try:

@@ -211,6 +211,17 @@ def test_a_run_of_another_machine_or_container_is_left_alone(config: Path, share
     ]
 
 
+def test_a_run_of_the_container_before_ends_with_the_ui_that_was_in_it(
+    config: Path, shared: dg.DagsterInstance
+) -> None:
+    home = archive.home(config.parent)
+    former, other = elsewhere(4), elsewhere(2)
+    left = [left_behind(config, shared, "STARTED", None, {run_tags.PROCESS: process}) for process in (former, other)]
+    (home / "dagster" / "daemon.lock").write_text(process_identity.namespace_of(former))
+    runner.tidy_before_ui(archive.workspace(config))
+    assert [status_of(shared, one) for one in left] == ["FAILURE", "STARTED"]
+
+
 def test_a_run_that_another_daemon_has_queued_is_left_alone(config: Path, shared: dg.DagsterInstance) -> None:
     """It locks no file of ours, and writes heartbeats."""
     home = archive.home(config.parent)
