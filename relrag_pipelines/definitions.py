@@ -84,7 +84,7 @@ def _location_metadata(workspace: Workspace) -> dict[str, Any]:
         "sources": len(workspace.settings.sources),
         "first_month": workspace.settings.first_month,
         "redaction": workspace.settings.pii_redaction_enabled,
-        "documentation": "docs/dagster.md",
+        "docs": "docs/dagster.md",
     }
 
 

@@ -14,7 +14,7 @@ from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
 BACKFILL = "backfill"
-GROUP = "legacy"
+GROUP = "legacy_backfill"
 """its own: a backfill follows publishing, and the source's other assets come before"""
 channels = dg.StaticPartitionsDefinition(list(CHANNELS))
 _WAIT_SECONDS = 600.0
