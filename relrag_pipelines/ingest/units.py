@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.regular_files import walk
+from relrag_pipelines.ingest.unit_context import UnitContext
 from relrag_pipelines.settings import CONFIG_NAME, Source
 from relrag_pipelines.sources import (
     Kind,
@@ -73,11 +74,12 @@ def _single_file(scope: ListingScope, kind: Kind, is_claimed: Callable[[Path], b
     companions = [name for name in names if name.lower().endswith(kind.companions)]
     siblings = _siblings_fingerprint(folder, names, kind)
     units = _units(folder, [file.name, *companions], kind, folder, siblings, scope.follow_links)
-    yield from (unit for unit in units if unit.file == file)
+    yield from UnitContext(kind, folder).add_to(unit for unit in units if unit.file == file)
 
 
 def _files(scope: ListingScope, kind: Kind, is_claimed: Callable[[Path], bool]) -> Iterator[Unit]:
     root, excluded = scope.root, scope.is_excluded
+    context = UnitContext.of_folder(scope, kind)
 
     def _all_excluded(folder: Path) -> bool:
         # a path that no pattern can mean but one that means all in the folder, or the folder itself
@@ -98,7 +100,7 @@ def _files(scope: ListingScope, kind: Kind, is_claimed: Callable[[Path], bool]) 
             and not is_claimed(folder / name)
         ]
         siblings = _siblings_fingerprint(folder, list(paths), kind) if selected else ""
-        yield from _units(folder, selected, kind, root, siblings, scope.follow_links)
+        yield from context.add_to(_units(folder, selected, kind, root, siblings, scope.follow_links))
 
 
 def _is_maildir(folder: Path, kind: Kind) -> bool:
@@ -135,6 +137,9 @@ def _siblings_fingerprint(folder: Path, names: list[str], kind: Kind) -> str:
 
 def _companions_by_unit(names: list[str], kind: Kind) -> dict[str, list[str]]:
     """Unit -> its companions: `call.m4a` has `call.vtt`, `call.m4a.vtt` and `call.en.vtt`."""
+    if kind.pairs_companions:
+        pairs = kind.companions_of(names)
+        return {name: pairs.get(name, []) for name in sorted(names) if name.lower().endswith(kind.suffixes)}
     companions_by_unit: dict[str, list[str]] = {}
     owners: dict[str, str] = {}
     for name in names:

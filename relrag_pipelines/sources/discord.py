@@ -27,6 +27,7 @@ from relrag_pipelines.sources.chats.json_chats import (
 )
 from relrag_pipelines.sources.chats.json_stream import Damage
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile
+from relrag_pipelines.sources.formats.versions import changed
 
 _KIND = "discord"
 _NEEDED = frozenset({"channel.id"})
@@ -94,9 +95,9 @@ def _name(person: Json) -> str:
     return string(person, "nickname") or string(person, "name")
 
 
-def _time(item: Json) -> int | None:
+def _time(item: Json, name: str = "timestamp") -> int | None:
     try:
-        when = datetime.fromisoformat(string(item, "timestamp"))
+        when = datetime.fromisoformat(string(item, name))
         return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
     except (ValueError, OverflowError):
         return None
@@ -122,7 +123,7 @@ def _further_texts(item: Json) -> Iterator[str]:
 def _add_rest(message: Message, item: Json) -> None:
     extra = message.extra = message.extra or {}
     if item.get("timestampEdited"):
-        extra["edited"] = True
+        extra |= {"edited": True} | changed(_time(item, "timestampEdited"))
     reference = mapping(item, "reference")
     if mapping(item, "forwardedMessage") or reference.get("type") == "Forward":
         extra["forwarded_from"] = "another message"

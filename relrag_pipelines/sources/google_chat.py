@@ -31,6 +31,7 @@ from relrag_pipelines.sources.chats.json_chats import (
 from relrag_pipelines.sources.chats.json_stream import Damage
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile
 from relrag_pipelines.sources.formats.safe_zip import ZipRejected
+from relrag_pipelines.sources.formats.versions import changed
 from relrag_pipelines.sources.mail import localised_dates
 
 _KIND = "google_chat"
@@ -127,7 +128,7 @@ class _Messages:
     def _add_rest(self, message: Message, item: Json, quoted: Json) -> None:
         extra = message.extra = message.extra or {}
         if item.get("updated_date"):
-            extra["edited"] = True
+            extra |= {"edited": True} | changed(time(string(item, "updated_date")))
         if item.get("message_state") == "DELETED" or "deletion_metadata" in item:
             extra["deleted"], message.text = True, ""
         if quoted and not message.reply_to:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -100,8 +100,17 @@ class Kind:
     """settings of a source that change the records"""
     companions: tuple[str, ...] = ()
     """lower-case suffixes of files that are read with the unit of the same name"""
+    pairs_companions: bool = False
+    """its module's `companions(names)` tells which belongs to which unit, where names differ by more than suffixes"""
     references_siblings: tuple[str, ...] = ()
     """suffixes of units whose records mention other files of their folder; a change there has them read again"""
+    references_below: bool = False
+    """its records mention files in the folder of their unit or below it; a change there has them read again"""
+    context_names: tuple[str, ...] = ()
+    """names of files in the folder of a unit, or in the two above, that decide how it is read, themselves units or not;
+    a change of one has it read again"""
+    references_units: bool = False
+    """its records mention other units by their paths; all are read again when one is added or removed"""
     asks_others: str = ""
     """fault word of a unit whose reading depends on other units of the source: it is read again when one of them is
     added, removed or changed"""
@@ -123,6 +132,9 @@ class Kind:
     """thread_id is computed from the references between all records of the source"""
     allows_duplicates: bool = False
     """a unit may hold the same item twice: one record with two locations, not a mistake"""
+    mutable: bool = False
+    """its items are edited: of several units that hold one, the version that was changed last counts, by the time in
+    `extra` (formats/versions.py), else by the time of the unit's file"""
     appends: bool = False
     """units grow at their end; the module's `starts_item_at(file, offset)` tells whether an item begins there"""
     ids_depend_on_names: bool = False
@@ -210,6 +222,10 @@ class Kind:
     def starts_item_at(self) -> Callable[[Path, int], bool]:
         """Whether an item begins at that offset of a file, so that what lies before it is whole."""
         return cast("Callable[[Path, int], bool]", self._module().starts_item_at)
+
+    def companions_of(self, names: Iterable[str]) -> Mapping[str, list[str]]:
+        """Unit -> its companions, where the kind's module pairs the names of a folder."""
+        return cast("Mapping[str, list[str]]", self._module().companions(names))
 
     @property
     def units(self) -> Lister | None:

@@ -2,14 +2,15 @@
 
 signal-export (sigexport) writes a folder a chat with `data.json`, an object a line; its times are those of the
 computer's clock. signal-cli writes what it receives as JSON, an envelope a line. The plaintext backup of Signal for
-Android is XML in the form of SMS Backup & Restore. A message has no id: it is identified by its sender and its time, as
-in Signal itself.
+Android is XML in the form of SMS Backup & Restore. A message has no id, and the programs name people and chats in
+different ways. So it is identified by what all of them show: its second, whether the owner sent it, and its text.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from zoneinfo import ZoneInfo
@@ -18,12 +19,15 @@ from relrag_pipelines.records import Failure, Json, NamedPerson
 from relrag_pipelines.sources import ReadContext, Unit, sms
 from relrag_pipelines.sources.chats import export_files
 from relrag_pipelines.sources.chats.export_files import ExportFiles, Item, sent_file
-from relrag_pipelines.sources.chats.json_chats import mapping, objects, read_messages, string
+from relrag_pipelines.sources.chats.json_chats import mapping, objects, read_messages, seconds, string
 from relrag_pipelines.sources.chats.json_stream import Items, parse_item
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile
+from relrag_pipelines.sources.formats.versions import changed
 
 _KIND = "signal"
 _MAX_LINE_BYTES = 2**23
+_KEY = "m"
+"""what precedes the ids of messages: no program names the chat as another does"""
 _CHAT_FIELDS = (b'"date"', b'"sender"', b'"body"', b'"attachments"')
 _ENVELOPE_FIELDS = (b'"envelope"', b'"timestamp"')
 """fields in the first line of a file"""
@@ -51,10 +55,16 @@ def _begins_with(head: bytes, fields: tuple[bytes, ...]) -> bool:
     return line.startswith(b"{") and all(field in line for field in fields)
 
 
+def _message_id(hash_id: Callable[[str], str], ts: int | None, is_sent: bool, text: str, files: int) -> str:
+    """The id that all three programs give to a message."""
+    stated = ["sent" if is_sent else "received", str(files), *text.split()]
+    return f"{ts or 0}:{hash_id(' '.join(stated))}"
+
+
 def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
     head = export_files.head(files, path)
     if sms.is_backup(head):
-        return sms.read_backup(_KIND, files, path, reading)
+        return sms.read_backup(_KIND, files, path, reading, functools.partial(_message_id, reading.hash), _KEY)
     return (
         _read_envelopes(files, path, reading)
         if _begins_with(head, _ENVELOPE_FIELDS)
@@ -81,19 +91,18 @@ def _read_chat(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[
     """A chat as signal-export writes it, in a folder that has its name."""
     title = PurePosixPath(path).parent.name or PurePosixPath(path).stem
     key = reading.hash(f"title {' '.join(title.split()).casefold()}")
-    conversation = Conversation(_KIND, key, title, f"{files.location(path)}#")
+    conversation = Conversation(_KIND, key, title, f"{files.location(path)}#", _KEY)
     zone, folder = ZoneInfo(reading.timezone), str(PurePosixPath(path).parent)
 
     def read_message(item: Json, position: int) -> Message:
         when, sender = string(item, "date"), string(item, "sender")
+        is_sent = sender == "Me"
         sender = reading.owner if sender == "Me" and reading.owner else sender
         text = string(item, "body").rstrip(" ")
-        # the author's own name is no part of the id, as another export may call them otherwise
-        own_id = f"{re.sub(r'[^0-9T]', '', when)}:{reading.hash(f'{when} {text}')}"
+        ts = _local_time(when, zone)
+        own_id = _message_id(reading.hash, ts, is_sent, text, len(objects(item, "attachments")))
         is_notice = item.get("call") is True or sender in ("", "No-Sender")
-        message = Message(
-            own_id, text, None if is_notice else sender, _local_time(when, zone), f"M{position}", extra={}
-        )
+        message = Message(own_id, text, None if is_notice else sender, ts, f"M{position}", extra={})
         if is_notice and sender not in ("", "No-Sender"):
             message.text = f"{sender}: {text}"
         _add_rest(message, item, files, folder)
@@ -159,10 +168,12 @@ def _read_envelopes(files: ExportFiles, path: str, reading: ReadContext) -> Iter
         if not sent:
             names[_account(envelope, "source")] = _name(envelope)
         name = string(group, "groupName") or names.get(other) or (string(sent, "destination") if sent else "") or other
-        return Conversation(_KIND, reading.hash(f"account {other}"), name or _KIND, f"{files.location(path)}#")
+        return Conversation(_KIND, reading.hash(f"account {other}"), name or _KIND, f"{files.location(path)}#", _KEY)
+
+    ids = _EnvelopeIds(reading.hash)
 
     def read_message(item: Json, position: int) -> Message | None:
-        return _envelope(item, position, reading)
+        return _envelope(item, position, reading, ids)
 
     for line in _lines(files, path):
         if isinstance(line, Failure):
@@ -173,7 +184,7 @@ def _read_envelopes(files: ExportFiles, path: str, reading: ReadContext) -> Iter
         try:
             chat = conversation(envelope)
         except ValueError:
-            chat = Conversation(_KIND, reading.hash("account"), _KIND, f"{files.location(path)}#")
+            chat = Conversation(_KIND, reading.hash("account"), _KIND, f"{files.location(path)}#", _KEY)
         line = Items((), line.first, [envelope])
         yield from read_messages(chat, line, read_message, reading, files.member(path))
 
@@ -193,7 +204,34 @@ def _name(envelope: Json) -> str:
     return string(envelope, "sourceName") or string(envelope, "sourceNumber") or string(envelope, "source")
 
 
-def _envelope(envelope: Json, position: int, reading: ReadContext) -> Message | None:
+@dataclass
+class _EnvelopeIds:
+    """The ids of the messages of one file, which edits and answers name by their time in milliseconds."""
+
+    hash_id: Callable[[str], str]
+    by_stamp: dict[tuple[int, str], str] = field(default_factory=dict)
+    """time and author -> id"""
+    own_accounts: set[str] = field(default_factory=set)
+
+    def message_id(self, stamp: int, author: str, is_sent: bool, content: Json) -> str:
+        """The id of a message; of an edited one that of its first version."""
+        if is_sent:
+            self.own_accounts.add(author)
+        text, files = string(content, "message"), len(objects(content, "attachments"))
+        own_id = _message_id(self.hash_id, stamp // 1000, is_sent, text, files)
+        return self.by_stamp.setdefault((stamp, author), own_id)
+
+    def quoted_id(self, quote: Json) -> str:
+        """The id of a message that is answered; empty if the quotation does not name one."""
+        author, stamp = _account(quote, "author"), quote.get("id")
+        if type(stamp) is not int or not author:
+            return ""
+        text, files = string(quote, "text"), len(objects(quote, "attachments"))
+        quoted = _message_id(self.hash_id, stamp // 1000, author in self.own_accounts, text, files)
+        return self.by_stamp.get((stamp, author), quoted)
+
+
+def _envelope(envelope: Json, position: int, reading: ReadContext, ids: _EnvelopeIds) -> Message | None:
     """One message; None for receipts, typing, reactions and other things that are no message."""
     content = _content(envelope)
     if not content or "reaction" in content or "remoteDelete" in content:
@@ -205,16 +243,16 @@ def _envelope(envelope: Json, position: int, reading: ReadContext) -> Message | 
     stamp = edited if is_edited else content.get("timestamp") or envelope.get("timestamp")
     if type(stamp) is not int:
         raise TypeError
-    author = _account(envelope, "source")
-    own_id = f"{stamp}:{reading.hash(f'author {author}')}"
+    own_id = ids.message_id(stamp, _account(envelope, "source"), is_sent, content)
     message = Message(own_id, string(content, "message"), sender, stamp // 1000, f"M{position}", extra={})
     number = string(envelope, "sourceNumber")
     if number and not is_sent and number != sender:
         message.people = (NamedPerson("sender", f"{sender} {number}"),)
-    extra = message.extra = {"edited": True} if is_edited else {}
+    extra = message.extra = {}
+    if is_edited:
+        extra |= {"edited": True} | changed(seconds(envelope.get("timestamp"), 1000))
     if quote := mapping(content, "quote"):
-        quoted = _account(quote, "author")
-        message.reply_to = f"{quote.get('id')}:{reading.hash(f'author {quoted}')}" if quoted else ""
+        message.reply_to = ids.quoted_id(quote)
     if sticker := mapping(content, "sticker"):
         extra["media"] = "sticker"
         message.text = message.text or string(sticker, "emoji")

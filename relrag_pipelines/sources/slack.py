@@ -34,6 +34,7 @@ from relrag_pipelines.sources.chats.json_stream import Damage, Items, JsonStream
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile
 from relrag_pipelines.sources.formats.json_fields import WrongValueError
 from relrag_pipelines.sources.formats.safe_zip import ZipRejected
+from relrag_pipelines.sources.formats.versions import changed
 
 _KIND = "slack"
 _LISTS = ("channels.json", "groups.json", "mpims.json", "dms.json")
@@ -200,7 +201,7 @@ class _Messages:
     def _add_rest(self, message: Message, item: Json, subtype: str) -> None:
         extra = message.extra = {}
         if "edited" in item:
-            extra["edited"] = True
+            extra |= {"edited": True} | changed(seconds(str(mapping(item, "edited").get("ts")).partition(".")[0]))
         if subtype in _GONE:
             extra["deleted"], message.text = True, ""
         if rows := [self._reaction(row) for row in objects(item, "reactions")]:

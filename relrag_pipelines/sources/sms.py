@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -71,8 +71,19 @@ def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[
     return read_backup(KIND, files, path, reading)
 
 
-def read_backup(kind: str, files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
-    """The messages of a file, as records of a kind."""
+MessageId = Callable[[int | None, bool, str, int], str]
+"""the id of a message by its time in seconds, whether the owner sent it, its text and the number of its files"""
+
+
+def read_backup(
+    kind: str,
+    files: ExportFiles,
+    path: str,
+    reading: ReadContext,
+    message_id: MessageId | None = None,
+    message_key: str = "",
+) -> Iterator[Item]:
+    """The messages of a file, as records of a kind; `message_id` and `message_key` make ids of another kind."""
     position, ends = 0, False
     with files.open(path) as stream:
         for element in _elements(stream):
@@ -85,7 +96,11 @@ def read_backup(kind: str, files: ExportFiles, path: str, reading: ReadContext) 
             if ts is None:
                 yield Failure(location, "date", NO_SUCH_TIME)
             conversation = _conversation(kind, element, files.location(path), reading)
-            yield from records(conversation, _message(element, ts, position, reading), reading.hash)
+            message = _message(element, ts, position, reading)
+            if message_id:
+                message.id = message_id(ts, element.is_sent, message.text, len(message.files))
+                conversation = replace(conversation, message_key=message_key)
+            yield from records(conversation, message, reading.hash)
     if not ends:
         why = "the file ends before it should; export it again"
         yield Failure(files.member(path), "truncated", why, whole_unit=True)

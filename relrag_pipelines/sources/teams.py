@@ -33,6 +33,7 @@ from relrag_pipelines.sources.chats.json_stream import Damage
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile
 from relrag_pipelines.sources.formats.html_spacing import tidy
 from relrag_pipelines.sources.formats.html_text import HtmlTextReader
+from relrag_pipelines.sources.formats.versions import changed
 
 _KIND = "teams"
 _WALKED = frozenset({"conversations"})
@@ -160,6 +161,7 @@ def _add_rest(message: Message, item: Json, content: str) -> None:
     properties = mapping(item, "properties")
     if properties.get("edittime") or item.get("skypeeditedid"):
         extra["edited"] = True
+    extra |= changed(seconds(properties.get("deletetime") or properties.get("edittime"), 1000))
     if properties.get("deletetime") or (not content and string(item, "messagetype").startswith("RichText")):
         extra["deleted"], message.text = True, ""
     if rows := [_reaction(row) for row in objects(properties, "emotions")]:

@@ -7,7 +7,10 @@ month is imported where it is called: most syncs find nothing to do, and it take
 from __future__ import annotations
 
 import functools
+import json
+import operator
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -18,8 +21,10 @@ from relrag_pipelines import embedders
 from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.records import Embedding, Failure, Record
 from relrag_pipelines.settings import Source
+from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources.formats.versions import CHANGED
 from relrag_pipelines.stages.redaction_policy import policy
-from relrag_pipelines.stores import audit_mark, lake, vault
+from relrag_pipelines.stores import audit_mark, lake, unit_state, vault
 from relrag_pipelines.stores.fingerprint import fingerprint, settings_fingerprint
 from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table
@@ -59,14 +64,19 @@ class Stage:
     """the settings that change its output, by name"""
 
 
-def merge_duplicates(private: pa.Table) -> pa.Table:
-    """One row a record: of several units that hold it the first by path wins, `locations` lists all."""
+def merge_duplicates(private: pa.Table, written: Mapping[str, int] | None = None) -> pa.Table:
+    """One row a record: of several units that hold it the first by path wins, `locations` lists all.
+
+    With `written`, the times of the units' files by path, the version wins that was changed last.
+    """
     import pyarrow.compute as pc
 
     names = arrow_schema(Record).names
     ordered = private.sort_by([("asset_id", "ascending"), ("unit", "ascending")])
     if pc.count_distinct(ordered["asset_id"]).as_py() == ordered.num_rows:
         return ordered.select(names)
+    if written is not None:
+        ordered = _newest_first(ordered, written)
     ids, locations = ordered["asset_id"].to_pylist(), ordered["locations"].to_pylist()
     first: list[int] = []
     merged: list[list[str]] = []
@@ -81,11 +91,34 @@ def merge_duplicates(private: pa.Table) -> pa.Table:
     return table.set_column(column, table.schema.field(column), pa.array(merged, pa.list_(pa.string())))
 
 
+def _newest_first(ordered: pa.Table, written: Mapping[str, int]) -> pa.Table:
+    """Rows in the order of their asset_id; of those with the same one what was changed last is first."""
+    columns = (ordered[name].to_pylist() for name in ("asset_id", "extra", "unit"))
+    rows = list(zip(*columns, range(ordered.num_rows), strict=True))
+    counts = Counter(ordered["asset_id"].to_pylist())
+
+    def version(row: tuple[str, str, str, int]) -> tuple[str, int]:
+        asset_id, extra, unit, _ = row
+        return (json.loads(extra).get(CHANGED, ""), written.get(unit, 0)) if counts[asset_id] > 1 else ("", 0)
+
+    rows.sort(key=version, reverse=True)  # keeps the order by path among equal ones
+    rows.sort(key=operator.itemgetter(0))
+    return ordered.take([row[-1] for row in rows])
+
+
+def _merged(workspace: Workspace, source: Source, private: pa.Table) -> pa.Table:
+    """The records of a month, one row each."""
+    if not KINDS[source.kind].mutable:
+        return merge_duplicates(private)
+    units = unit_state.load(workspace.home, source.name)
+    return merge_duplicates(private, {path: unit.mtime_ns for path, unit in units.items()})
+
+
 def _redact(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
     from relrag_pipelines.pii import leaked_records
 
     originals: dict[str, str] = {}
-    merged = merge_duplicates(tables[0])
+    merged = _merged(workspace, source, tables[0])
     table, failed = leaked_records.redact(merged, workspace.redactor, workspace.channel(source), originals)
     keys = workspace.keys
     sealed = {name: keys.seal(value, name) for name, value in originals.items()}
@@ -98,7 +131,7 @@ def _redact(workspace: Workspace, source: Source, tables: list[pa.Table]) -> Sta
 def _identifiers(workspace: Workspace, source: Source, tables: list[pa.Table]) -> StageOutput:
     from relrag_pipelines.identity.participants import extract_identifiers
 
-    merged = merge_duplicates(tables[0])
+    merged = _merged(workspace, source, tables[0])
     return StageOutput(extract_identifiers(merged, workspace.redactor, workspace.keys, workspace.channel(source)))
 
 
@@ -146,7 +179,7 @@ STAGES = (
         "redacted",
         "records",
         ("private_records",),
-        4,
+        5,
         "The records with every string redacted by the policy of their channel; one row a record.",
         _redact,
         policy,
@@ -155,7 +188,7 @@ STAGES = (
         "identifiers",
         "identifiers",
         ("private_records",),
-        4,
+        5,
         "Who appears in a record in what role, with a keyed value that joins channels.",
         _identifiers,
         policy,

@@ -7,11 +7,13 @@ edges of the catalog before; and `owner_links`, what the owner said of edges, wh
 
 LOST = """
 CREATE TEMP TABLE lost AS
-    WITH kept AS (SELECT asset_id, min(part) AS part FROM lake_records GROUP BY asset_id HAVING count(*) > 1)
-    SELECT found.asset_id AS ref, found.part
-    FROM lake_records AS found JOIN kept ON kept.asset_id = found.asset_id AND kept.part <> found.part
+    WITH several AS (SELECT asset_id FROM lake_records GROUP BY asset_id HAVING count(*) > 1)
+    SELECT asset_id AS ref, part FROM lake_records SEMI JOIN several USING (asset_id)
+    QUALIFY row_number() OVER (PARTITION BY asset_id
+        ORDER BY coalesce(json_extract_string(extra, '$.changed'), '') DESC, part) > 1
 """
-"""What an earlier part (source, then month) holds already: the refs of records, later of their chunks too."""
+"""What another part (source, then month) holds in a newer version, or else an earlier part: the refs of records, later
+of their chunks too."""
 
 LOST_CHUNKS = """
 INSERT INTO lost

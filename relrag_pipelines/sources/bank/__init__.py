@@ -1,7 +1,8 @@
 """Bank statements: CSV of any bank, CAMT (ISO 20022), OFX, QIF and MT940, told apart by their contents.
 
 One payment is one record, with amount, currency, payee, day and purpose as fields. The payments of one account are a
-thread. A payment that two statements list is one record where the bank numbers it, or where both are of one format.
+thread. A payment that two statements list is one record where the bank numbers it and both name the payee alike, or
+where both are of one format.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ _CAMT = re.compile(rb"BkToCstmr(?:Stmt|AcctRpt|DbtCdtNtfctn)")
 _OFX = re.compile(rb"OFXHEADER|<\?OFX|<OFX>", re.IGNORECASE)
 _QIF = re.compile(rb"^!(?:Type|Account|Option)", re.IGNORECASE | re.MULTILINE)
 _MT940 = re.compile(rb"^:20:[^\n]*\n(?::[^\n]*\n){0,8}?:25:[^\n]*\n(?::[^\n]*\n){0,8}?:(?:60[FM]|61):", re.MULTILINE)
-_ROOT, _CLOSING = re.compile(rb"<([A-Za-z_][\w:.-]*)"), re.compile(rb"</([\w:.-]+)\s*>\s*\Z")
-"""the name of the outermost element, at the beginning and at the end of XML"""
+_QIF_END = re.compile(rb"(?:\A|[\r\n])\^[^\r\n]*\s*\Z")
+"""what ends every item, the last one too"""
 _SUFFIXES = (".csv", ".tsv", ".txt", ".xml", ".ofx", ".qfx", ".qif", ".sta", ".940", ".mt940")
 
 Payments = Iterable[Transaction | Failure]
@@ -82,13 +83,12 @@ def _format(head: bytes) -> str:
 
 def _is_cut(name: str, data: bytes) -> bool:
     """Whether a statement lacks the end that its format gives it, so that payments behind it may be missing."""
-    if name == "camt":
-        root, closing = _ROOT.search(data), _CLOSING.search(data)
-        return root is None or closing is None or root[1] != closing[1]
     if name == "ofx":
         return re.search(rb"</OFX>\s*\Z", data, re.IGNORECASE) is None
     if name == "mt940":  # a closing balance follows the last payment
-        return data.rfind(b":62") < data.rfind(b":61:")
+        return data.rfind(b"\n:62") < max(data.rfind(mark) for mark in (b":20:", b"\n:60", b"\n:61:"))
+    if name == "qif":
+        return _QIF_END.search(data) is None
     return False
 
 
@@ -111,7 +111,7 @@ def _read(member: Member, reading: ReadContext) -> Iterator[Record | Failure]:
             else:
                 yield records.record(payment)
         if _is_cut(name, data):
-            yield Failure(member.inner_path, "truncated", "the statement is cut off; export it again", whole_unit=True)
+            yield Failure(member.inner_path, "truncated", csv_statement.CUT, whole_unit=True)
     except CharsetError as error:
         yield Failure(member.inner_path, error.fault, f"{error}; export the statement again", whole_unit=True)
     except ParserStopped as error:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import functools
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -16,16 +15,18 @@ from relrag_pipelines.records import Failure
 from relrag_pipelines.sources.bank import values
 from relrag_pipelines.sources.bank.transaction import Transaction, cleaned
 from relrag_pipelines.sources.formats.charset_detection import decode
+from relrag_pipelines.sources.formats.csv_rows import Row, read_rows
 from relrag_pipelines.sources.formats.text_cleaning import clean
 
 MAX_ROWS_ABOVE = 60
 """rows that are searched for the names of the columns; above them stand the account and its balance"""
-MAX_CELL = 2**20
 
 _DELIMITERS = (";", ",", "\t", "|")
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[0-9A-Z]{4}){2,7}(?: ?[0-9A-Z]{1,4})?\b")
 _WORDS = re.compile(r"[^\w]+|_+")
 _DIRECTIONS = ("negative", "positive")
+CUT = "the statement is cut off; export it again"
+_OPEN_QUOTE = "a quotation mark is opened and never closed; export the statement again, or close it"
 
 
 class NoStatement(ValueError):
@@ -39,8 +40,7 @@ class Table:
     columns: dict[str, list[int]]
     """what columns hold -> their numbers"""
     names: list[str]
-    rows: list[tuple[int, list[str]]]
-    """with the number of the line, from 1"""
+    rows: list[Row]
     own_account: str
     delimiter: str
 
@@ -50,16 +50,30 @@ def read(data: bytes, date_order: str) -> Iterator[Transaction | Failure]:
 
     Raises NoStatement, and CharsetError if the bytes are no text.
     """
-    table = find_table(clean(decode(data).text))
-    days = values.day_reader([_first(table, row, "date") for _, row in table.rows], date_order)
-    amounts = [_first(table, row, role) for _, row in table.rows for role in ("amount", "debit", "credit")]
+    text = clean(decode(data).text)
+    table = find_table(text)
+    days = values.day_reader([_first(table, row.cells, "date") for row in table.rows], date_order)
+    amounts = [_first(table, row.cells, role) for row in table.rows for role in ("amount", "debit", "credit")]
     mark = values.decimal_mark([text for text in amounts if text], "," if table.delimiter == ";" else ".")
-    for line, row in table.rows:
-        day, amount = days(_first(table, row, "date")), _amount(table, row, mark)
+    for row in table.rows:
+        cells = row.cells
+        day, amount = days(_first(table, cells, "date")), _amount(table, cells, mark)
+        if row.is_open:
+            yield Failure(f"line {row.line}", "open_quote", _OPEN_QUOTE, whole_unit=True)
         if day and amount is not None:
-            yield _transaction(table, row, day, amount, days(_first(table, row, "value_date")))
-        elif not _is_note(row, day, amount):
-            yield Failure(f"line {line}", "bad_row", "a row without a readable day or amount; it is left out")
+            yield _transaction(table, cells, day, amount, days(_first(table, cells, "value_date")))
+        elif not _is_note(cells, day, amount):
+            yield Failure(f"line {row.line}", "bad_row", "a row without a readable day or amount; it is left out")
+    if _is_cut(text, table):
+        yield Failure("", "truncated", CUT, whole_unit=True)
+
+
+def _is_cut(text: str, table: Table) -> bool:
+    """Whether the last line neither ends nor has all cells of the one above it."""
+    if text.endswith("\n"):
+        return False
+    widths = [len(table.names), *(len(row.cells) for row in table.rows[-2:])]
+    return not table.rows or widths[-1] < widths[-2]
 
 
 def _is_note(row: list[str], day: date | None, amount: Decimal | None) -> bool:
@@ -69,29 +83,40 @@ def _is_note(row: list[str], day: date | None, amount: Decimal | None) -> bool:
 
 def find_table(text: str) -> Table:
     """The table in a text. Raises NoStatement if none has columns for a day and an amount."""
-    csv.field_size_limit(MAX_CELL)
     lines = text.split("\n")
     for delimiter in _DELIMITERS:
-        for number, row in enumerate(_rows(lines[:MAX_ROWS_ABOVE], delimiter)):
-            columns = _columns(row)
+        for row in read_rows(lines[:MAX_ROWS_ABOVE], delimiter):
+            names = [cleaned(cell) for cell in row.cells]
+            columns = _columns(names)
             if "date" in columns and ("amount" in columns or {"debit", "credit"} & columns.keys()):
-                above = "\n".join(lines[:number])
+                above = "\n".join(lines[: row.line - 1])
                 account = match[0].replace(" ", "") if (match := _IBAN.search(above)) else ""
-                return Table(columns, row, _body(lines, number, delimiter), account, delimiter)
+                rows = list(_body(lines, row.line, delimiter, columns["date"]))
+                return Table(_with_other_side(columns, rows), names, rows, account, delimiter)
     raise NoStatement("no columns for a day and an amount of money")
 
 
-def _body(lines: list[str], header: int, delimiter: str) -> list[tuple[int, list[str]]]:
-    rows = list(_rows(lines, delimiter))[header + 1 :]
-    return [(number, row) for number, row in enumerate(rows, header + 2) if any(row)]
+def _with_other_side(columns: dict[str, list[int]], rows: list[Row]) -> dict[str, list[int]]:
+    """The columns, where one named like the own account has that of the other side: it differs from row to row."""
+    own = columns.get("own_account", [])
+    if "account" in columns or "payee" not in columns or len(own) != 1:
+        return columns
+    accounts = [row.cells[own[0]] for row in rows if own[0] < len(row.cells)]
+    if all(accounts) and len(set(accounts)) * 2 <= len(accounts) + 1:
+        return columns
+    return {role: numbers for role, numbers in columns.items() if role != "own_account"} | {"account": own}
 
 
-def _rows(lines: Sequence[str], delimiter: str) -> Iterator[list[str]]:
-    try:
-        for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
-            yield [cleaned(cell) for cell in row]
-    except csv.Error:  # a cell that is too long
-        return
+def _body(lines: list[str], first: int, delimiter: str, dates: list[int]) -> Iterator[Row]:
+    """The filled rows below the names of the columns."""
+
+    def begins_row(cells: list[str]) -> bool:
+        return any(number < len(cells) and values.is_day(cells[number].strip('" ')) for number in dates)
+
+    for row in read_rows(lines, delimiter, begins_row, first):
+        cells = [cleaned(cell.strip('"') if row.is_open else cell) for cell in row.cells]
+        if any(cells):
+            yield Row(row.line, cells, row.is_open)
 
 
 def _columns(row: list[str]) -> dict[str, list[int]]:

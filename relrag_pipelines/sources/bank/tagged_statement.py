@@ -13,6 +13,7 @@ from relrag_pipelines.sources.bank import values
 from relrag_pipelines.sources.bank.transaction import Transaction, cleaned
 
 _BAD = "a payment without a readable day or amount; it is left out"
+_NO_END = "a payment without an end; it is left out, export the statement again"
 
 _OFX_PART = re.compile(r"<(/?)([A-Z0-9.]+)>([^<\r\n]*)", re.IGNORECASE)
 _OFX_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)")
@@ -20,6 +21,11 @@ _QIF_AMOUNT = re.compile(r"^[TU]", re.MULTILINE)
 _MT_FIELD = re.compile(r"^:(\d\d[A-Z]?):(.*(?:\n(?![:-]).*)*)", re.MULTILINE)
 _MT_LINE = re.compile(r"(\d{6})(\d{4})?(R?[CD])([A-Z])?([\d,]{1,15})(?:[NFS][A-Z0-9]{3})?([^\n]*)")
 _MT_PART = re.compile(r"\?(\d\d)([^?]*)")
+_PURPOSE = [f"{number}" for number in (*range(20, 30), *range(60, 64))]
+_PART_WIDTH = 27
+"""characters of a subfield of `:86:`"""
+_LINE_WIDTHS = (27, 32, 35, 65)
+"""characters of a line of `:86:`: 65 by SWIFT, fewer at banks that print it in columns"""
 _MT_BALANCE = re.compile(r"[CD]\d{6}([A-Z]{3})")
 
 
@@ -31,6 +37,8 @@ def ofx(text: str) -> Iterator[Transaction | Failure]:
     for match in _OFX_PART.finditer(text):
         is_end, name, value = match[1], match[2].upper(), cleaned(html.unescape(match[3]))
         if name == "STMTTRN" and not is_end:
+            if fields is not None:
+                yield Failure(f"payment {number}", "bad_row", _NO_END, whole_unit=True)
             fields, number = {}, number + 1
         elif name == "STMTTRN" and fields is not None:
             yield _ofx_payment(fields, account, currency) or Failure(f"payment {number}", "bad_row", _BAD)
@@ -136,9 +144,9 @@ def _mt_payment(line: str, purpose: str, account: str, currency: str) -> Transac
         day,
         -amount if is_out else amount,
         currency,
-        payee=_joined(parts, ("32", "33")),
-        account=_joined(parts, ("31",)),
-        purpose=_joined(parts, [f"{number}" for number in (*range(20, 30), *range(60, 64))]) or parts.get("", ""),
+        payee=_joined([parts.get(number, "") for number in ("32", "33")], _PART_WIDTH),
+        account=cleaned(parts.get("31", "")),
+        purpose=_joined([parts.get(number, "") for number in _PURPOSE], _PART_WIDTH) if parts else _unnumbered(purpose),
         own_account=account,
         value_day=_mt_day(match[1], None),
         references=(reference,) if reference and reference != "NONREF" else (),
@@ -159,11 +167,17 @@ def _mt_day(value_day: str, booking: str | None) -> date | None:
 
 
 def _mt_parts(text: str) -> dict[str, str]:
-    """The subfields of `:86:` by number, as German banks write them; the whole under no number where it has none."""
-    plain = text.replace("\n", "")
-    parts = {number: cleaned(value) for number, value in _MT_PART.findall(plain)}
-    return parts or {"": cleaned(text)}
+    """The subfields of `:86:` by number, as German banks write them, uncleaned; none where it has no numbers."""
+    return dict(_MT_PART.findall(text.replace("\n", "")))
 
 
-def _joined(parts: dict[str, str], numbers: Sequence[str]) -> str:
-    return " ".join(parts[number] for number in numbers if parts.get(number))
+def _unnumbered(text: str) -> str:
+    """The lines of `:86:` in one; the width that they are cut at is that of the longest."""
+    lines = text.split("\n")
+    width = max(map(len, lines))
+    return _joined(lines, width if width in _LINE_WIDTHS else max(_LINE_WIDTHS))
+
+
+def _joined(pieces: Sequence[str], width: int) -> str:
+    """A text that was cut into pieces: one that fills its width goes on in the next without a blank."""
+    return cleaned("".join(piece if len(piece) >= width else f"{piece} " for piece in pieces))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -14,6 +15,12 @@ from relrag_pipelines.sources.formats.text_cleaning import clean
 from relrag_pipelines.text import reference_numbers
 
 TYPE = "bank_transaction"
+
+_NO_NUMBER = re.compile(r"[\W0_]*|nonref|not ?provided|n/?a|none|null|unknown", re.IGNORECASE)
+"""what banks write where a payment has no number"""
+_NO_LETTER = re.compile(r"[\W_]+")
+_PAYEE_LETTERS = 16
+"""letters of a payee that all formats show"""
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class Transaction:
     references: tuple[str, ...] = ()
     """numbers that the payer gives: of an invoice, a variable symbol"""
     identifier: str = ""
-    """what the bank calls the payment"""
+    """the number that the bank gives to the payment, which other payments may have too"""
     details: tuple[str, ...] = ()
     """what else a statement says of it, each with its name"""
 
@@ -73,22 +80,22 @@ class TransactionRecords:
         )
 
     def _native_id(self, payment: Transaction) -> str:
-        """A keyed hash: of what the bank calls the payment, else of the payment, the same in every statement of it."""
-        stated = [payment.own_account, payment.identifier]
-        if not payment.identifier:
-            day, amount = payment.day.isoformat(), f"{payment.amount.normalize():f}"
-            stated = [
-                payment.own_account,
-                day,
-                amount,
-                payment.currency,
-                payment.payee,
-                payment.account,
-                payment.purpose,
-            ]
-        key = self.reading.hash("\0".join(stated))
+        """A keyed hash of the payment, the same in every statement of it; equal ones are numbered."""
+        key = self.reading.hash("\0".join(_identity(payment)))
         self._seen[key] += 1
         return key if self._seen[key] == 1 else f"{key}:{self._seen[key]}"
+
+
+def _identity(payment: Transaction) -> list[str]:
+    """What tells a payment from all others: its account, day, amount and payee, with its number or else its purpose.
+
+    The number alone does not: banks give the same one to the parts of an order, and banks that give none write `0`.
+    """
+    day, amount = payment.day.isoformat(), f"{payment.amount.normalize():f}"
+    identity = [payment.own_account, day, amount, payment.currency]
+    if _NO_NUMBER.fullmatch(payment.identifier):
+        return [*identity, payment.payee, payment.account, payment.purpose]
+    return [*identity, payment.identifier, _NO_LETTER.sub("", payment.payee.casefold())[:_PAYEE_LETTERS]]
 
 
 def cleaned(text: str | None) -> str:

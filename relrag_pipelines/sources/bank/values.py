@@ -72,6 +72,11 @@ def day_reader(texts: Sequence[str], order: str = "auto") -> Callable[[str], dat
     return functools.partial(_day, is_month_first=_disorder(month_first) < _disorder(day_first))
 
 
+def is_day(text: str) -> bool:
+    """Whether a text is a day in either order of day and month."""
+    return bool(_day(text, is_month_first=False) or _day(text, is_month_first=True))
+
+
 def _disorder(days: Sequence[date | None]) -> tuple[int, int]:
     """How little a column of days looks like one: days that don't exist, then changes of direction in time."""
     dated = [day for day in days if day]

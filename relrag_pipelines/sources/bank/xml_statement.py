@@ -2,56 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import re
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
 from lxml import etree
 
+from relrag_pipelines.records import Failure
 from relrag_pipelines.sources.bank.transaction import Transaction, cleaned
 
 MAX_PAYMENTS = 500_000
 
+_TRUE = frozenset({"true", "1"})
+_NO_AMOUNT = "an entry without a readable day or amount; it is left out"
+_ROOT, _CLOSING = re.compile(rb"<([A-Za-z_][\w:.-]*)"), re.compile(rb"</([\w:.-]+)\s*>\s*\Z")
+"""the name of the outermost element, at the beginning and at the end of XML"""
+_FAULTS = {
+    "truncated": "the statement is cut off; export it again",
+    "damaged": "the XML is broken, so payments may be missing; export the statement again",
+}
 
-def camt(data: bytes) -> list[Transaction]:
-    """The payments of a CAMT file in order. Raises ValueError if it is not a CAMT file."""
-    tree = _parse(data)
+
+def camt(data: bytes) -> list[Transaction | Failure]:
+    """The payments of a CAMT file in order, with failures. Raises ValueError if it is not a CAMT file."""
+    tree, fault = _parse(data)
     statements = list(tree.iter("{*}Stmt", "{*}Rpt", "{*}Ntfctn"))
     if not statements:
         raise ValueError("no statement (Stmt, Rpt or Ntfctn) in it")
-    payments: list[Transaction] = []
+    payments: list[Transaction | Failure] = []
+    numbers = itertools.count(1)
     for statement in statements:
         account = _account(statement.find("{*}Acct/{*}Id"))
-        for entry in statement.iterfind("{*}Ntry"):
-            payments += _payments(entry, account)
+        for entry, number in zip(statement.iterfind("{*}Ntry"), numbers, strict=False):
+            payments += _payments(entry, account) or [Failure(f"entry {number}", "bad_row", _NO_AMOUNT)]
             if len(payments) > MAX_PAYMENTS:
                 raise ValueError(f"more than {MAX_PAYMENTS:,} payments; export a shorter time")
-    return payments
+    return [*payments, Failure("", fault, _FAULTS[fault], whole_unit=True)] if fault else payments
 
 
-def _parse(data: bytes) -> etree._Element:
+def _parse(data: bytes) -> tuple[etree._Element, str]:
+    """The tree, and the fault word of XML that is cut off or of which a part could not be read."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
     tree = etree.fromstring(data, parser)
     if tree is None:
         raise ValueError("the XML is broken")
-    return tree
+    root, closing = _ROOT.search(data), _CLOSING.search(data)
+    if root is None or closing is None or root[1] != closing[1]:
+        return tree, "truncated"
+    return tree, "damaged" if any(error.level == etree.ErrorLevels.FATAL for error in parser.error_log) else ""
 
 
-def _payments(entry: etree._Element, own_account: str) -> Iterator[Transaction]:
-    """The payments of an entry: one, or those of a batch, if each states its amount."""
+def _payments(entry: etree._Element, own_account: str) -> list[Transaction]:
+    """The payments of an entry: one, or those of a batch, if each states its amount; none without day or amount."""
     details = list(entry.iterfind("{*}NtryDtls/{*}TxDtls"))
     parts = details if len(details) > 1 and all(_amount(part) is not None for part in details) else details[:1]
     amount, day = _amount(entry), _day(entry, "BookgDt") or _day(entry, "ValDt")
     if day is None or amount is None:
-        return
-    for part in parts or [entry]:
-        own = _amount(part) if len(parts) > 1 else None
-        yield _payment(entry, part, own_account, day, amount if own is None else own)
+        return []
+    amounts = [_amount(part) for part in parts] if len(parts) > 1 else [amount]
+    return [
+        _payment(entry, part, own_account, day, amount if own is None else own)
+        for part, own in zip(parts or [entry], amounts, strict=True)
+    ]
 
 
 def _payment(entry: etree._Element, part: etree._Element, own_account: str, day: date, amount: Decimal) -> Transaction:
     indicator = _text(part, "CdtDbtInd") or _text(entry, "CdtDbtInd")
-    is_out, is_reversal = indicator == "DBIT", _text(entry, "RvslInd") == "true"
+    is_out, is_reversal = indicator == "DBIT", _text(entry, "RvslInd").lower() in _TRUE
     # the indicator is of this entry (ISO 20022): a reversed debit is a credit, whose other side is still the creditor
     other = "Cdtr" if is_out != is_reversal else "Dbtr"
     name = part.find(f"{{*}}RltdPties/{{*}}{other}/{{*}}Nm")

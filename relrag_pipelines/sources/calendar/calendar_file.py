@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext
 from relrag_pipelines.sources.calendar.event_record import EventRecords
 from relrag_pipelines.sources.formats import calendar
 from relrag_pipelines.sources.formats.calendar.batches import Batch, batches
+from relrag_pipelines.sources.formats.calendar.recurrence import FUTURE
 from relrag_pipelines.sources.formats.members import Member
 from relrag_pipelines.workers.sandbox import ParserStopped, call
 
 HEAD_BYTES = 2**17
-FUTURE = timedelta(366)
-"""how far beyond the time of its file a repeated event is expanded"""
 
 _EVENT = re.compile(rb"^[ \t]*BEGIN[ \t]*:[ \t]*VEVENT", re.IGNORECASE | re.MULTILINE)
 _TASK = re.compile(rb"^[ \t]*BEGIN[ \t]*:[ \t]*VTODO", re.IGNORECASE | re.MULTILINE)
@@ -77,16 +77,28 @@ def parse_batch(data: bytes, timezone: str, until: datetime | None) -> calendar.
     return calendar.read(calendar.decode_calendar(data), timezone, until, tasks=True)
 
 
+def _holds(member: Member, mark: bytes) -> bool:
+    """Whether bytes stand anywhere in a file."""
+    end = b""
+    with member.open() as stream:
+        while block := stream.read(2**18):
+            if mark in end + block:
+                return True
+            end = block[-len(mark) :]
+    return False
+
+
 def _replaced_occurrences(member: Member, reading: ReadContext) -> frozenset[tuple[str, datetime]]:
     """UID and time of the occurrences that events of the file replace."""
     replaced: set[tuple[str, datetime]] = set()
-    with member.open() as stream:
+    if not _holds(member, b"RECURRENCE-ID"):
+        return frozenset()
+    # the second reading reports what is wrong
+    with suppress(calendar.CalendarError), member.open() as stream:
         for batch in batches(stream, only=b"RECURRENCE-ID"):
             if not batch.events:
                 continue
-            try:
+            with suppress(ParserStopped, calendar.CalendarError):
                 contents = call(reading.limits, len(batch.data), parse_batch, batch.data, reading.timezone, None)
-            except (ParserStopped, calendar.CalendarError):
-                continue  # the second reading reports it
-            replaced |= {(event.uid, event.occurrence.at) for event in contents.events if event.occurrence}
+                replaced |= {(event.uid, event.occurrence.at) for event in contents.events if event.occurrence}
     return frozenset(replaced)

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.records import Failure, Json, Record
 from relrag_pipelines.sources import ReadContext
 from relrag_pipelines.sources.formats.calendar import Event, Moment
+from relrag_pipelines.sources.formats.versions import CHANGED, changed
 from relrag_pipelines.text import reference_numbers
 
 EVENT, TASK = "calendar_event", "task"
@@ -22,7 +23,8 @@ class EventRecords:
 
     def __init__(self, location: str, reading: ReadContext, replaced: frozenset[tuple[str, datetime]]) -> None:
         self._location, self._reading, self._replaced = location, reading, replaced
-        self._ids: set[str] = set()
+        self._versions: dict[str, str] = {}
+        """of each id the newest version so far"""
         self._number = 0
 
     def event_records(self, event: Event) -> Iterator[Record | Failure]:
@@ -34,15 +36,15 @@ class EventRecords:
         if event.start is None:
             yield Failure(f"event {self._number}", "no_date", "the event has no readable beginning and is left out")
             return
-        base = self._native_id(event)
+        base, version = self._native_id(event), str(_changed(event).get(CHANGED, ""))
         repeated = bool(event.occurrence or event.rule) or len(event.occurrences) > 1
         for index, moment in enumerate(event.occurrences or (event.start,)):
             if event.occurrence is None and (event.uid, moment.at) in self._replaced:
                 continue
             native_id = f"{base}:{_stamp(event.occurrence or moment)}" if repeated else base
-            if native_id in self._ids:
+            if native_id in self._versions and version <= self._versions[native_id]:
                 continue  # a recurring event and a list of its dates may name the same one
-            self._ids.add(native_id)
+            self._versions[native_id] = version
             record = self._record(event, moment, native_id, EVENT)
             record.thread_id = base if repeated else None
             if index == 0 or not repeated:  # only the first of a series has the UID, else no UID would be rare
@@ -123,4 +125,8 @@ def _details(event: Event) -> Json:
         "due": str(event.end or "") if event.is_task else "",
         "completed": str(event.completed or ""),
     }
-    return {name: value for name, value in details.items() if value}
+    return {name: value for name, value in details.items() if value} | _changed(event)
+
+
+def _changed(event: Event) -> Json:
+    return changed(event.changed.at.timestamp() if event.changed else None, event.sequence)

@@ -18,13 +18,14 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import UNREADABLE, CoveredInterval, ReadContext, Unit
 from relrag_pipelines.sources.chats.message import HASHED, SentFile
 from relrag_pipelines.sources.formats import safe_zip
+from relrag_pipelines.sources.formats.safe_tar import TAR, SafeTar, read_directory
 
-HEAD = 2**14
-"""bytes that identify the kind of a file"""
+HEAD = 2**18
+"""bytes that identify the kind of a file: before the first message there may be a long list of people"""
 _HASHED_BYTES = 100 * 2**20
 _BLOCK = 2**18
 _TEXTS = (".json", ".jsonl", ".ndjson", ".html", ".htm", ".xml", ".txt")
-_EXAMINED = 500
+_EXAMINED = 2_000
 """files of a zip that are read to identify its kind"""
 
 Item = Record | Failure | CoveredInterval
@@ -96,7 +97,36 @@ class ZipFiles:
         return self._archive.members[path].file_size
 
 
-ExportFiles = FolderFiles | ZipFiles
+class TarFiles:
+    """The members of a tar archive."""
+
+    def __init__(self, unit: Unit, archive: SafeTar) -> None:
+        self.names = [name for name in archive.members if not _is_of_finder(name)]
+        self.failures = archive.failures
+        self._unit, self._archive = unit.path, archive
+
+    def has(self, path: str) -> bool:
+        """Whether it is a member."""
+        return path in self._archive.members
+
+    def open(self, path: str) -> BinaryIO:
+        """A member as a stream."""
+        return self._archive.open(path)
+
+    def location(self, path: str) -> str:
+        """The path of the archive, an exclamation mark, and the name of the member."""
+        return f"{self._unit}!{path}"
+
+    def member(self, path: str) -> str:
+        """The name of the member."""
+        return path
+
+    def size(self, path: str) -> int:
+        """Bytes of a member."""
+        return self._archive.members[path].size
+
+
+ExportFiles = FolderFiles | ZipFiles | TarFiles
 
 
 def _is_of_finder(name: str) -> bool:
@@ -106,7 +136,10 @@ def _is_of_finder(name: str) -> bool:
 
 @contextmanager
 def open_export(unit: Unit, reading: ReadContext) -> Iterator[ExportFiles]:
-    """The files of a unit; raises ZipRejected for a zip that cannot be trusted."""
+    """The files of a unit; raises ZipRejected for an archive that cannot be trusted."""
+    if unit.file.suffix.lower() == TAR:
+        yield TarFiles(unit, read_directory(unit.file))
+        return
     if unit.file.suffix.lower() != ".zip":
         yield FolderFiles(unit, follow_links=reading.follow_links)
         return
@@ -127,7 +160,10 @@ def read_export(unit: Unit, reading: ReadContext, holds_messages: HoldsMessages,
     try:
         with open_export(unit, reading) as files:
             yield from files.failures
-            names = [name for name in files.names if _is_text(name) and holds_messages(name, head(files, name))]
+            texts = [name for name in files.names if _is_text(name)]
+            names = [name for name in texts if holds_messages(name, head(files, name))]
+            long_names = [name for name in texts if name not in names and files.size(name) > HEAD]
+            yield from (_not_recognised(name) for name in long_names if not isinstance(files, FolderFiles))
             for name in names:
                 items = read_file(files, name, reading)
                 first = next(items, None)
@@ -147,17 +183,23 @@ def read_export(unit: Unit, reading: ReadContext, holds_messages: HoldsMessages,
 def recognises(file: Path, holds_messages: HoldsMessages) -> bool:
     """Whether a file, or one of the first files of a zip, holds messages."""
     try:
+        if file.suffix.lower() == TAR:
+            return _any_holds_messages(read_directory(file), holds_messages)
         if file.suffix.lower() != ".zip":
             with open_plain(file) as stream:
                 return holds_messages(file.as_posix(), stream.read(HEAD))
         with safe_zip.open_archive(file, max_ratio=1000, max_bytes=2**40) as archive:
-            names = [name for name in archive.members if _is_text(name) and not _is_of_finder(name)]
-            for name in names[:_EXAMINED]:
-                with archive.open(name) as member:
-                    if holds_messages(name, member.read(HEAD)):
-                        return True
+            return _any_holds_messages(archive, holds_messages)
     except (safe_zip.ZipRejected, OSError):
-        pass
+        return False
+
+
+def _any_holds_messages(archive: safe_zip.SafeZip | SafeTar, holds_messages: HoldsMessages) -> bool:
+    names = [name for name in archive.members if _is_text(name) and not _is_of_finder(name)]
+    for name in names[:_EXAMINED]:
+        with archive.open(name) as member:
+            if holds_messages(name, member.read(HEAD)):
+                return True
     return False
 
 
@@ -176,10 +218,16 @@ def _nothing_in(member: str) -> Failure:
     return Failure(member, "no_messages", why)
 
 
+def _not_recognised(member: str) -> Failure:
+    why = f"no message in its first {HEAD // 2**10} KiB, so it was not read; if it is a chat, export that alone"
+    return Failure(member, "not_a_chat", why)
+
+
 def _no_messages(unit: Unit, count: int) -> Failure:
     if not unit.size:
         return Failure("", "empty", "the file is empty; export it again", whole_unit=False)
-    what = f"none of its {count} files holds messages" if unit.file.suffix.lower() == ".zip" else "it holds no messages"
+    is_archive = unit.file.suffix.lower() in (".zip", TAR)
+    what = f"none of its {count} files holds messages" if is_archive else "it holds no messages"
     return Failure("", "not_a_chat", f"{what}; export the chat again, or exclude the file", whole_unit=True)
 
 

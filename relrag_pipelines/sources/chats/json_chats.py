@@ -81,7 +81,7 @@ def read_messages(
     conversation: Conversation, items: Items, read_message: ReadMessage, reading: ReadContext, member: str
 ) -> Iterator[Item]:
     """Records of messages in a row and of the files sent with them; a Failure for each that cannot be read."""
-    hash_id, thread = reading.hash, conversation.thread
+    hash_id, prefix = reading.hash, conversation.message_prefix
     for position, item in enumerate(items.items, items.first):
         try:
             if type(item) is not dict:
@@ -100,7 +100,7 @@ def read_messages(
         if message.ts is None:
             yield Failure(f"{member} message {position}".strip(), "date", NO_SUCH_TIME)
         if message.files:
-            further = file_records(record, f"{thread}:{message.id}", message.files, hash_id)
+            further = file_records(record, f"{prefix}:{message.id}", message.files, hash_id)
             yield record
             yield from further
         else:

@@ -23,6 +23,8 @@ BLOCK = 2**18
 """bytes that are read at once"""
 LONGEST = 2**23
 """bytes of one item, above which it is left out"""
+_NAMED_DEPTH = 32
+"""levels of objects outside of the items whose values have a path; no export has deeper ones, which are skipped"""
 _DEPTH = 8
 """levels of an item that one pattern covers"""
 
@@ -101,11 +103,13 @@ class JsonStream:
         self._read_block()
         self._position = len(_BOM) if self._data.startswith(_BOM) else 0
         while (token := self._token()) is not None:
-            path = _path(containers, name)
+            is_near = len(containers) <= _NAMED_DEPTH
+            path = _path(containers, name) if is_near else ()
             if token == b"[" and name not in self._walked:
-                yield from self._batches(path)
+                events = self._batches(path)
+                yield from events if is_near else (event for event in events if _is_fatal(event))
             elif token in b"{[":
-                if token == b"{" and containers and not containers[-1][0]:
+                if is_near and token == b"{" and containers and not containers[-1][0]:
                     yield Begin(path)
                 containers.append((token == b"{", name))
             elif token in b"}]":
@@ -117,7 +121,7 @@ class JsonStream:
                 continue
             elif token == b":":
                 continue
-            else:
+            elif is_near:
                 yield Value(path, _scalar(token))
             name, has_name = "", False
             if not containers:
@@ -270,6 +274,10 @@ class _Layout:
             return 0
         separator = data.find(self._separator, start)
         return data.index(b"{", separator) if separator >= 0 else 0
+
+
+def _is_fatal(event: Event) -> bool:
+    return isinstance(event, Damage) and event.fatal
 
 
 def _path(containers: list[tuple[bool, str]], name: str) -> Path:

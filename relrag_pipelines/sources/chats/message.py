@@ -62,12 +62,19 @@ class Conversation:
     """the beginning of the locations of its messages: `<path>#` or `<zip>!<member>#`, with `C2` behind for the second
     chat of a file"""
 
+    message_key: str = ""
+    """what precedes a message's id in its record's, where programs do not name the conversation alike; else the key"""
+
     thread: str = field(init=False)
     """the id of the whole conversation as a thread"""
+    message_prefix: str = field(init=False)
+    """how the ids of its messages' records begin"""
 
     def __post_init__(self) -> None:
         """Made once, as every message has it."""
         object.__setattr__(self, "thread", f"{self.kind}:{self.key}")
+        object.__setattr__(self, "message_key", self.message_key or self.key)
+        object.__setattr__(self, "message_prefix", f"{self.kind}:{self.message_key}")
 
 
 @dataclass(slots=True)
@@ -108,7 +115,9 @@ def message_record(conversation: Conversation, message: Message) -> Record:
     if message.sender is None:
         extra["system"] = True
     thread, kind = conversation.thread, conversation.kind
-    record = new_record(f"{conversation.key}:{message.id}", text, f"{conversation.location}{message.anchor}", extra)
+    record = new_record(
+        f"{conversation.message_key}:{message.id}", text, f"{conversation.location}{message.anchor}", extra
+    )
     record.rag_source_type = kind
     record.from_ = message.sender
     record.subject = conversation.title
@@ -116,7 +125,7 @@ def message_record(conversation: Conversation, message: Message) -> Record:
     record.thread_id = f"{thread}:{message.thread}" if message.thread else thread
     record.content_type = "text/plain"
     if message.reply_to:
-        record.parent_asset_id = f"{thread}:{message.reply_to}"
+        record.parent_asset_id = f"{conversation.message_prefix}:{message.reply_to}"
     if message.people:
         record.people = list(message.people)
     if message.to:
@@ -141,7 +150,7 @@ def new_record(source_id: str, text: str, location: str, extra: Json) -> Record:
 def records(conversation: Conversation, message: Message, hash_id: Callable[[str], str]) -> Iterator[Record]:
     """The record of a message, and one for each file that was sent with it."""
     record = message_record(conversation, message)
-    asset_id = f"{conversation.thread}:{message.id}"
+    asset_id = f"{conversation.message_prefix}:{message.id}"
     further = file_records(record, asset_id, message.files, hash_id) if message.files else ()
     yield record
     yield from further

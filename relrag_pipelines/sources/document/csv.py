@@ -8,18 +8,16 @@ Lines above the names, as banks write them (account, period, balance), are kept 
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources.document.document_text import DocumentText
 from relrag_pipelines.sources.formats.charset_detection import DecodedText, decode
+from relrag_pipelines.sources.formats.csv_rows import read_rows
 from relrag_pipelines.sources.formats.text_cleaning import clean, one_line
 
 CONTENT_TYPES = {".csv": "text/csv", ".tsv": "text/tab-separated-values"}
-MAX_FIELD = 2**24
-"""A cell with more characters means that a quotation mark was never closed."""
 MAX_NAME = 200
 """Characters of a column's name that are repeated in each row."""
 
@@ -29,8 +27,6 @@ _DELIMITERS = ",;\t|"
 _MAX_ROWS_ABOVE = 50
 """rows that are searched for the beginning of the table"""
 _YEAR = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
-_END = "\x1e"
-"""A sentinel row; it is missing from the parsed rows if an open quotation mark swallowed it."""
 
 
 def extract(data: bytes, suffix: str) -> tuple[DocumentText, DecodedText]:
@@ -41,11 +37,11 @@ def extract(data: bytes, suffix: str) -> tuple[DocumentText, DecodedText]:
     delimiter = "\t" if suffix == ".tsv" else ""
     if hint := _HINT.fullmatch(lines[0]):
         delimiter, lines = hint[1], lines[1:]
-    rows, closed = _rows(lines, delimiter or _delimiter(lines))
-    if not closed:
-        why = "a quotation mark is opened and never closed, so quotation marks were read as text; close it"
+    rows = list(read_rows(lines, delimiter or _delimiter(lines)))
+    if any(row.is_open for row in rows):
+        why = "a quotation mark is opened and never closed, so those of its line were read as text; close it"
         document.failures.append(Failure("rows", "open_quote", why))
-    document.text = "\n".join(describe_rows([[one_line(cell) for cell in row] for row in rows]))
+    document.text = "\n".join(describe_rows([[one_line(cell) for cell in row.cells] for row in rows]))
     return document, decoded
 
 
@@ -53,23 +49,11 @@ def _delimiter(lines: list[str]) -> str:
     """The delimiter that most of the first 50 rows agree on; a comma if none splits them."""
     best, agreed = ",", 0
     for delimiter in _DELIMITERS:
-        widths = Counter(len(row) for row in _rows(lines[:50], delimiter)[0] if row)
+        widths = Counter(len(row.cells) for row in read_rows(lines[:50], delimiter) if row.cells)
         width, rows = max(widths.items(), key=lambda width_count: (width_count[0] > 1, width_count[1]), default=(1, 0))
         if width > 1 and rows > agreed:
             best, agreed = delimiter, rows
     return best
-
-
-def _rows(lines: list[str], delimiter: str) -> tuple[list[list[str]], bool]:
-    """The rows, and whether every quotation mark was closed; if not, the marks are read as text."""
-    csv.field_size_limit(MAX_FIELD)
-    try:
-        rows = list(csv.reader([*(f"{line}\n" for line in lines), _END], delimiter=delimiter, skipinitialspace=True))
-    except csv.Error:  # a cell longer than MAX_FIELD
-        rows = []
-    if rows and rows[-1] == [_END]:
-        return rows[:-1], True
-    return list(csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)), False
 
 
 def describe_rows(rows: list[list[str]]) -> list[str]:

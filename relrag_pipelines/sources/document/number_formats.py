@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import functools
 import locale
+import operator
 import re
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from fractions import Fraction
 
 from babel import Locale, UnknownLocaleError
 
@@ -44,10 +47,13 @@ BUILT_IN = {
 
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)(?:-(?P<zone>[0-9A-Fa-f]+))?\]|\[(?P<elapsed>h+|m+|s+)\]'
-    r"|\[[^\]]*\]|(?P<skipped>[_*].)|(?P<half>AM/PM|A/P)|(?P<date>y+|m+|d+|h+|s+(?:\.0+)?)"
+    r"|\[(?P<condition>[<>=]{1,2}-?[\d.]+)\]|\[[^\]]*\]|(?P<skipped>[_*].)|(?P<general>General)|(?P<half>AM/PM|A/P)|(?P<date>y+|m+|d+|h+|s+(?:\.0+)?)"
     r"|(?P<number>[#0?][#0?,]*(?:\.[#0?]*,*)?(?:[Ee][+-]0+)?)|(?P<percent>%)|(?P<text>.)",
     re.IGNORECASE | re.DOTALL,
 )
+_SHOWN = frozenset({"number", "text", "percent", "general"})
+"""kinds of tokens that a number is shown with"""
+_FRACTION = re.compile(r"(?P<whole>[#0?]+)? *(?P<numerator>(?<![#0?])[#0?]+) ?/ ?(?P<denominator>[#0?]+|[1-9]\d{0,3})")
 _SYSTEM_DATES = re.compile(r"\[\$-F(?:800|400)\]", re.IGNORECASE)
 _EPOCH = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}  # noqa: DTZ001  a spreadsheet has no zone
 _ENGLISH = "en"
@@ -63,8 +69,8 @@ def shown(value: float, number_format: str, *, since_1904: bool = False) -> str:
     sections = _sections(number_format)
     if any(kind == "date" for kind, _ in sections[0]):
         return _shown_date(value, sections[0], since_1904=since_1904) or general(value)
-    tokens = _section_of(value, sections)
-    return _shown_number(abs(value) if value < 0 and len(sections) > 1 else value, tokens)
+    tokens, shows_sign = _section_of(value, sections)
+    return _shown_number(value if shows_sign else abs(value), tokens)
 
 
 def general(value: float) -> str:
@@ -90,31 +96,86 @@ def _sections(number_format: str) -> list[list[Token]]:
             sections[-1] += [("zone", match["zone"]), ("text", match["currency"])]
         elif kind in ("quoted", "escaped", "currency", "text"):
             sections[-1].append(("text", match[kind]))
-        elif kind in ("date", "half", "number", "percent", "elapsed"):
+        elif kind in ("date", "half", "number", "percent", "elapsed", "general"):
             sections[-1].append(("date" if kind in ("half", "elapsed") else kind, match[0]))
+        elif kind == "condition":
+            sections[-1].append((kind, match[kind]))
     return sections
 
 
-def _section_of(value: float, sections: list[list[Token]]) -> list[Token]:
+def _section_of(value: float, sections: list[list[Token]]) -> tuple[list[Token], bool]:
+    """The part of a format for a number, and whether it shows the sign: one for negative numbers has it."""
+    conditions = [next((text for kind, text in tokens if kind == "condition"), "") for tokens in sections]
+    if any(conditions):
+        number = next((number for number, text in enumerate(conditions) if _fits(value, text)), 0)
+        return sections[number], True
     if value < 0 and len(sections) > 1:
-        return sections[1]
-    return sections[2] if value == 0 and len(sections) > 2 else sections[0]
+        return sections[1], False
+    return sections[2] if value == 0 and len(sections) > 2 else sections[0], True
+
+
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "<>": operator.ne,
+}
+
+
+def _fits(value: float, condition: str) -> bool:
+    """Whether a number meets a condition such as `<=100`; any meets an empty one."""
+    mark = condition.rstrip("-.0123456789")
+    try:
+        return not condition or _COMPARISONS[mark](value, float(condition[len(mark) :]))
+    except (KeyError, ValueError):
+        return False
 
 
 def _shown_number(value: float, tokens: list[Token]) -> str:
-    if not any(kind == "number" for kind, _ in tokens):
-        text = "".join(text for _, text in tokens)
-        return text.replace("@", general(value)) if text else general(value)
+    patterns = [text for kind, text in tokens if kind == "number"]
+    if not patterns:
+        text = "".join(general(value) if kind == "general" else text for kind, text in tokens if kind in _SHOWN)
+        return text.replace("@", general(value)).strip() or general(value)
     if any(kind == "percent" for kind, _ in tokens):
         value *= 100
-    parts, filled = [], False
-    for kind, text in tokens:
-        if kind == "number":
-            parts += [] if filled else [_digits(value, text)]
-            filled = True
-        elif kind != "zone":
-            parts.append(text)
-    return "".join(parts).strip()
+    if fraction := _FRACTION.search("".join(text for kind, text in tokens if kind in _SHOWN)):
+        return _shown_fraction(value, fraction)
+    groups = iter(_digit_groups(value, patterns))
+    shown = "".join(next(groups) if kind == "number" else text for kind, text in tokens if kind in _SHOWN).strip()
+    return f"-{shown}" if value < 0 and len(patterns) > 1 else shown
+
+
+def _digit_groups(value: float, patterns: list[str]) -> list[str]:
+    """The digits of a number, shared out over the groups of a pattern such as `000-00-0000` from its end."""
+    if len(patterns) == 1:
+        return [_digits(value, patterns[0])]
+    whole, mark, fraction = _digits(abs(value), "".join(patterns).replace(",", "")).partition(".")
+    groups = [f"{mark}{fraction}"]
+    for pattern in reversed(patterns):
+        count = len(pattern.partition(".")[0].replace(",", ""))
+        whole, group = whole[: max(0, len(whole) - count)], whole[max(0, len(whole) - count) :]
+        groups.insert(0, group)
+    *first, mark_and_fraction = groups
+    first[0], first[-1] = whole + first[0], first[-1] + mark_and_fraction
+    return first
+
+
+def _shown_fraction(value: float, pattern: re.Match[str]) -> str:
+    """A number as `1 1/2`: the denominator has as many digits as the pattern, or is the one that it names."""
+    denominator = pattern["denominator"]
+    whole = int(abs(value)) if pattern["whole"] else 0
+    rest = abs(value) - whole
+    if denominator.strip("0").isdigit():
+        part = (round(rest * int(denominator)), int(denominator))
+    else:
+        part = Fraction(rest).limit_denominator(10 ** min(len(denominator), 4) - 1).as_integer_ratio()
+    if part[0] == part[1] and pattern["whole"]:
+        whole, part = whole + 1, (0, 1)
+    texts = [str(whole)] if whole or (pattern["whole"] and not part[0]) else []
+    texts += [f"{part[0]}/{part[1]}"] if part[0] or not pattern["whole"] else []
+    return ("-" if value < 0 else "") + " ".join(texts)
 
 
 def _digits(value: float, pattern: str) -> str:

@@ -22,7 +22,8 @@ __all__ = ["read", "recognise"]
 MAX_BYTES = 32 * 2**20
 """Largest note that is read, bytes."""
 
-_HEAD = 16_384
+_HEAD = 2**20
+"""bytes that identify a note: Keep writes its text before the fields that do"""
 _VAULT = ".obsidian"
 _KEEP_FOLDER = re.compile(r"(?:^|/)(?:Keep|Google Keep)/[^/]+\.(?:json|html)$")
 _ALL_ROWS = "_all.csv"

@@ -14,6 +14,7 @@ from relrag_pipelines.records import Failure, Json, Record
 from relrag_pipelines.sources import ReadContext
 from relrag_pipelines.sources.formats.members import Member
 from relrag_pipelines.sources.formats.text_cleaning import clean
+from relrag_pipelines.sources.formats.versions import changed
 from relrag_pipelines.sources.notes.links import NoteLinks
 from relrag_pipelines.sources.notes.names import title_of
 from relrag_pipelines.text import reference_numbers
@@ -73,7 +74,7 @@ def _record(note: Json, member: Member, reading: ReadContext) -> Record:
         source_uri=member.location,
         locations=[member.location],
         numbers=reference_numbers.find_reference_numbers(text),
-        extra={name: values for name, values in extra.items() if values},
+        extra={name: values for name, values in extra.items() if values} | changed(edited),
     )
 
 

@@ -7,9 +7,9 @@ people and places. Nothing in the picture is recognised. Coordinates are persona
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import Failure, Record
@@ -21,14 +21,13 @@ from relrag_pipelines.sources.photos.metadata import Metadata, read_metadata
 from relrag_pipelines.sources.photos.photo_record import photo_record
 from relrag_pipelines.workers.sandbox import ParserStopped, call
 
-__all__ = ["SUFFIXES", "read", "recognise"]
+__all__ = ["SUFFIXES", "companions", "read", "recognise"]
 
 SUFFIXES = (".jpg", ".jpeg", ".heic", ".heif", ".png", ".tif", ".tiff", ".webp", ".dng")
 HEAD_BYTES = 4 * 2**20
 """bytes at the beginning of a picture that are searched for metadata"""
 MAX_SIDECAR = 2**20
 
-_SIDECARS = (".json", ".xmp")
 _MAGIC = (b"\xff\xd8\xff", b"\x89PNG", b"II*\0", b"MM\0*", b"RIFF")
 _MARKS = (b"Exif\0\0", b"http://ns.adobe.com/xap/1.0/", b"Photoshop 3.0", b"eXIf", b"EXIF")
 _ALBUM_FOLDERS = frozenset({"dcim", "google photos", "google fotos", "photos", "camera roll", "camera"})
@@ -40,11 +39,16 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
 
     def read_member(member: Member) -> Iterator[Record | Failure]:
         if member.siblings and not sidecars:
-            sidecars.update(_sidecars_by_photo(member.siblings))
+            sidecars.update(sidecar.sidecars_by_photo(member.siblings, SUFFIXES))
         companions = sidecars.get(member.path, []) if member.siblings else [file.name for file in unit.companions]
         yield from _read_photo(member, companions, _opener(member, unit), reading)
 
     return read_members(unit, reading, lambda path: path.lower().endswith(SUFFIXES), read_member)
+
+
+def companions(names: Iterable[str]) -> dict[str, list[str]]:
+    """Photo -> the files beside it, among the names of a folder."""
+    return sidecar.sidecars_by_photo(names, SUFFIXES)
 
 
 def recognise(file: Path) -> bool:
@@ -64,22 +68,6 @@ def _is_picture(head: bytes) -> bool:
     return head.startswith(_MAGIC) or (
         head[4:8] == b"ftyp" and head[8:12] in (b"heic", b"heix", b"mif1", b"heif", b"avif")
     )
-
-
-def _sidecars_by_photo(names: frozenset[str]) -> dict[str, list[str]]:
-    """Photo -> the files beside it: `a.jpg` has `a.jpg.json`, `a.jpg.supplemental-metadata.json` and `a.xmp`."""
-    photos = {name for name in names if name.lower().endswith(SUFFIXES)}
-    by_stem = {name.rpartition(".")[0]: name for name in sorted(photos)}
-    companions: dict[str, list[str]] = {}
-    for name in sorted(names):
-        stem = name
-        while name.lower().endswith(_SIDECARS) and "." in PurePosixPath(stem).name:
-            stem = stem.rpartition(".")[0]
-            photo = stem if stem in photos else by_stem.get(stem)
-            if photo:
-                companions.setdefault(photo, []).append(name)
-                break
-    return companions
 
 
 def _opener(member: Member, unit: Unit) -> Callable[[str], bytes]:

@@ -28,7 +28,6 @@ from relrag_pipelines.sources.remote import FetchError
 _CONTINUES = "what was fetched is kept, and the next `relrag sync` continues from there"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _REPEATABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
-_BLOCK = 2**16
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class HttpClient:
         parts = urlsplit(self.base)
         self._origin = (parts.scheme, parts.hostname, parts.port)
         self.host = parts.netloc
-        self._requests = 0
+        self._requests, self._deadline = 0, 0.0
         verify = ssl.create_default_context(cafile=str(self.ca_file) if self.ca_file else None)
         limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
         # trust_env off: neither a proxy nor ~/.netrc of the environment, which no setting names
@@ -163,6 +162,7 @@ class HttpClient:
         for _ in range(self.limits.redirects + 1):
             self._require_same_host(url)
             self._count()
+            self._deadline = self.clock() + self.limits.duration
             sent = {"Accept": self.accept, "Accept-Encoding": "identity", **self.authorize()}
             with self._answer(method, url, sent, query, form) as response:
                 if response.status_code not in _REDIRECTS:
@@ -200,13 +200,13 @@ class HttpClient:
 
     def _blocks(self, response: httpx.Response, max_bytes: int) -> Iterator[bytes]:
         """The body, within its limits of size and time."""
-        deadline, size = self.clock() + self.limits.duration, 0
+        size = 0
         announced = response.headers.get("content-length", "")
-        for block in response.iter_raw(_BLOCK):
+        for block in response.iter_raw():  # as they come: a block of a size would wait for a server that sends slowly
             size += len(block)
             if size > max_bytes:
                 raise FetchError(f"{self.host} sends more than {max_bytes:,} bytes in one answer; it is not read")
-            if self.clock() > deadline:
+            if self.clock() > self._deadline:
                 raise _Repeat(f"took more than {self.limits.duration:g} s for an answer")
             yield block
         if announced.isdecimal() and size < int(announced):

@@ -19,6 +19,7 @@ from relrag_pipelines.sources.calendar.calendar_file import HEAD_BYTES, has_even
 from relrag_pipelines.sources.calendar.event_record import TASK
 from relrag_pipelines.sources.formats.members import Member, read_members
 from relrag_pipelines.sources.formats.text_cleaning import clean
+from relrag_pipelines.sources.formats.versions import changed
 from relrag_pipelines.text import reference_numbers
 
 __all__ = ["read", "recognise"]
@@ -104,7 +105,7 @@ def _record(item: Json, task_list: Json, member: Member, reading: ReadContext) -
         content_type="application/json",
         locations=[member.location],
         numbers=reference_numbers.find_reference_numbers(text),
-        extra={"list": list_title, "status": "completed" if is_done else "open"},
+        extra={"list": list_title, "status": "completed" if is_done else "open"} | _changed(item),
     )
 
 
@@ -124,6 +125,11 @@ def _date(item: Json) -> tuple[int | None, str]:
         if moment is not None:
             return int(moment.timestamp()), quality
     return None, "none"
+
+
+def _changed(item: Json) -> Json:
+    moment = _moment(item.get("updated"))
+    return changed(moment.timestamp()) if moment else {}
 
 
 def _moment(value: Any) -> datetime | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import PurePosixPath
@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines.records import Failure, Json
 from relrag_pipelines.sources import ReadContext
-from relrag_pipelines.sources.chats.export_files import ExportFiles, Item, head, sent_file
+from relrag_pipelines.sources.chats.export_files import ExportFiles, FolderFiles, Item, head, sent_file
 from relrag_pipelines.sources.chats.json_chats import NO_SUCH_TIME, pieces
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile, records
 from relrag_pipelines.sources.formats.html_tokens import TOKEN, VOID, attribute
@@ -29,10 +29,18 @@ _MAX_PAGE_BYTES = 2**26
 _HEAD = re.compile(rb'class="page_body chat_page"|class="message (?:default|service)[^"]*" id="message-?\d')
 _TITLE = re.compile(r'class="page_header".{0,600}?class="text bold">([^<]{0,300})</div>', re.DOTALL)
 _MESSAGE = re.compile(r'<div class="message (default|service)([^"]*)" id="message(-?\d+)">')
+_FIRST_PAGE = "messages.html"
+_NUMBER_AND_TIME = re.compile(
+    r'<div class="message default[^"]{0,80}" id="message(-?\d+)">(?:(?!<div class="message ).){0,2000}?'
+    r'title="(\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d[^"]{0,20})"',
+    re.DOTALL,
+)
 _CLASS = re.compile(r'class="([^"]*)"')
 _TITLE_ATTRIBUTE = re.compile(r'title="([^"]*)"')
-_TARGET = re.compile(r"(?:go_to_message|GoToMessage\()(\d+)")
+_TARGET = re.compile(r"(?:go_to_message|GoToMessage\()(-?\d+)")
 _WHEN = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d):(\d\d):(\d\d)(?: UTC([+-])(\d\d):?(\d\d))?")
+_LAST_DAY = -500_000_000
+"""lines with a day have ids above it; what a group held before it became a supergroup has ids far below"""
 _FORWARD_DATE = re.compile(r"\s*\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d\s*$")
 _MEDIA = {
     "media_photo": "photo",
@@ -70,10 +78,8 @@ def read(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
     """The messages of a page."""
     with files.open(path) as stream:
         page = stream.read(_MAX_PAGE_BYTES).decode("utf-8", "replace")
-    heading = _TITLE.search(page, 0, 2**16)
-    name = " ".join(html.unescape(heading[1]).split()) if heading else ""
-    name = name or PurePosixPath(path).parent.name or export_json.KIND
-    key = _key_of_json(files, path, name, reading) or export_json.title_key(name, reading.hash)
+    name = _title(page) or PurePosixPath(path).parent.name or export_json.KIND
+    key = _key_of_json(files, path, name, reading) or _key_of_title(files, path, name, reading)
     conversation = Conversation(export_json.KIND, key, name, f"{files.location(path)}#")
     reader = _Page(files, str(PurePosixPath(path).parent), ZoneInfo(reading.timezone), page)
     starts = list(_MESSAGE.finditer(page))
@@ -88,6 +94,70 @@ def read(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
     if "</html>" not in page[-64:]:
         why = "the page ends before it should; export it again"
         yield Failure(files.member(path), "truncated", why, whole_unit=True)
+
+
+def _title(page: str) -> str:
+    heading = _TITLE.search(page, 0, 2**16)
+    return " ".join(html.unescape(heading[1]).split()) if heading else ""
+
+
+def _key_of_title(files: ExportFiles, path: str, name: str, reading: ReadContext) -> str:
+    """The key of the chat of a title; where another chat has that title too, also of when it began.
+
+    Another chat is one that has a message of the same number from another time; a second export of it has none.
+    """
+    own_path = (PurePosixPath(path).parent / _FIRST_PAGE).as_posix()
+    pages = _first_pages(files, reading)
+    own = pages.get(own_path)
+    for other_path, other in pages.items() if own else ():
+        if own and other_path != own_path and own.is_other_chat(other):
+            return export_json.title_key(f"{name} {min(own.times.values(), key=_moment)}", reading.hash)
+    return export_json.title_key(name, reading.hash)
+
+
+@dataclass(frozen=True)
+class _FirstPage:
+    """What the beginning of a chat's first page shows."""
+
+    title: str
+    times: Mapping[str, str]
+    """id of a message -> its time, as written"""
+
+    def is_other_chat(self, other: _FirstPage) -> bool:
+        """Whether it is the beginning of another chat of the same title."""
+        shared = self.times.keys() & other.times.keys()
+        return self.title == other.title and any(self.times[own_id] != other.times[own_id] for own_id in shared)
+
+
+def _first_pages(files: ExportFiles, reading: ReadContext) -> dict[str, _FirstPage]:
+    """The first pages of all chats that are read together, by path; those of the last source are kept for its pages."""
+    if isinstance(files, FolderFiles):
+        states = [(unit.path, unit.size, unit.mtime_ns) for unit in reading.units()]
+        paths = [path for path, _, _ in states if PurePosixPath(path).name == _FIRST_PAGE]
+        source = (reading.source, *states)
+    else:
+        paths = [path for path in files.names if PurePosixPath(path).name == _FIRST_PAGE]
+        source = (files.location(""), *((path, files.size(path)) for path in paths))
+    if len(paths) < 2:
+        return {}
+    if source not in _pages_by_source:
+        _pages_by_source.clear()
+        _pages_by_source[source] = {path: _first_page(files, path) for path in paths if files.has(path)}
+    return _pages_by_source[source]
+
+
+_pages_by_source: dict[tuple[object, ...], dict[str, _FirstPage]] = {}
+
+
+def _first_page(files: ExportFiles, path: str) -> _FirstPage:
+    page = head(files, path).decode("utf-8", "replace")
+    return _FirstPage(_title(page), {match[1]: match[2] for match in _NUMBER_AND_TIME.finditer(page)})
+
+
+def _moment(when: str) -> tuple[str, ...]:
+    """A time as written, in an order that sorts."""
+    day, month, year, *rest = re.findall(r"\d+", when)
+    return (year, month, day, *rest)
 
 
 def _key_of_json(files: ExportFiles, path: str, name: str, reading: ReadContext) -> str:
@@ -142,8 +212,8 @@ class _Page:
         parts = _parts(source)
         anchor = f"M{own_id}"
         if kind == "service":
-            # Telegram numbers the lines with a day below zero, and shows no time of a notice
-            is_day = own_id.startswith("-")
+            # Telegram numbers the lines with a day down from -1, and shows no time of a notice
+            is_day = _LAST_DAY < int(own_id) < 0
             return None if is_day else Message(own_id, parts.text("body"), None, self._last, anchor, "day")
         self._sender = parts.text("from_name") or (self._sender if "joined" in classes else "Deleted Account")
         message = Message(own_id, parts.text("text"), self._sender, self._time(parts.when), anchor)

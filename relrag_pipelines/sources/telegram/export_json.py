@@ -26,6 +26,7 @@ from relrag_pipelines.sources.chats.json_chats import (
 from relrag_pipelines.sources.chats.json_stream import Damage
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile
 from relrag_pipelines.sources.formats.json_fields import WrongValueError
+from relrag_pipelines.sources.formats.versions import changed
 
 KIND = "telegram"
 LISTS = frozenset({"list"})
@@ -139,16 +140,23 @@ class _Messages:
     def _time(self, item: Json) -> int | None:
         if (ts := seconds(item.get("date_unixtime"))) is not None:
             return ts
-        try:  # exports before 2022 have the time of the computer's clock alone
-            return int(datetime.fromisoformat(string(item, "date")).replace(tzinfo=self._zone).timestamp())
+        return self._local_time(item, "date")  # exports before 2022 have no other
+
+    def _local_time(self, item: Json, name: str) -> int | None:
+        """A time of the computer's clock."""
+        try:
+            return int(datetime.fromisoformat(string(item, name)).replace(tzinfo=self._zone).timestamp())
         except (ValueError, OverflowError):
             return None
+
+    def _edited(self, item: Json) -> int | None:
+        return seconds(item.get("edited_unixtime")) or self._local_time(item, "edited")
 
     def _add_rest(self, message: Message, item: Json) -> None:
         """Adds what most messages do not have."""
         extra = message.extra = message.extra or {}
         if "edited" in item or "edited_unixtime" in item:
-            extra["edited"] = True
+            extra |= {"edited": True} | changed(self._edited(item))
         if "forwarded_from" in item:
             extra["forwarded_from"] = string(item, "forwarded_from") or _NOBODY
         if "reply_to_message_id" in item and "reply_to_peer_id" not in item:

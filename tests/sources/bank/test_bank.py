@@ -1,5 +1,6 @@
 """Bank statements: the samples in all formats, dialects of CSV, and damaged files. Values were read by a person."""
 
+import re
 import time
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -7,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from relrag_pipelines.pii import PIIRedactor
+from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import Record
+from relrag_pipelines.settings import POLICIES, Policy
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.bank import values
 from tests.conftest import ROOT
@@ -235,3 +239,198 @@ def test_the_format_of_a_hostile_head_is_told_in_linear_time(tmp_path: Path) -> 
     started = time.process_time()
     assert not KINDS["bank"].recognise(file)
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "count"),
+    [
+        # a reference of the payer, numbers that are none, and one that a bank gives to a whole order
+        (
+            "a.csv",
+            "Date,Payee,Reference Number,Amount\n2024-01-02,Dana,7001,-10.00\n2024-01-02,Dana,7001,-12.00\n"
+            "2024-02-02,Dana,7001,-10.00\n2024-02-02,Petr,7001,-10.00\n",
+            4,
+        ),
+        ("a.csv", "Date,Payee,Transaction ID,Amount\n2024-01-02,Dana,0,-10.00\n2024-01-02,Petr,0,-10.00\n", 2),
+        ("a.csv", "Date,Payee,Transaction ID,Amount\n2024-01-02,Dana,ORD1,-10.00\n2024-01-02,Petr,ORD1,-10.00\n", 2),
+        ("a.csv", "Date,Payee,FITID,Amount\n2024-01-02,Dana,NONREF,-10\n2024-01-02,Eva,NONREF,-10\n", 2),
+        # the same number in another spelling of the payee
+        ("a.csv", "Date,Payee,FITID,Amount\n2024-01-02,LAKESIDE HARDWARE,A1,-10\n", 1),
+    ],
+)
+def test_payments_of_one_number_stay_apart(tmp_path: Path, name: str, text: str, count: int) -> None:
+    """Each payment alone, as another statement may list it, has an id that no other has."""
+    head, *lines = text.splitlines(keepends=True)
+    ids = set()
+    for line in lines:
+        (tmp_path / name).write_text(head + line)
+        ids |= {record.source_id for record in read("bank", tmp_path / name)[0]}
+    assert len(ids) == count == len(lines)
+    (tmp_path / name).write_text(text)
+    assert {record.source_id for record in read("bank", tmp_path / name)[0]} == ids
+
+
+@pytest.mark.parametrize("number", ["0", "000000", "NONREF", "NOTPROVIDED"])
+def test_a_transaction_number_that_is_none_joins_no_payments(tmp_path: Path, number: str) -> None:
+    template = (SAMPLES / "checking.ofx").read_text()
+    for name, amount in (("a.ofx", "-64.20"), ("b.ofx", "-65.20")):
+        text = re.sub(r"<FITID>[^<\r\n]*", f"<FITID>{number}", template).replace("-64.20", amount)
+        (tmp_path / name).write_text(text)
+    first, second = (read("bank", tmp_path / name)[0] for name in ("a.ofx", "b.ofx"))
+    assert first[0].source_id != second[0].source_id
+    assert first[1].source_id == second[1].source_id
+
+
+@pytest.mark.parametrize("share", [10, 35, 50, 65, 90])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_statement_that_is_cut_is_not_read_whole(tmp_path: Path, name: str, share: int) -> None:
+    """Cut within a line: between two lines a table shows no cut."""
+    data = (SAMPLES / name).read_bytes()
+    end = len(data) * share // 100
+    while data[end - 2 : end + 1].strip() != data[end - 2 : end + 1]:
+        end += 1
+    if name == "umsaetze.csv" and share == 65:
+        end += 5
+    (tmp_path / name).write_bytes(data[:end])
+    _, failures = read("bank", tmp_path / name)
+    assert any(failure.whole_unit for failure in failures)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "line"),
+    [
+        # a mark that swallows the rest, one that the mark of a later row closes, and one within a cell
+        ('2024-01-02,"Dana,-1.00\n2024-01-03,Petr,-2.00\n', ["-1.00", "-2.00"], "line 2"),
+        ('2024-01-02,"Dana,-1\n2024-01-03,"Petr",-2\n2024-01-04,Eva,-3\n', ["-1", "-2", "-3"], "line 2"),
+        ('2024-01-02,"Dana,-1\n2024-01-03,Petr,-2\n2024-01-04,Eva",-3\n', ["-1", "-2", "-3"], "line 2"),
+        ('2024-01-02,Dana,-1.00\n2024-01-03,"Petr ""x,-2.00\n2024-01-04,Eva,-3\n', ["-1.00", "-2.00", "-3"], "line 3"),
+    ],
+)  # fmt: skip
+def test_a_stray_quotation_mark_costs_no_payment(tmp_path: Path, text: str, rows: list[str], line: str) -> None:
+    (tmp_path / "a.csv").write_text(f"Date,Payee,Amount\n{text}")
+    records, (failure,) = read("bank", tmp_path / "a.csv")
+    assert [record.extra["amount"] for record in records] == rows
+    assert (failure.location, failure.fault, failure.whole_unit) == (line, "open_quote", True)
+
+
+def test_a_cell_of_several_lines_is_no_stray_mark(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('Date,Description,Amount\n2024-01-02,"Rent\nof ""May"", 12",-1.00\n')
+    ((record,), failures) = read("bank", tmp_path / "a.csv")
+    assert (row(record), failures) == (("2024-01-02", "-1.00", "", 'Rent of "May", 12'), [])
+
+
+def test_an_entry_without_day_or_amount_is_a_failure(tmp_path: Path) -> None:
+    text = (SAMPLES / "camt053.xml").read_text()
+    for number, (old, new) in enumerate([("318.40</Amt>", "n/a</Amt>"), ("Dt>2024-02-1", "Dt>x-"), ("70.00", "")]):
+        (tmp_path / f"{number}.xml").write_text(text.replace(old, new))
+        records, (failure,) = read("bank", tmp_path / f"{number}.xml")
+        assert (failure.location, failure.fault) == ("entry 2" if number == 2 else "entry 1", "bad_row")
+        assert len(records) == (1 if number == 2 else 2)
+
+
+@pytest.mark.parametrize(
+    ("indicator", "reversal", "amount", "payee"),
+    [
+        ("DBIT", "false", "-318.40", "Pépinières Delbard"),
+        # a debit that the bank takes back is a credit, whose other side is still the creditor
+        ("CRDT", "true", "318.40", "Pépinières Delbard"),
+        ("CRDT", "1", "318.40", "Pépinières Delbard"),
+        ("CRDT", "false", "318.40", ""),
+        ("DBIT", "true", "-318.40", ""),
+    ],
+)
+def test_a_reversal(tmp_path: Path, indicator: str, reversal: str, amount: str, payee: str) -> None:
+    text = (SAMPLES / "camt053.xml").read_text()
+    text = text.replace(
+        "<CdtDbtInd>DBIT</CdtDbtInd>", f"<CdtDbtInd>{indicator}</CdtDbtInd><RvslInd>{reversal}</RvslInd>"
+    )
+    (tmp_path / "a.xml").write_text(text)
+    (record, *_), failures = read("bank", tmp_path / "a.xml")
+    assert (record.extra["amount"], record.extra.get("payee", ""), failures) == (amount, payee, [])
+
+
+def test_xml_that_is_broken_in_its_middle_deletes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text((SAMPLES / "camt053.xml").read_text().replace("</AcctSvcrRef>", "</AcctSvc"))
+    _, failures = read("bank", tmp_path / "a.xml")
+    assert [failure.fault for failure in failures if failure.whole_unit] == ["damaged"]
+
+
+ADDRESS, IBAN = "karl.lindner@example.com", "DE89370400440532013000"
+
+
+def cut(text: str, width: int, separator: str = "\n") -> str:
+    """The text in two lines or subfields, the first of this width."""
+    return f"{text[:width]}{separator}{text[width:]}"
+
+
+@pytest.mark.parametrize(
+    ("purpose", "value"),
+    [
+        # subfields of 27 characters, and lines of 65, 35 and 27
+        (f"106?20{cut(f'Antwort bitte {ADDRESS}', 27, '?21')}?22danke", ADDRESS),
+        (f"106?20{cut(f'Zurück auf {IBAN}', 27, '?21')}", IBAN),
+        (f"106?32{cut(f'Verein {ADDRESS}', 27, '?33')}?20Beitrag", ADDRESS),
+        (cut(f"{'Rechnung 12 vom ' * 3}{ADDRESS}", 65), ADDRESS),
+        (cut(f"Rechnung 12 vom Mai {IBAN}", 35), IBAN),
+        (cut(f"Beitrag {ADDRESS}", 27), ADDRESS),
+    ],
+)
+def test_a_value_that_two_lines_of_mt940_share_is_redacted(tmp_path: Path, purpose: str, value: str) -> None:
+    text = (SAMPLES / "umsatz.sta").read_text().replace("Rueckzahlung Darlehen Karl", purpose)
+    (tmp_path / "a.sta").write_text(text)
+    (_, record), failures = read("bank", tmp_path / "a.sta")
+    assert failures == []
+    assert value in record.text
+    policies = {name: Policy.model_validate(policy) for name, policy in POLICIES.items()}
+    shown = PIIRedactor(policies, Keys(b"i" * 32, b"p" * 32, "k1")).redact(record.text, "bank")
+    assert value[:8] not in shown
+    assert value[-8:] not in shown
+
+
+def test_lines_of_mt940_that_end_before_their_width_are_words_apart(tmp_path: Path) -> None:
+    text = (SAMPLES / "umsatz.sta").read_text().replace("Rueckzahlung Darlehen Karl", "Rueckzahlung\nDarlehen\nKarl")
+    (tmp_path / "a.sta").write_text(text.replace("?21Farbe", "?21 Farbe"))
+    first, second = read("bank", tmp_path / "a.sta")[0]
+    assert (first.extra["purpose"], second.extra["purpose"]) == (
+        "Baumarkt Lindner Farbe und Pinsel",
+        "Rueckzahlung Darlehen Karl",
+    )
+
+
+N26_OLD = (
+    '"Date","Payee","Account number","Transaction type","Payment reference","Amount (EUR)","Amount (Foreign Currency)",'
+    '"Type Foreign Currency","Exchange Rate"\n'
+    '"2024-02-01","Hausverwaltung Vogt","DE89370400440532013000","Outgoing Transfer","Miete","-800.0","","",""\n'
+    '"2024-02-03","BAKERY","","MasterCard Payment","","-4.5","-4.5","EUR","1.0"\n'
+    '"2024-02-05","Karl Lindner","FR1420041010050500013M02606","Income","Danke","20.0","","",""\n'
+)
+N26_NEW = (
+    '"Booking Date","Value Date","Partner Name","Partner Iban",Type,"Payment Reference","Account Name","Amount (EUR)",'
+    '"Original Amount","Original Currency","Exchange Rate"\n'
+    '2024-02-01,2024-02-01,"Hausverwaltung Vogt",DE89370400440532013000,"Debit",Miete,"Main Account",-800.00,,,\n'
+    '2024-02-03,2024-02-05,BAKERY,,Presentment,,"Main Account",-4.50,4.90,USD,1.0888\n'
+    '2024-02-05,2024-02-05,"Karl Lindner",FR1420041010050500013M02606,Income,Danke,"Main Account",20.00,,,\n'
+)
+
+
+@pytest.mark.parametrize("text", [N26_OLD, N26_NEW, N26_OLD.replace("Account number", "Kontonummer")])
+def test_the_columns_of_n26(tmp_path: Path, text: str) -> None:
+    (tmp_path / "n26.csv").write_text(text)
+    assert KINDS["bank"].recognise(tmp_path / "n26.csv")
+    records, failures = read("bank", tmp_path / "n26.csv")
+    assert failures == []
+    assert [(day, Decimal(amount.split()[0]), payee, purpose) for day, amount, payee, purpose in map(row, records)] == [
+        ("2024-02-01", Decimal(-800), "Hausverwaltung Vogt", "Miete"),
+        ("2024-02-03", Decimal("-4.5"), "BAKERY", ""),
+        ("2024-02-05", Decimal(20), "Karl Lindner", "Danke"),
+    ]
+    assert {record.extra["currency"] for record in records} == {"EUR"}
+    assert "IBAN: DE89370400440532013000" in records[0].text.split("\n")
+    assert {record.thread_id for record in records} == {None}
+
+
+def test_an_own_account_in_every_row_stays_the_own_one(tmp_path: Path) -> None:
+    text = "Account,Date,Payee,Amount\nDE1,2024-01-02,Dana,-1\nDE1,2024-01-03,Eva,-2\n"
+    (tmp_path / "a.csv").write_text(text)
+    first, second = read("bank", tmp_path / "a.csv")[0]
+    assert first.thread_id == second.thread_id is not None

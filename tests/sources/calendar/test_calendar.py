@@ -143,3 +143,40 @@ def test_recognise(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["rodina.ics", "arbeit.ics"])
 def test_damaged_calendars(tmp_path: Path, name: str) -> None:
     survives("calendar", SAMPLES / name, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("DTSTART:20240401T090000Z", "EXDATE;VALUE=DATE:20240402"),
+        ("DTSTART;TZID=Europe/Prague:20240401T003000", "EXDATE;VALUE=DATE:20240402,20240409"),
+        ("DTSTART:20240401T090000Z", "EXDATE:20240402T090000Z"),
+        ("DTSTART;TZID=Europe/Prague:20240401T110000", "EXDATE:20240402T090000Z"),
+        ("DTSTART;VALUE=DATE:20240401", "EXDATE;VALUE=DATE:20240402"),
+        ("DTSTART;VALUE=DATE:20240401", "EXDATE:20240402T000000"),
+        ("DTSTART;VALUE=DATE:20240401", "EXDATE:20240402T090000Z"),
+    ],
+)
+def test_a_day_that_is_left_out(tmp_path: Path, lines: tuple[str, str]) -> None:
+    days = starts(tmp_path, *lines, "RRULE:FREQ=DAILY;COUNT=3")
+    assert len(days) == 2
+    assert not any(day.startswith(("2024-04-02T09", "2024-04-02T00:00", "2024-04-01T22:30")) for day in days)
+
+
+@pytest.mark.parametrize(
+    ("begin", "rule", "first", "last"),
+    [
+        # a day from 1990 and an hour from 2020: 1,000 occurrences around the day of the file, 1 May 2024
+        ("19900101T090000Z", "FREQ=DAILY", "2022-08-", "2025-05-01T"),
+        ("20200101T090000Z", "FREQ=HOURLY", "2024-04-10", "2024-05-22"),
+        ("20240301T090000Z", "FREQ=HOURLY", "2024-04-10", "2024-05-22"),
+        ("20240501T090000Z", "FREQ=DAILY;INTERVAL=2", "2024-05-01", "2025-04-30"),
+    ],
+)
+def test_of_many_occurrences_those_nearest_to_the_file_are_read(
+    tmp_path: Path, begin: str, rule: str, first: str, last: str
+) -> None:
+    occurrences = starts(tmp_path, f"DTSTART:{begin}", f"RRULE:{rule}")
+    assert len(occurrences) <= 1_000
+    assert occurrences[0].startswith(first)
+    assert occurrences[-1].startswith(last)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import tracemalloc
 from typing import Any
 
@@ -90,3 +91,18 @@ def test_memory_does_not_grow_with_the_file() -> None:
         return size
 
     assert peak(400) < 1.5 * peak(100)
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "walked"),
+    [(b'{"a":', b"}", ""), (b'{"list":[', b"]}", "list"), (b'{"messages":[', b"]}", ""), (b"[", b"]", "")],
+)
+def test_nesting_of_any_depth_costs_its_length(begin: bytes, end: bytes, walked: str) -> None:
+    def seconds(depth: int) -> float:
+        data = b'{"deep":' + begin * depth + b"1" + end * depth + b',"messages":[{"id":1}]}'
+        started = time.process_time()
+        events = list(JsonStream(io.BytesIO(data), frozenset({walked})).events())
+        assert events[-1] == Items(("messages",), 1, [{"id": 1}])
+        return time.process_time() - started
+
+    assert seconds(20_000) < 1

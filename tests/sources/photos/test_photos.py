@@ -7,8 +7,10 @@ from pathlib import Path
 import orjson
 import pytest
 
+from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.records import Record
-from relrag_pipelines.sources import KINDS, ReadContext
+from relrag_pipelines.settings import Source
+from relrag_pipelines.sources import KINDS, ListingScope, ReadContext, Unit
 from relrag_pipelines.sources.photos import places
 from relrag_pipelines.sources.unit import unit_of
 from tests.conftest import ROOT
@@ -113,3 +115,44 @@ def test_recognise(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["Chata/krov.jpg", "Chata/sníh.webp", FERRY])
 def test_damaged_photos(tmp_path: Path, name: str) -> None:
     survives("photos", SAMPLES / name, tmp_path)
+
+
+LONG = "Ferry from Holyhead to Dublin with the whole family"
+
+
+@pytest.mark.parametrize(
+    ("picture", "beside"),
+    [
+        ("IMG.jpg", "IMG.jpg.json"),
+        ("IMG.jpg", "IMG.json"),
+        ("IMG.jpg", "IMG.jpg.supplemental-metadata.json"),
+        ("IMG.jpg", "IMG.jpg.supplemental-me.json"),
+        ("IMG.jpg", "IMG.jpg.s.json"),
+        ("IMG.jpg", "IMG.xmp"),
+        ("IMG(1).jpg", "IMG.jpg(1).json"),
+        ("IMG(1).jpg", "IMG(1).jpg.json"),
+        ("IMG(1).jpg", "IMG.jpg.supplemental-metadata(1).json"),
+        ("IMG(12).jpg", "IMG.jpg.supplem(12).json"),
+        ("IMG(1).jpg", "IMG(1).xmp"),
+        (f"{LONG}.jpg", f"{LONG[:46]}.json"),
+        (f"{LONG}(2).jpg", f"{LONG[:46]}(2).json"),
+        ("Ferry from Holyhead to Dublin in rain.jpg", "Ferry from Holyhead to Dublin in rain.jpg.supp.json"),
+        ("Ferry from Holyhead to Dublin in the rain1.jpg", "Ferry from Holyhead to Dublin in the rain1.jp.json"),
+    ],
+)
+def test_the_sidecar_of_a_photo(picture: str, beside: str, tmp_path: Path) -> None:
+    """Among photos with like names, in a folder and in a zip."""
+    others = ["IMG(3).jpg", "IMG(12) b.jpg", f"{LONG}(7).jpg", "IMG.mp4.json", "metadata.json"]
+    others += [name for name in ("IMG.jpg", "IMG(1).jpg", f"{LONG}.jpg") if name != picture]
+    for name in [picture, beside, *others]:
+        (tmp_path / name).write_bytes((SAMPLES / FERRY).read_bytes() if name.endswith(".jpg") else b"{}")
+    scope = ListingScope(tmp_path)
+    source = Source.model_validate({"name": "photos", "kind": "photos", "path": "photos"})
+    units = list_units(scope, KINDS["photos"], source, lambda file: False).units
+    companions = {unit.path: [file.name for file in unit.companions] for unit in units if isinstance(unit, Unit)}
+    assert {path: names for path, names in companions.items() if names} == {picture: [beside]}
+    sidecar = orjson.dumps({"description": "On the ferry", "photoTakenTime": {"timestamp": "1691829660"}})
+    members = {name: (tmp_path / name).read_bytes() for name in (picture, *others) if name.endswith(".jpg")}
+    if beside.endswith(".json"):
+        records, _ = read("photos", packed(tmp_path / "a.zip", members | {beside: sidecar}))
+        assert [record.file_name for record in records if "On the ferry" in record.text] == [picture]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -149,3 +153,26 @@ def test_nobody_listens() -> None:
     made = HttpClient("http://127.0.0.1:9", dict, "the secret", Limits(tries=2), sleep=lambda seconds: None)
     with pytest.raises(FetchError, match=r"127\.0\.0\.1:9 could not be reached"):
         made.get_json("api/things")
+
+
+@pytest.mark.parametrize("pause", [0.02, 0.05])
+def test_a_server_that_sends_a_byte_at_a_time_is_given_up(pause: float) -> None:
+    """Each byte comes in time; together they would take for ever."""
+
+    def dribble(listener: socket.socket) -> None:
+        with suppress(OSError), listener.accept()[0] as connection:
+            connection.recv(2**16)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+            while True:
+                connection.sendall(b" ")
+                time.sleep(pause)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=dribble, args=(listener,), daemon=True).start()
+        limits = Limits(tries=1, silence=5.0, duration=0.3)
+        made = HttpClient(f"http://127.0.0.1:{listener.getsockname()[1]}", dict, "the secret", limits)
+        started = time.monotonic()
+        with pytest.raises(FetchError, match=r"took more than 0.3 s"):
+            made.get_json("api/things")
+        made.close()
+        assert time.monotonic() - started < 3

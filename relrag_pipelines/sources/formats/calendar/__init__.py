@@ -69,6 +69,10 @@ class Event:
     """a VTODO, whose end is the time at which it is due"""
     completed: Moment | None = None
     """when a task was completed"""
+    changed: Moment | None = None
+    """when this version was written (LAST-MODIFIED, else DTSTAMP)"""
+    sequence: int = 0
+    """number of the version, from 0"""
 
     @property
     def people(self) -> tuple[Person, ...]:
@@ -167,7 +171,23 @@ def _event(component: Component, calendar: CalendarParts, zones: Zones, faults: 
         status=_text(component, "STATUS").upper(),
         rule=_rule(component, faults),
         occurrence=_moment(component, "RECURRENCE-ID", zones, faults),
+        changed=_changed(component, zones),
+        sequence=_sequence(component),
     )
+
+
+def _changed(component: Component, zones: Zones) -> Moment | None:
+    """When a version was written; the calendar does not depend on it."""
+    name = next((name for name in ("LAST-MODIFIED", "DTSTAMP") if component.has(name)), "")
+    try:
+        return read_moment(component.first(name), zones) if name else None
+    except (UnknownZone, UnreadableMoment):
+        return None
+
+
+def _sequence(component: Component) -> int:
+    text = _text(component, "SEQUENCE")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def _task(component: Component, calendar: CalendarParts, zones: Zones, faults: _Faults) -> Event:

@@ -15,8 +15,12 @@ MAX_LINE = 2**20
 BATCH_EVENTS = 500
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BORDER_BEGINS = frozenset({b"B", b"E", b"b", b"e", b" ", b"\t"})
+"""how lines with BEGIN or END begin"""
 _ITEMS = (b"BEGIN:VEVENT", b"BEGIN:VTODO")
 _BEGIN = b"BEGIN:VCALENDAR"
+_ENDS = {True: (b"END:VCALENDAR",), False: (b"END:VEVENT", b"END:VTODO", b"END:VTIMEZONE")}
+"""the last line of a file with BEGIN:VCALENDAR, and of one with events alone"""
 _MAX_COMMON = MAX_CHARACTERS // 4
 _BATCH_BYTES = MAX_CHARACTERS // 2
 
@@ -65,14 +69,16 @@ class _Cutter:
 def batches(stream: BinaryIO, only: bytes = b"") -> Iterator[Batch]:
     """The parts of a calendar in order; with `only`, of the events that hold these bytes.
 
-    Raises CalendarError for a calendar in UTF-16.
+    Raises CalendarError for a calendar in UTF-16, and behind the parts of one that is cut off.
     """
     cutter, item = _Cutter(), list[bytes]()
-    end = b""
+    end, last, is_calendar = b"", b"", False
     for number, line in enumerate(_lines(stream)):
         if number == 0 and line.startswith(_UTF_16):
             raise CalendarError("charset", "the calendar is UTF-16; save it as UTF-8")
-        bare = line.strip().upper().replace(b" ", b"") if line[:40].strip()[:1] in b"BEbe" else b""
+        is_border = line[:1] in _BORDER_BEGINS
+        last = last if line.isspace() else line
+        bare = line.strip().upper().replace(b" ", b"") if is_border else b""
         if bare in _ITEMS:
             yield from _add(cutter, item, only)
             item, end = [line], bare.replace(b"BEGIN", b"END")
@@ -84,10 +90,13 @@ def batches(stream: BinaryIO, only: bytes = b"") -> Iterator[Batch]:
                 yield from _add(cutter, item, only)
                 yield from [cutter.batch()] if cutter.events else []
                 item, cutter.common, cutter.common_size = [], [], 0
+            is_calendar |= bare == _BEGIN
             cutter.add_common(line)
     yield from _add(cutter, item, only)
     if cutter.events or not cutter.emitted:
         yield cutter.batch()
+    if last.strip().upper().replace(b" ", b"") not in _ENDS[is_calendar]:
+        raise CalendarError("truncated", "the calendar ends before its END:VCALENDAR; export it again")
 
 
 def _add(cutter: _Cutter, item: list[bytes], only: bytes) -> Iterator[Batch]:
@@ -101,6 +110,9 @@ def _add(cutter: _Cutter, item: list[bytes], only: bytes) -> Iterator[Batch]:
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
     """Lines with a \\n at their end, however they end in the file; a longer one is cut."""
     while line := stream.readline(MAX_LINE):
+        if line[-2:] == b"\r\n" and line.count(b"\r") == 1:
+            yield line[:-2] + b"\n"
+            continue
         yield from (part + b"\n" for part in line.rstrip(b"\r\n").split(b"\r"))
         while line and not line.endswith(b"\n"):
             line = stream.readline(MAX_LINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -13,13 +14,18 @@ MAX_EVENTS = 2_000
 """Events beyond this number are counted, not read."""
 
 _BORDER = re.compile(r"[ \t]*(BEGIN|END)[ \t]*:[ \t]*([A-Za-z0-9-]+)[ \t]*", re.IGNORECASE)
+_BORDER_BEGINS = frozenset("BEbe \t")
 _TOP = frozenset({"VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VTIMEZONE", "VCALENDAR"})
 """components directly in a calendar: the beginning of one ends the previous one"""
 _PROPERTY_NAME = re.compile(r"\s*([^;:\s]*)")
-_UNREAD = ("DTSTAMP:", "CREATED:", "LAST-MODIFIED:", "SEQUENCE:", "TRANSP:", "CLASS:", "PRIORITY:", "X-")
+_UNREAD = ("CREATED:", "TRANSP:", "CLASS:", "PRIORITY:", "X-")
 """properties of which nothing is read"""
 _MOMENTS = frozenset({"DTSTART", "DTEND", "RECURRENCE-ID"})
 _PEOPLE = frozenset({"ORGANIZER", "ATTENDEE"})
+_PERSON_LINES = tuple(f"{name}{mark}" for name in sorted(_PEOPLE) for mark in ";:")
+_TESTED_BEGINS = frozenset(
+    {letter for name in _MOMENTS | _PEOPLE for letter in name[0] + name[0].lower()} | {" ", "\t"}
+)
 _ADDRESS = re.compile(r"\s*(?:mailto:|[^\s:;,]+@|urn:|invalid:|https?:|/)", re.IGNORECASE)
 
 
@@ -81,7 +87,7 @@ def _top_components(lines: Iterator[str]) -> Iterator[tuple[str, list[str]]]:
     """Name and lines of each component of a calendar; lines after an END belong to the calendar, named `-`."""
     name, body = "", list[str]()
     for line in lines:
-        border = _BORDER.fullmatch(line)
+        border = _BORDER.fullmatch(line) if line[:1] in _BORDER_BEGINS else None
         word, component = (border[1].upper(), border[2].upper()) if border else ("", "")
         if component not in _TOP:
             body.append(line)
@@ -121,7 +127,7 @@ def _event(lines: list[str]) -> Component:
     for line in _own_lines(lines):
         if line.startswith(_UNREAD):
             continue
-        property_ = read_property(line, _fits(line))
+        property_ = _read_person(line) if line.startswith(_PERSON_LINES) else read_property(line, _fits(line))
         if property_ is None:
             event.unreadable_lines += 1
         else:
@@ -133,7 +139,7 @@ def _own_lines(lines: list[str]) -> list[str]:
     """Lines outside nested components; lines of a nested one without END come last, since they may be the event's."""
     own, nested, name = list[str](), list[str](), ""
     for line in lines:
-        border = _BORDER.fullmatch(line)
+        border = _BORDER.fullmatch(line) if line[:1] in _BORDER_BEGINS else None
         if border and not name and border[1].upper() == "BEGIN":
             name, nested = border[2].upper(), []
         elif border and border[2].upper() == name:
@@ -147,11 +153,19 @@ def _own_lines(lines: list[str]) -> list[str]:
 
 def _fits(line: str) -> Callable[[str], bool] | None:
     """A test for the values of a line's property, if its parameters often contain colons."""
+    if line[:1] not in _TESTED_BEGINS:
+        return None
     match = _PROPERTY_NAME.match(line)
     name = match[1].upper() if match else ""
     if name in _MOMENTS:
         return is_moment
     return _is_address if name in _PEOPLE else None
+
+
+@functools.lru_cache(4096)
+def _read_person(line: str) -> Property | None:
+    """A line that names a person, who attends many events of a calendar."""
+    return read_property(line, _is_address)
 
 
 def _is_address(value: str) -> bool:

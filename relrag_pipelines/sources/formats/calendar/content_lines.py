@@ -36,13 +36,17 @@ class Property:
     @property
     def text(self) -> str:
         """The value as a person reads it."""
-        return clean(unescape_backslash(self.value))
+        value = unescape_backslash(self.value) if "\\" in self.value else self.value
+        return value if value.isascii() and value.isprintable() else clean(value)
 
 
 def unfold(text: str) -> Iterator[str]:
     """Logical lines of a text with \\n line ends: folded lines are joined, empty ones left out."""
     pending: list[str] = []
     for line in _FOLD.sub("", text).split("\n"):
+        if not pending and line and line[-1] != "=" and not line.isspace():
+            yield line
+            continue
         if line.endswith("=") and (pending or _ENCODED.match(line)):
             pending.append(line[:-1])  # the soft line break of vCalendar 1.0
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from relrag_pipelines.sources.formats.text_cleaning import clean
 
 _LETTER = r"[^\s<>()\[\],;:\"'@]"
 _ADDRESS = re.compile(rf"(?<!{_LETTER}){_LETTER}+@{_LETTER}+")
+_MAILTO = re.compile("^mailto:", re.IGNORECASE)
 _NEXT = re.compile(r"[,;]\s*(?=(?:mailto:|[^\s,;]+@))", re.IGNORECASE)
 """separator between the addresses of a list on one line"""
 
@@ -33,17 +35,24 @@ class Person:
 
 def read_people(property_: Property) -> Iterator[Person]:
     """The people of an ORGANIZER or ATTENDEE property: usually one, several for a list, none if it names nobody."""
-    name = _name(property_.parameters.get("CN", ""))
-    values = _NEXT.split(property_.text)
+    parameters = property_.parameters
+    yield from _people(property_.value, parameters.get("CN", ""), parameters.get("EMAIL", ""))
+
+
+@functools.lru_cache(4096)
+def _people(value: str, common_name: str, declared: str) -> tuple[Person, ...]:
+    """The people of a value, its CN and its EMAIL, where Apple writes the address: its value is a path on the server.
+
+    The same people attend many events of a calendar.
+    """
+    name, text = _name(common_name), Property("", {}, value).text
+    values = _NEXT.split(text)
     if len(values) > 1:
-        yield from (person for value in values if (person := _person("", value)))
-        return
-    declared = property_.parameters.get("EMAIL", "")  # Apple: the value is a path on its server
-    person = _person(name, property_.text) or _person(name, declared)
+        return tuple(person for value in values if (person := _person("", value)))
+    person = _person(name, text) or _person(name, declared)
     if person and not person.address and (match := _ADDRESS.search(declared)):
         person = Person(person.name, match[0].lower())
-    if person:
-        yield person
+    return (person,) if person else ()
 
 
 def without_repeats(people: Iterable[Person]) -> tuple[Person, ...]:
@@ -55,7 +64,7 @@ def without_repeats(people: Iterable[Person]) -> tuple[Person, ...]:
 
 def _person(name: str, value: str) -> Person | None:
     """`mailto:a@b.org`, `a@b.org`, or `Jana <a@b.org>` from vCalendar 1.0; other values give no address."""
-    match = _ADDRESS.search(re.sub("^mailto:", "", value.strip(), flags=re.IGNORECASE))
+    match = _ADDRESS.search(_MAILTO.sub("", value.strip()))
     address = match[0].lower() if match else ""
     if match and not name and "<" in value:
         name = _name(value.partition("<")[0])
@@ -65,5 +74,6 @@ def _person(name: str, value: str) -> Person | None:
 
 
 def _name(text: str) -> str:
-    name = " ".join(clean(unescape_backslash(text)).split()).strip("\"'")
-    return re.sub("^mailto:", "", name, flags=re.IGNORECASE).strip()
+    plain = unescape_backslash(text) if "\\" in text else text
+    name = " ".join(clean(plain).split()).strip("\"'")
+    return _MAILTO.sub("", name).strip()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 import warnings
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, tzinfo
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -19,7 +21,11 @@ if TYPE_CHECKING:
     from relrag_pipelines.sources.formats.calendar.zones import Zones
 
 MAX_OCCURRENCES = 1_000
-"""Occurrences of one event that are read: a weekly meeting over nineteen years."""
+"""Occurrences of one event that are read, those nearest to the time of the file: 19 years of weeks."""
+MAX_COMPUTED = 600_000
+"""Occurrences of one event that are computed: every hour over MAX_DAYS."""
+FUTURE = timedelta(366)
+"""how far beyond the time of its file an event is expanded"""
 MAX_DAYS = 60 * 366
 """Days over which an event is expanded; that of one which began earlier, such as a birthday, over the last ones."""
 
@@ -32,7 +38,7 @@ class UnreadableRule(ValueError):
 
 
 def expand(component: Component, start: Moment, zones: Zones, until: datetime) -> tuple[Moment, ...]:
-    """The occurrences of an event that begins at `start`, up to the time `until`, at most MAX_OCCURRENCES.
+    """The occurrences of an event that begins at `start`, up to the time `until`, which is FUTURE beyond its file's.
 
     Raises UnreadableRule, and UnknownZone for a time in a zone that is not known.
     """
@@ -44,11 +50,35 @@ def expand(component: Component, start: Moment, zones: Zones, until: datetime) -
     rules.rdate(first)
     for line in component.all("RRULE")[:5]:
         rules.rrule(_rule(line.value.strip(), first, last, zone))
-    for moment in _moments(component.all("RDATE"), zones, zone):
-        rules.rdate(moment)
-    for moment in _moments(component.all("EXDATE"), zones, zone):
-        rules.exdate(moment)
-    return tuple(_global(local, zone, start) for local in islice(rules, MAX_OCCURRENCES) if local <= max(last, first))
+    for _, moment in _moments(component.all("RDATE"), zones):
+        rules.rdate(_local(moment, UTC if moment.is_day else zone))
+    excluded, excluded_days = _exceptions(component.all("EXDATE"), zones, zone, start)
+    for local in excluded:
+        rules.exdate(local)
+    occurrences = [
+        local
+        for local in islice(rules, MAX_COMPUTED)
+        if local <= max(last, first) and local.date() not in excluded_days
+    ]
+    return tuple(_global(local, zone, start) for local in _nearest(occurrences, last))
+
+
+def _nearest(occurrences: list[datetime], last: datetime) -> list[datetime]:
+    """The occurrences nearest to the time of the file, in order."""
+    if len(occurrences) <= MAX_OCCURRENCES:
+        return occurrences
+    written = last - FUTURE
+    return sorted(heapq.nsmallest(MAX_OCCURRENCES, occurrences, key=lambda local: abs(local - written)))
+
+
+def _exceptions(
+    lines: list[Property], zones: Zones, zone: tzinfo, start: Moment
+) -> tuple[list[datetime], frozenset[date]]:
+    """The times without an occurrence, and the days without any: a program may write a day for an event with a time."""
+    moments = list(_moments(lines, zones))
+    times = [_local(moment, zone) for _, moment in moments if moment.is_day == start.is_day]
+    days = [date.fromisoformat(text.replace("-", "")[:8]) for text, moment in moments if moment.is_day != start.is_day]
+    return times, frozenset(days)
 
 
 def _zone(property_: Property, zones: Zones) -> tzinfo:
@@ -99,12 +129,10 @@ def _end(text: str, zone: tzinfo) -> datetime:
     return end.astimezone(zone).replace(tzinfo=None) if end.tzinfo else end
 
 
-def _moments(lines: list[Property], zones: Zones, zone: tzinfo) -> Iterator[datetime]:
-    """The readable times of properties that list some, as local times of the event's zone."""
+def _moments(lines: list[Property], zones: Zones) -> Iterator[tuple[str, Moment]]:
+    """The readable times of properties that list some, each as it is written and as it is meant."""
     for line in lines:
         for value in line.value.split(",")[:MAX_OCCURRENCES]:
-            try:
-                moment = read_moment(Property(line.name, line.parameters, value.split("/")[0]), zones)
-            except UnreadableMoment:
-                continue
-            yield _local(moment, UTC if moment.is_day else zone)
+            text = value.split("/")[0].strip()
+            with suppress(UnreadableMoment):
+                yield text, read_moment(Property(line.name, line.parameters, text), zones)
