@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
@@ -166,6 +168,67 @@ def google_chat(messages: Sequence[Said], title: str) -> Files:
     return {f"{folder}/messages.json": _json({"messages": rows})}
 
 
+def typed_stream(text: str) -> bytes:
+    """A text as Messages stores it in `attributedBody`."""
+    data = text.encode()
+    wide = 2 if len(data) < 2**16 else 4
+    length = bytes([len(data)]) if len(data) < 0x80 else bytes([0x80 + wide // 2]) + len(data).to_bytes(wide, "little")
+    head = b"\x04\x0bstreamtyped\x81\xe8\x03\x84\x01@\x84\x84\x84\x12NSAttributedString\x00\x84\x84\x08NSObject\x00\x85"
+    string = b"\x92\x84\x84\x84\x08NSString\x01\x94\x84\x01+" + length + data
+    return head + string + b"\x86\x84\x02iI\x01\x04\x92\x84\x84\x84\x0cNSDictionary\x00\x94\x84\x01i\x00\x86\x86"
+
+
+MESSAGES_TABLES = """
+CREATE TABLE handle (ROWID INTEGER PRIMARY KEY, id TEXT NOT NULL, service TEXT, uncanonicalized_id TEXT);
+CREATE TABLE chat (ROWID INTEGER PRIMARY KEY, guid TEXT, style INTEGER, chat_identifier TEXT, display_name TEXT);
+CREATE TABLE message (ROWID INTEGER PRIMARY KEY, guid TEXT UNIQUE NOT NULL, text TEXT, handle_id INTEGER DEFAULT 0,
+  subject TEXT, attributedBody BLOB, date INTEGER, is_from_me INTEGER DEFAULT 0, item_type INTEGER DEFAULT 0,
+  other_handle INTEGER DEFAULT 0, group_title TEXT, group_action_type INTEGER DEFAULT 0, is_audio_message INTEGER,
+  cache_has_attachments INTEGER DEFAULT 0, associated_message_guid TEXT, associated_message_type INTEGER DEFAULT 0,
+  associated_message_emoji TEXT, balloon_bundle_id TEXT, thread_originator_guid TEXT, reply_to_guid TEXT,
+  date_edited INTEGER, date_retracted INTEGER);
+CREATE TABLE attachment (ROWID INTEGER PRIMARY KEY, guid TEXT, filename TEXT, mime_type TEXT, transfer_name TEXT);
+CREATE TABLE chat_message_join (chat_id INTEGER, message_id INTEGER);
+CREATE TABLE chat_handle_join (chat_id INTEGER, handle_id INTEGER);
+CREATE TABLE message_attachment_join (message_id INTEGER, attachment_id INTEGER);
+"""
+"""what relrag reads of the tables of macOS 13 and newer"""
+
+
+def database(script: str, rows: dict[str, list[dict[str, Any]]]) -> bytes:
+    """A SQLite database of these tables and rows."""
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.executescript(script)
+        for table, records in rows.items():
+            for record in records:
+                marks = ", ".join("?" * len(record))
+                made.execute(f"INSERT INTO {table} ({', '.join(record)}) VALUES ({marks})", list(record.values()))
+        made.commit()
+        return made.serialize()
+
+
+def cocoa(ts: int) -> int:
+    """Nanoseconds since 2001."""
+    return (ts - 978_307_200) * 10**9
+
+
+def imessage(messages: Sequence[Said], title: str) -> Files:
+    senders = {name: number for number, name in enumerate(dict.fromkeys(one.sender for one in messages), 1)}
+    rows = [
+        {"guid": f"G-{one.number}", "text": one.text if one.number % 2 else None, "handle_id": senders[one.sender],
+         "attributedBody": None if one.number % 2 else typed_stream(one.text), "date": cocoa(one.ts),
+         "ROWID": one.number}
+        for one in messages
+    ]  # fmt: skip
+    tables = {
+        "handle": [{"ROWID": number, "id": name, "service": "iMessage"} for name, number in senders.items()],
+        "chat": [{"ROWID": 1, "guid": "c12", "style": 43, "chat_identifier": "chat12", "display_name": title}],
+        "message": rows,
+        "chat_message_join": [{"chat_id": 1, "message_id": one.number} for one in messages],
+    }  # fmt: skip
+    return {f"Messages {title}/chat.db": database(MESSAGES_TABLES, tables)}
+
+
 WRITERS: dict[str, Callable[[Sequence[Said], str], Files]] = {
     "telegram": telegram,
     "slack": slack,
@@ -176,6 +239,7 @@ WRITERS: dict[str, Callable[[Sequence[Said], str], Files]] = {
     "teams": teams,
     "discord": discord,
     "google_chat": google_chat,
+    "imessage": imessage,
 }
 """kind -> what writes messages of a chat with that title"""
 

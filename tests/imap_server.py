@@ -60,6 +60,12 @@ class ImapServer:
     """seconds before each answer"""
     refuse: str = ""
     """a command that is answered with NO"""
+    code: str = "CANNOT"
+    """the code of that answer"""
+    instead: dict[str, list[str]] = field(default_factory=dict)
+    """command -> the lines that are sent in place of the right answer to it"""
+    quoted: set[int] = field(default_factory=set)
+    """UIDs of mails that are sent as quoted strings"""
     url: str = ""
 
     def capabilities(self) -> str:
@@ -116,7 +122,12 @@ class _Session:
         name = command.split()[0].upper() if command.split()[0].upper() != "UID" else " ".join(command.split()[:2])
         self._held.commands.append("LOGIN" if name in ("LOGIN", "AUTHENTICATE") else command)
         if self._held.refuse and name.startswith(self._held.refuse):
-            self._say(f"{tag} NO [UNAVAILABLE] not now")
+            self._say(f"{tag} NO [{self._held.code}] not now")
+            return False
+        if name in self._held.instead:
+            for line in self._held.instead[name]:
+                self._say(line)
+            self._say(f"{tag} OK done")
             return False
         answer = getattr(self, f"_{name.lower().replace(' ', '_')}")(command)
         self._say(f"{tag} {answer or 'OK done'}")
@@ -158,7 +169,12 @@ class _Session:
         return "OK [READ-ONLY] open"
 
     def _uid_search(self, command: str) -> None:
-        self._say("* SEARCH " + " ".join(map(str, self._uids(command.split()[-1]))))
+        self._say("* SEARCH " + " ".join(map(str, self._searched(command))))
+
+    def _searched(self, command: str) -> list[int]:
+        smallest = re.search(r"LARGER (\d+)", command)
+        uids = self._uids(command.split()[-1])
+        return [uid for uid in uids if not smallest or len(self._box.mails[uid]) > int(smallest[1])]
 
     def _uids(self, text: str) -> list[int]:
         uids: list[int] = []
@@ -182,8 +198,16 @@ class _Session:
             labels = " ".join(f'"{label}"' for label in self._box.labels[uid])
             parts.append(f"X-GM-THRID 17{uid} X-GM-LABELS ({labels})")
         head = f"* {uid} FETCH ({' '.join(parts)}"
+        if "BODY.PEEK[HEADER]" in command:
+            header = mail.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+            self._out.write(f"{head} BODY[HEADER] {{{len(header)}}}\r\n".encode() + header + b")\r\n")
+            return
         if "BODY.PEEK[]" not in command:
             self._say(f"{head})")
+            return
+        if uid in self._held.quoted:
+            quoted = re.sub(rb'([\\"])', rb"\\\1", mail)
+            self._out.write(f'{head} BODY[] "'.encode() + quoted + b'")\r\n')
             return
         self._left -= 1
         if self._left < 0:

@@ -1,7 +1,7 @@
 """Mirrors the servers of sources before they are read.
 
-A fetch that fails leaves what it mirrored, and one row in failures. What the server did not say is gone stays in the
-mirror, so its records stay.
+A fetch that fails leaves what it mirrored, and one row in failures; so does each item that the mirror lacks or has in
+part. What the server did not say is gone stays in the mirror, so its records stay.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from relrag_pipelines.stores import unit_state
 from relrag_pipelines.workspace import Workspace
 
 FETCH = "server"
-"""fault word of a server that was not mirrored to the end"""
+"""fault word of a server that was not mirrored to the end, or of an item of it"""
 
 
-def fetch(workspace: Workspace, source: Source) -> FetchError | SecretError | None:
-    """Brings the mirror of a source up to date; the error if the server did not let it come to an end."""
+def fetch(workspace: Workspace, source: Source, *, accept_deletions: bool = False) -> FetchError | SecretError | None:
+    """Brings the mirror of a source up to date; the error if the server did not let it come to an end.
+
+    More than a fifth of the items is removed only with `accept_deletions`.
+    """
     mirror = open_mirror(workspace, source)
     error: FetchError | SecretError | None = None
     try:
-        KINDS[source.kind].fetch(_server(workspace, source), mirror)
+        KINDS[source.kind].fetch(_server(workspace, source, accept_deletions=accept_deletions), mirror)
     except (FetchError, SecretError) as failed:
         error = failed
     mirror.save()
@@ -43,10 +46,12 @@ def require_mirror(workspace: Workspace, source: Source) -> None:
         raise SourceNotFound(f"the mirror of {source.host} is gone; `relrag sync` fetches it again")
 
 
-def note_failure(workspace: Workspace, source: Source, error: FetchError | SecretError | None) -> None:
-    """Stores the failure of the last fetch in place of that of an earlier one."""
+def note_failures(workspace: Workspace, source: Source, error: FetchError | SecretError | None) -> None:
+    """Stores the failures of the last fetch in place of those of an earlier one."""
     before = unit_state.load_failures(workspace.home, source.name)
     failures = [failure for failure in before if failure.fault != FETCH]
+    for path, omission in sorted(open_mirror(workspace, source).omissions.items()):
+        failures.append(Failure("", FETCH, omission.message, source.name, path))
     if error is not None:
         failures.append(Failure("", FETCH, str(error), source.name, source.host))
     if failures != before:
@@ -58,7 +63,7 @@ def secret_name(settings: Settings, source: Source) -> str:
     return secrets.describe(secrets.file_of(settings.keys_path, settings.archive, source.name), source.name)
 
 
-def _server(workspace: Workspace, source: Source) -> Server:
+def _server(workspace: Workspace, source: Source, *, accept_deletions: bool) -> Server:
     settings = workspace.settings
     file = secrets.file_of(settings.keys_path, settings.archive, source.name)
     ca_file = (settings.folder / Path(source.ca_file).expanduser()).resolve() if source.ca_file else None
@@ -69,6 +74,7 @@ def _server(workspace: Workspace, source: Source) -> Server:
         secret_name=secret_name(settings, source),
         folders=tuple(source.folders),
         max_bytes=settings.unit_max_bytes,
+        accept_deletions=accept_deletions,
         ca_file=ca_file,
         report=functools.partial(workspace.report, f"{source.name}: fetch from {source.host}"),
     )

@@ -61,10 +61,10 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
         return IngestReport()
     if not source.is_fetched:
         return _read_changes(workspace, source, forgotten, full=full, accept_deletions=accept_deletions)
-    unreached = fetching.fetch(workspace, source)
+    unreached = fetching.fetch(workspace, source, accept_deletions=accept_deletions)
     fetching.require_mirror(workspace, source)
     report = _read_changes(workspace, source, forgotten, full=full, accept_deletions=accept_deletions)
-    fetching.note_failure(workspace, source, unreached)
+    fetching.note_failures(workspace, source, unreached)
     if unreached is not None:
         raise unreached
     return report

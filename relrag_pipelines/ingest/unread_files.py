@@ -31,7 +31,8 @@ _REMEDIES = {
     (".pages", ".wps", ".wpd"): "save it as DOCX or PDF",
     (".xlsb", ".numbers"): "save it as XLSX",
     (".key",): "save it as PDF",
-    (".pst", ".ost", ".dbx"): "export its mails as .mbox or .eml",
+    (".dbx",): "export its mails as .mbox or .eml",
+    (".crypt12", ".crypt14", ".crypt15"): "decrypt it to msgstore.db",
     (
         ".jpg",
         ".jpeg",

@@ -177,7 +177,7 @@ KINDS = {
     for kind in (
         Kind(
             "whatsapp",
-            "chats exported from WhatsApp: .txt, or .zip with media; Android and iOS",
+            "WhatsApp: exported chats (.txt, or .zip with media) and the databases of Android and iOS",
             3,
             (".txt", ".zip"),
             (
@@ -192,8 +192,10 @@ KINDS = {
                 ),
             ),
             "whatsapp",
-            ("timezone", "date_order"),
-            references_siblings=(".txt",),
+            ("timezone", "date_order", "owner"),
+            patterns=("*msgstore*.db", "*ChatStorage*.sqlite"),
+            companions=(".db-wal", ".sqlite-wal"),
+            references_siblings=(".txt", ".db"),  # what lies beside a chat, and the names in wa.db
             asks_others="date_order",
             ids_depend_on_names=True,
             media_names=r"(?:IMG|VID|PTT|AUD|STK|DOC|CON)-\d{8}-WA\d{4}\b"  # on Android, and on iOS
@@ -281,6 +283,20 @@ KINDS = {
             allows_duplicates=True,
             shared_suffixes=True,
             references_below=True,
+            mutable=True,
+        ),
+        Kind(
+            "imessage",
+            "iMessage and SMS of a Mac: chat.db of Messages, with its attachments",
+            1,
+            (".db",),
+            _chat_types("imessage", "imessage messages", "איימסג'"),
+            _CHATS,
+            ("owner",),
+            companions=(".db-wal",),
+            record_bytes=600,
+            allows_duplicates=True,
+            shared_suffixes=True,
             mutable=True,
         ),
         Kind(
@@ -469,9 +485,9 @@ KINDS = {
         ),
         Kind(
             "gmail",
-            "mail: mailboxes (Takeout, Thunderbird, any mbox), Maildir, .eml, .emlx and .msg; or Gmail by its API",
+            "mail: mailboxes (Takeout, Thunderbird, mbox), Maildir, .eml, .emlx, .msg, .pst, .ost; or Gmail by its API",
             5,
-            (".mbox", ".eml", ".emlx", ".msg"),
+            (".mbox", ".eml", ".emlx", ".msg", ".pst", ".ost"),
             (
                 _MAIL,
                 _ATTACHMENT,

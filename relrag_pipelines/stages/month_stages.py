@@ -67,12 +67,15 @@ class Stage:
 def merge_duplicates(private: pa.Table, written: Mapping[str, int] | None = None) -> pa.Table:
     """One row a record: of several units that hold it the first by path wins, `locations` lists all.
 
-    With `written`, the times of the units' files by path, the version wins that was changed last.
+    A unit that tells what a record answers goes before one that does not: a database before an exported text. With
+    `written`, the times of the units' files by path, the version wins that was changed last.
     """
     import pyarrow.compute as pc
 
     names = arrow_schema(Record).names
-    ordered = private.sort_by([("asset_id", "ascending"), ("unit", "ascending")])
+    answers_nothing = pc.cast(pc.is_null(private["parent_asset_id"]), pa.int8())
+    ranked = private.append_column("answers_nothing", answers_nothing)
+    ordered = ranked.sort_by([("asset_id", "ascending"), ("answers_nothing", "ascending"), ("unit", "ascending")])
     if pc.count_distinct(ordered["asset_id"]).as_py() == ordered.num_rows:
         return ordered.select(names)
     if written is not None:
@@ -101,7 +104,7 @@ def _newest_first(ordered: pa.Table, written: Mapping[str, int]) -> pa.Table:
         asset_id, extra, unit, _ = row
         return (json.loads(extra).get(CHANGED, ""), written.get(unit, 0)) if counts[asset_id] > 1 else ("", 0)
 
-    rows.sort(key=version, reverse=True)  # keeps the order by path among equal ones
+    rows.sort(key=version, reverse=True)  # keeps the order among equal ones
     rows.sort(key=operator.itemgetter(0))
     return ordered.take([row[-1] for row in rows])
 

@@ -37,7 +37,7 @@ def records(kind: str) -> dict[str, Record]:
 @pytest.mark.parametrize("kind", chat_exports.WRITERS)
 def test_a_sample_is_read_without_a_failure_and_its_file_is_recognised_by_its_kind_alone(kind: str) -> None:
     assert [item for item in read(kind, SAMPLES / kind) if isinstance(item, Failure)] == []
-    files = [file for file in (SAMPLES / kind).rglob("*") if file.suffix in (".json", ".xml", ".zip")]
+    files = [file for file in (SAMPLES / kind).rglob("*") if file.suffix in (".json", ".xml", ".zip", ".db")]
     recognised = {
         name for file in files for name, one in KINDS.items() if one.matches(file.name) and one.recognise(file)
     }
@@ -78,6 +78,9 @@ EXPECTED: list[tuple[str, str, dict[str, Any]]] = [
     ("sms", "The parcel is at the neighbour's 📦", {"from_": "Petr Kolář", "to": ["Dana Levi"], "ts": 1709546400}),
     ("sms", "הגעתי, תפתחי\nבבקשה", {"from_": "+972521234567", "ts": 1709546600}),
     ("sms", "Fence is done & painted", {"from_": "Eva Malá", "subject": "Petr Kolář, Eva Malá"}),
+    ("imessage", "Is the ladder still in the barn?", {"from_": "Dana Levi", "ts": 1709550000}),
+    ("imessage", "Ano, za dveřmi. Zavolej mi na +420 601 234 567.", {"from_": "+420601234567", "ts": 1709550060}),
+    ("imessage", "eva.mala@example.org named the conversation “Apple harvest”", {"from_": None, "ts": 1709550400}),
     ("signal", "Ano, spí u kamen", {"from_": "Petr Kolář", "ts": 1709550090}),
     ("signal", "Is the dog with you?", {"from_": "Dana Levi", "ts": 1709550000}),
     ("signal", 'Meet me at the "old" mill', {"from_": "Ota Novák", "ts": 1500000000}),

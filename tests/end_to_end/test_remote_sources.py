@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 from collections.abc import Iterator
@@ -11,8 +12,9 @@ import pytest
 
 from relrag_pipelines.erasure import byte_search
 from relrag_pipelines.ingest.ingest import ingest
-from relrag_pipelines.sources.remote import FetchError, secrets
-from relrag_pipelines.sources.remote.http_client import HttpClient
+from relrag_pipelines.sources.paperless import server as paperless_server
+from relrag_pipelines.sources.remote import FetchError, Mirror, Server, secrets
+from relrag_pipelines.sources.remote.http_client import HttpClient, Limits
 from relrag_pipelines.sources.remote.secrets import SecretError
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lake, unit_state
@@ -23,7 +25,7 @@ from relrag_query.cli.commands.plan import plan
 from relrag_query.cli.commands.sync import sync
 from relrag_query.cli.exit_codes import COULD_NOT
 from tests import archive
-from tests.remote_servers import TOKEN, Answer, HttpServer, Paperless, serve
+from tests.remote_servers import TOKEN, Answer, HttpServer, Paperless, Request, serve
 
 CONFIG = """
 archive = "test"
@@ -56,7 +58,7 @@ def server(paperless: Paperless) -> Iterator[HttpServer]:
 
 @pytest.fixture
 def config(tmp_path: Path, server: HttpServer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(HttpClient, "sleep", staticmethod(lambda seconds: None))
+    monkeypatch.setattr(HttpClient, "_pause", lambda *_: 0.0)
     path = tmp_path / "relrag.toml"
     path.write_text(CONFIG.format(url=server.url))
     secret = secrets.file_of(tmp_path / "test.keys", "test", "papers")
@@ -166,6 +168,116 @@ def test_a_failed_fetch_deletes_nothing(
     server.faults = []
     export(config)
     assert unit_state.load_failures(home, "papers") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "says"),
+    [
+        ("/documents/", {"count": 3, "next": None, "results": []}, "counts 3 items and lists 0"),
+        ("/documents/", {"count": 3, "next": "x", "results": []}, "counts 3 items and lists 0"),
+        ("/documents/", {"count": 3, "next": None, "results": [{"id": 1}]}, "something else than document 1"),
+        ("/documents/", {"results": []}, "does not answer like Paperless-ngx"),
+        ("/documents/", {"count": "3", "results": []}, "does not answer like Paperless-ngx"),
+        ("/documents/", {"count": 1, "results": [7]}, "does not answer like Paperless-ngx"),
+        ("/documents/", {"count": 1, "results": [{"no": "id"}]}, "unexpected form (KeyError in server.py:"),
+        ("/documents/", {"count": 0, "next": None, "results": []}, "something else than document 1"),
+        ("/tags/", {"count": 2, "next": None, "results": []}, "counts 2 items and lists 0"),
+        ("/tags/", {"count": 1, "next": None, "results": [{"id": "x"}]}, "unexpected form (ValueError in server.py:"),
+    ],
+)
+def test_an_odd_answer_removes_nothing(config: Path, paperless: Paperless, path: str, body: object, says: str) -> None:
+    export(config)
+    before = texts(config)
+    real, paperless_page = paperless.respond, Answer(body)
+
+    def respond(request: Request) -> Answer:
+        is_document = path == "/documents/" and request.path.startswith("/api/documents/1/")
+        if request.path.endswith(f"/api{path}") and request.query["page_size"] != "1":
+            return paperless_page
+        return Answer(None) if is_document else real(request)
+
+    with serve(respond) as odd:
+        config.write_text(CONFIG.format(url=odd.url))
+        with pytest.raises(FetchError) as raised:
+            export(config)
+    assert says in str(raised.value)
+    assert texts(config) == before
+    assert len(files(config)) == 6
+
+
+@pytest.mark.parametrize("modified", [None, "", "yesterday", 5, "2024-13-01"])
+def test_a_document_without_a_time_is_read(config: Path, paperless: Paperless, modified: object) -> None:
+    real = paperless.respond
+
+    def respond(request: Request) -> Answer:
+        answer = real(request)
+        rows = json.loads(answer.bytes()) if isinstance(answer.body, dict) else {}
+        for row in rows.get("results", [rows]):
+            row |= {"modified": modified} if row.get("id") == 2 and "modified" in row else {}
+        return Answer(rows or answer.body, answer.status)
+
+    with serve(respond) as odd:
+        config.write_text(CONFIG.format(url=odd.url))
+        export(config)
+        export(config)
+    assert len(texts(config)) == 3
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_file_that_is_too_large_is_a_failure(
+    config: Path, paperless: Paperless, server: HttpServer, announced: bool
+) -> None:
+    paperless.add(4, "A long roll of paper.", "2024-02-09T10:00:00Z", original=b"x" * 3000)
+    if not announced:
+        real = paperless._metadata
+        paperless._metadata = lambda *told: {**real(*told), "original_size": None}  # type: ignore[method-assign]
+    config.write_text(
+        CONFIG.format(url=server.url).replace('embedder = "none"', 'embedder = "none"\nunit_max_bytes = 2000')
+    )
+    export(config)
+    assert texts(config)["paperless:4"].startswith("A long roll of paper.")
+    (failure,) = unit_state.load_failures(archive.workspace(config).home, "papers")
+    assert failure.unit.startswith("4-")
+    assert "the original file has more than 2,000 bytes: raise unit_max_bytes" in failure.message
+    server.requests.clear()
+    export(config)
+    assert not [path for path in server.paths() if path.endswith("/download/")]
+    assert len(unit_state.load_failures(archive.workspace(config).home, "papers")) == 1
+    config.write_text(CONFIG.format(url=server.url))
+    export(config)
+    assert unit_state.load_failures(archive.workspace(config).home, "papers") == []
+
+
+def test_a_file_that_is_missing_from_the_mirror_is_fetched_again(config: Path) -> None:
+    export(config)
+    before = files(config)
+    for path in (archive.home(config.parent) / "private/mirror/papers/items").glob("*.original.*"):
+        path.unlink()
+    export(config)
+    assert files(config) == before
+
+
+def test_a_file_that_the_server_lacks_is_a_failure(config: Path, paperless: Paperless) -> None:
+    real = paperless._document
+
+    def lacks(number: int, rest: list[str], request: Request) -> Answer:
+        return Answer(status=404) if (number, rest) == (2, ["download"]) else real(number, rest, request)
+
+    paperless._document = lacks  # type: ignore[method-assign]
+    export(config)
+    assert len(texts(config)) == 3
+    (failure,) = unit_state.load_failures(archive.workspace(config).home, "papers")
+    assert "is not on the server" in failure.message
+
+
+def test_a_stall_is_bounded(server: HttpServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HttpClient, "_pause", lambda *_: 0.0)
+    server.faults = [Answer({}, stall=0.4)] * 9
+    mirror = Mirror(tmp_path / "mirror", str, ".json")
+    with pytest.raises(FetchError, match=r"did not answer within 0\.1 s"):
+        paperless_server.fetch(
+            Server(server.url, "", lambda: TOKEN, "the secret"), mirror, Limits(silence=0.1, tries=2)
+        )
 
 
 def test_an_interrupted_fetch_continues(config: Path, server: HttpServer, paperless: Paperless) -> None:

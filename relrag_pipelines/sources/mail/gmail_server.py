@@ -1,7 +1,9 @@
 """Mirrors a Gmail account through its API: a file for each mail, `<id>.eml`, with labels and thread as in Takeout.
 
 The first fetch lists all mails; later ones ask for the history since then. If Gmail no longer has that history (404)
-all mails are listed again. A mail keeps its id, and its content never changes; its labels do.
+all mails are listed again. A mail keeps its id, and its content never changes; its labels do. A mail is removed if the
+history says that it was deleted, or if a list lacks it and it cannot be had by its id. Files that are missing from the
+mirror are fetched again.
 API: https://developers.google.com/workspace/gmail/api/reference/rest
 
 The secret is the JSON of an OAuth client for a desktop with its refresh token: `client_id`, `client_secret`,
@@ -11,7 +13,6 @@ The secret is the JSON of an OAuth client for a desktop with its refresh token: 
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 import time
@@ -20,8 +21,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from relrag_pipelines.sources.mail.imap_server import label_header
-from relrag_pipelines.sources.remote import FetchError, Mirror, Server
-from relrag_pipelines.sources.remote.http_client import HttpClient, Limits, UnexpectedStatusError
+from relrag_pipelines.sources.remote import CONTINUES, FetchError, Mirror, Server, readable_answers
+from relrag_pipelines.sources.remote.deletions import FEW_ITEMS, SHARE, missing_items
+from relrag_pipelines.sources.remote.http_client import HttpClient, Limits, OversizeError, UnexpectedStatusError
 from relrag_pipelines.sources.remote.secrets import SecretError
 
 SUFFIX = ".eml"
@@ -51,7 +53,8 @@ def fetch(server: Server, mirror: Mirror, limits: Limits | None = None) -> None:
     bounds = limits or Limits(json_bytes=_LARGEST)
     client = HttpClient(server.url, access.headers, server.secret_name, bounds, ca_file=server.ca_file)
     try:
-        _Fetch(server, mirror, client).run()
+        with readable_answers(client.host):
+            _Fetch(server, mirror, client).run()
     finally:
         client.close()
         access.close()
@@ -117,21 +120,36 @@ class _Fetch:
         self._server, self._mirror, self._client = server, mirror, client
         self._labels: dict[str, str] = {}
         self._fetched = 0
+        self._failed = 0
+        """mails that the next fetch asks for again"""
 
     def run(self) -> None:
         """All steps."""
         answer = self._get("labels")
         rows = answer.get("labels", ()) if isinstance(answer, Mapping) else ()
         self._labels = {str(row["id"]): str(row.get("name", "")) for row in rows} | _OWN_LABELS
+        if not self._has_followed():
+            self._list_all()
+        # where a mail failed, no number of items is right, so that the next fetch looks for what is missing
+        self._mirror.cursor["items"] = -1 if self._failed else self._mirror.count()
+        self._mirror.save()
+
+    def _has_followed(self) -> bool:
+        """Brings the mirror up to date by the history; False if there is none that Gmail still has."""
         since = str(self._mirror.cursor.get("history", ""))
+        if not since:
+            return False
+        complete = self._mirror.cursor.get("items") == self._mirror.count()
         try:
-            if since:
-                self._follow(since)
-                return
+            self._follow(since)
         except UnexpectedStatusError as refused:
             if refused.status != _NOT_FOUND:
                 raise
-        self._list_all()
+            return False
+        if not complete:
+            for number in self._listed():
+                self._store_missing(number)
+        return True
 
     def _get(self, path: str, **query: Any) -> Any:
         return self._client.get_json(f"{_USER}/{path}", query)
@@ -140,19 +158,40 @@ class _Fetch:
         """Mirrors every mail, then removes those that are gone."""
         # asked for before the first list: what changes meanwhile is told by the next history
         history = str(self._mirror.cursor.get("listing") or self._get("profile").get("historyId", ""))
-        lapsed = bool(self._mirror.cursor.pop("history", ""))
-        self._mirror.cursor["listing"] = history
+        lapsed = bool(self._mirror.cursor.pop("history", "") or self._mirror.cursor.get("lapsed"))
+        self._mirror.cursor |= {"listing": history, "lapsed": lapsed}
         self._mirror.save()
         present: set[str] = set()
-        for row in self._pages("messages", "messages", includeSpamTrash="true", maxResults=_LISTED_AT_ONCE):
-            path = f"{_checked_id(row['id'])}{SUFFIX}"
+        for number in self._listed():
+            path = f"{number}{SUFFIX}"
             present.add(path)
-            if self._mirror.needs(path):
-                self._store(_checked_id(row["id"]))
-            elif lapsed and not self._mirror.is_withheld(path):
-                self._relabel(_checked_id(row["id"]))
+            if not self._store_missing(number) and lapsed and not self._mirror.is_withheld(path):
+                self._relabel(number)
+        present |= self._still_there(present)
         self._mirror.cursor = {"history": history}
         self._mirror.keep_only(present)
+
+    def _listed(self) -> Iterator[str]:
+        """The ids of all mails."""
+        for row in self._pages("messages", "messages", includeSpamTrash="true", maxResults=_LISTED_AT_ONCE):
+            yield _checked_id(row["id"])
+
+    def _still_there(self, listed: set[str]) -> set[str]:
+        """The stored mails that the list lacks although they can be had.
+
+        Raises FetchError if these are many, since then the list is wrong.
+        """
+        stored = self._mirror.paths()
+        there: set[str] = set()
+        for path in sorted(missing_items(self._server, self._client.host, stored, listed)):
+            if self._message(path.removesuffix(SUFFIX), "minimal") is not None:
+                there.add(path)
+            if len(there) > FEW_ITEMS or len(there) * SHARE > len(stored):
+                raise FetchError(
+                    f"{self._client.host} lists {len(listed):,} mails and has others that were fetched before; nothing "
+                    "was removed, and the next `relrag sync` asks again"
+                )
+        return there
 
     def _follow(self, since: str) -> None:
         """Applies the history since the last fetch; a page at a time, so that an interrupted one continues."""
@@ -165,12 +204,10 @@ class _Fetch:
             relabelled |= _ids(row, "labelsAdded") | _ids(row, "labelsRemoved")
             removed |= _ids(row, "messagesDeleted")
         for number in sorted(added - removed):
-            if self._mirror.needs(f"{number}{SUFFIX}"):
-                self._store(number)
+            self._store_missing(number)
         for number in sorted(relabelled - added - removed):
             self._relabel(number)
-        for number in sorted(removed):
-            self._mirror.drop(f"{number}{SUFFIX}")
+        self._mirror.drop(*(f"{number}{SUFFIX}" for number in sorted(removed)))
         self._mirror.cursor["history"] = newest
         self._mirror.save()
 
@@ -185,17 +222,30 @@ class _Fetch:
             if not token:
                 return
 
-    def _store(self, number: str) -> None:
-        """Mirrors a mail; one that is gone meanwhile is left out."""
-        message = self._message(number, "raw")
-        if message is None:
-            return
+    def _store_missing(self, number: str) -> bool:
+        """Mirrors a mail that is not stored; False if it is, or need not be."""
+        path = f"{number}{SUFFIX}"
+        if not self._mirror.needs(path) or self._mirror.is_too_large(path, self._client.limits.json_bytes):
+            return False
         try:
-            raw = base64.urlsafe_b64decode(str(message["raw"]) + "==")
-        except (KeyError, binascii.Error):
-            fault = "sent a mail without its content; the next sync tries again"
-            raise FetchError(f"{self._client.host} {fault}") from None
-        self._mirror.write(f"{number}{SUFFIX}", self._headers(message) + raw)
+            self._store(number)
+        except OversizeError:
+            limit = self._client.limits.json_bytes
+            self._mirror.note_omission(path, f"the mail takes more than {limit:,} bytes, and is not fetched", limit)
+        return True
+
+    def _store(self, number: str) -> None:
+        """Mirrors a mail; one that is gone meanwhile is left out, and one that comes without content is noted."""
+        message, path = self._message(number, "raw"), f"{number}{SUFFIX}"
+        if message is None:
+            self._mirror.clear_omission(path)
+            return
+        raw = _decoded(message.get("raw"))
+        if not raw:
+            self._failed += 1
+            self._mirror.note_omission(path, "the mail came without its content; the next sync asks for it again")
+            return
+        self._mirror.add(path, self._headers(message) + raw)
         self._fetched += 1
         if self._fetched % _SAVED_AFTER == 0:
             self._server.report(self._fetched, 0)
@@ -213,11 +263,15 @@ class _Fetch:
 
     def _message(self, number: str, form: str) -> Mapping[str, Any] | None:
         try:
-            message: Mapping[str, Any] = self._get(f"messages/{number}", format=form)
+            message = self._get(f"messages/{number}", format=form)
         except UnexpectedStatusError as refused:
             if refused.status == _NOT_FOUND:
                 return None
             raise
+        if not isinstance(message, Mapping) or message.get("id") != number:
+            raise FetchError(
+                f"{self._client.host} answers with something else than a mail that was asked for; {CONTINUES}"
+            )
         return message
 
     def _headers(self, message: Mapping[str, Any]) -> bytes:
@@ -230,6 +284,14 @@ class _Fetch:
         if labels:
             lines.append(label_header(labels))
         return b"".join(line + b"\r\n" for line in lines)
+
+
+def _decoded(raw: Any) -> bytes:
+    """The content of a mail; empty if it is missing or cannot be decoded."""
+    try:
+        return base64.urlsafe_b64decode(raw + "==") if isinstance(raw, str) else b""
+    except ValueError:
+        return b""
 
 
 def _ids(row: Mapping[str, Any], change: str) -> set[str]:

@@ -69,6 +69,8 @@ class MailContext:
     """where in the unit it lies; empty where it is all of it"""
     separator: bytes = b""
     """the line of a mailbox above it"""
+    parsed: Part | None = None
+    """the mail, if it is stored in another form than that of mails; `data` is then its text"""
 
     @property
     def raw(self) -> bytes:
@@ -83,7 +85,8 @@ class MailContext:
     @property
     def at(self) -> str:
         """Where it is within the unit, for failures."""
-        return f"mail at byte {self.offset}" if self.offset else ""
+        where = "item" if self.parsed else "mail at byte"
+        return f"{where} {self.offset}" if self.offset else ""
 
 
 def read_mail(letter: MailContext, reading: ReadContext) -> Iterator[Record | Failure]:
@@ -109,7 +112,7 @@ def read_mail(letter: MailContext, reading: ReadContext) -> Iterator[Record | Fa
 
 def _records(letter: MailContext, reading: ReadContext) -> Iterator[Record | Failure]:
     saved_by_outlook = letter.data.startswith(msg.SIGNATURE)
-    mail = msg.parse(letter.data) if saved_by_outlook else mime.parse(letter.data)
+    mail = letter.parsed or (msg.parse(letter.data) if saved_by_outlook else mime.parse(letter.data))
     body = body_of(mail)
     record = _record(mail, body, reading, letter.separator)
     record.source_id = _native_id(record, mail, reading)

@@ -3,19 +3,25 @@
 A fetcher is a function `fetch(server, mirror)` in the module that a kind names as `fetcher`. It adds, replaces and
 removes items of the mirror until it holds what the server has, and raises FetchError if the server does not let it
 come to an end; what was mirrored until then stays, and the next fetch continues from there. A fetcher removes an item
-only if the server said that it is gone.
+only if the server confirms that it is gone (`deletions.py`). An item that it leaves out for another reason, such as its
+size, is noted in the mirror, and becomes a row in failures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from relrag_pipelines.errors import SafeError
+from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.sources.remote.mirror import Mirror
 
-__all__ = ["FetchError", "Fetcher", "Mirror", "Server"]
+__all__ = ["CONTINUES", "FetchError", "Fetcher", "Mirror", "Server", "readable_answers"]
+
+CONTINUES = "what was fetched is kept, and the next `relrag sync` continues from there"
+"""ends the message of an error that the next fetch may not meet"""
 
 
 class FetchError(SafeError):
@@ -41,6 +47,8 @@ class Server:
     """only these folders of a mail server, as glob patterns; empty for all"""
     max_bytes: int = 2 * 2**30
     """largest body that is stored"""
+    accept_deletions: bool = False
+    """the owner knows that many items were deleted; see deletions.py"""
     ca_file: Path | None = None
     """certificates to trust instead of the system's"""
     report: Callable[[int, int], None] = lambda done, total: None
@@ -48,3 +56,17 @@ class Server:
 
 
 Fetcher = Callable[[Server, Mirror], None]
+
+
+@contextmanager
+def readable_answers(host: str) -> Iterator[None]:
+    """Replaces the error of an answer that has an unexpected form, such as a missing field, by a FetchError.
+
+    The error itself may quote what the server sent, so only its type and code location are kept.
+    """
+    try:
+        yield
+        return
+    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        fault = f"{type(error).__name__} in {fault_report.code_location(error)}"
+    raise FetchError(f"{host} sent an answer of an unexpected form ({fault}); {CONTINUES}")

@@ -23,9 +23,9 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from relrag_pipelines.sources.remote import FetchError
+from relrag_pipelines.sources.remote import CONTINUES, FetchError
+from relrag_pipelines.sources.remote.addresses import require_encryption
 
-_CONTINUES = "what was fetched is kept, and the next `relrag sync` continues from there"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _REPEATABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -67,9 +67,13 @@ class UnexpectedStatusError(FetchError):
         self.status = status
 
 
+class OversizeError(FetchError):
+    """An answer is larger than it may be."""
+
+
 @dataclass
 class HttpClient:
-    """Requests to one server."""
+    """Requests to one server. Raises FetchError for an address over which a secret could be read by others."""
 
     base: str
     """address that paths are relative to"""
@@ -85,6 +89,7 @@ class HttpClient:
     ca_file: Path | None = None
 
     def __post_init__(self) -> None:
+        require_encryption(self.base)
         parts = urlsplit(self.base)
         self._origin = (parts.scheme, parts.hostname, parts.port)
         self.host = parts.netloc
@@ -112,7 +117,7 @@ class HttpClient:
         body = b"".join(self._blocks(response, self.limits.json_bytes))
         try:
             return json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise _Repeat("sent an answer that is not JSON") from None
 
     def download(self, path: str, open_target: Callable[[], IO[bytes]], max_bytes: int) -> int:
@@ -148,7 +153,7 @@ class HttpClient:
                 if refused.status != 401 or renewed:
                     raise
                 renewed = True
-        raise FetchError(f"{self.host} {reason} ({_api_path(path)}, {self.limits.tries} times); {_CONTINUES}")
+        raise FetchError(f"{self.host} {reason} ({_api_path(path)}, {self.limits.tries} times); {CONTINUES}")
 
     def _request(
         self,
@@ -194,7 +199,7 @@ class HttpClient:
             name = type(error.__cause__ or error).__name__
             fault = _Repeat(f"could not be reached ({name})")
         except httpx.HTTPError as error:
-            fault = FetchError(f"{self.host} sent an answer that cannot be read ({type(error).__name__}); {_CONTINUES}")
+            fault = FetchError(f"{self.host} sent an answer that cannot be read ({type(error).__name__}); {CONTINUES}")
         # raised outside the except blocks: the library's errors hold the request with its headers
         raise fault
 
@@ -205,7 +210,7 @@ class HttpClient:
         for block in response.iter_raw():  # as they come: a block of a size would wait for a server that sends slowly
             size += len(block)
             if size > max_bytes:
-                raise FetchError(f"{self.host} sends more than {max_bytes:,} bytes in one answer; it is not read")
+                raise OversizeError(f"{self.host} sends more than {max_bytes:,} bytes in one answer; it is not read")
             if self.clock() > self._deadline:
                 raise _Repeat(f"took more than {self.limits.duration:g} s for an answer")
             yield block
@@ -223,7 +228,7 @@ class HttpClient:
             403: f"does not allow this account to read (403); check its permissions and {self.secret_name}",
         }
         reason = reasons.get(status, f"answered {status}; check url in relrag.toml")
-        raise UnexpectedStatusError(f"{self.host} {reason} ({_api_path(path)}); {_CONTINUES}", status)
+        raise UnexpectedStatusError(f"{self.host} {reason} ({_api_path(path)}); {CONTINUES}", status)
 
     def _asked_pause(self, response: httpx.Response) -> float | None:
         """The pause of Retry-After, seconds, from either of its forms (RFC 9110, 10.2.3)."""
@@ -238,7 +243,7 @@ class HttpClient:
             except (ValueError, TypeError):
                 return None
         if seconds > self.limits.longest_pause:
-            raise FetchError(f"{self.host} asks to wait {seconds:,.0f} s before the next request; {_CONTINUES}")
+            raise FetchError(f"{self.host} asks to wait {seconds:,.0f} s before the next request; {CONTINUES}")
         return max(0.0, seconds)
 
     def _pause(self, attempt: int, requested: float | None) -> float:
@@ -250,7 +255,7 @@ class HttpClient:
     def _count(self) -> None:
         self._requests += 1
         if self._requests > self.limits.requests:
-            raise FetchError(f"{self.host} was sent {self.limits.requests:,} requests in this fetch; {_CONTINUES}")
+            raise FetchError(f"{self.host} was sent {self.limits.requests:,} requests in this fetch; {CONTINUES}")
 
     def _require_same_host(self, url: str) -> None:
         parts = urlsplit(url)

@@ -1,8 +1,9 @@
 """The mirror of a server: private/mirror/<source>/, with a file or more for each item of the server.
 
 Below `items/` lies what is read as the units of the source. An item is named by its path there; files of an item have
-its name without the suffix. `state.json` holds the fetcher's cursor, and keyed hashes of the paths of withheld items:
-those of which something was forgotten. Their files are removed and never stored again while the rule stands.
+its name without the suffix. `state.json` holds the fetcher's cursor, keyed hashes of the paths of withheld items, and
+why an item lacks something that the server has. Withheld are items of which something was forgotten: their files are
+removed and never stored again while the rule stands.
 
 Files of items are not synced one by one, which would cost more than fetching them: a power cut may leave some empty,
 and an empty file counts as missing, so that it is fetched again.
@@ -13,9 +14,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from dataclasses import astuple, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -48,6 +51,16 @@ def items_folder(home: Path, source: str) -> Path:
     return mirror_folder(home, source) / _ITEMS
 
 
+@dataclass(frozen=True)
+class Omission:
+    """Something that the server has and the mirror lacks."""
+
+    message: str
+    """what is missing and what to do, without any text of the item"""
+    limit: int = 0
+    """the largest size that was allowed, bytes, where the item is larger; 0 for another reason"""
+
+
 class Mirror:
     """The mirrored items of one source."""
 
@@ -56,12 +69,14 @@ class Mirror:
         beside them."""
         self.folder, self.items = folder, folder / _ITEMS
         self.hash_path, self._suffix = hash_path, suffix
+        self._root = str(self.items)  # pathlib takes longer than what is done with most files
         self._folders: set[str] = set()
         """folders that exist"""
         state = self._load()
         self.cursor: dict[str, Any] = dict(state.get("cursor", {}))
         """where the fetcher continues: numbers, times and hashes, never text of an item"""
         self._withheld: set[str] = set(state.get("withheld", ()))
+        self._omissions = {path: Omission(*parts) for path, parts in dict(state.get("omissions", {})).items()}
 
     @property
     def exists(self) -> bool:
@@ -75,6 +90,29 @@ class Mirror:
     def needs(self, path: str) -> bool:
         """Whether an item is neither stored nor withheld."""
         return not self.is_withheld(path) and not self._has(path)
+
+    def count(self) -> int:
+        """How many items are stored or withheld."""
+        return len(self.paths()) + len(self._withheld)
+
+    @property
+    def omissions(self) -> dict[str, Omission]:
+        """By path of the item: what the mirror lacks of it."""
+        return dict(self._omissions)
+
+    def omission(self, path: str) -> Omission | None:
+        """What the mirror lacks of an item; None if it lacks nothing."""
+        return self._omissions.get(path)
+
+    def note_omission(self, path: str, message: str, limit: int = 0) -> None:
+        """Notes that the mirror lacks an item or a part of it, until the item is written again."""
+        if not self.is_withheld(path):
+            self._omissions[path] = Omission(message, limit)
+
+    def is_too_large(self, path: str, limit: int) -> bool:
+        """Whether an item was larger than a limit that is not below this one: it need not be asked for again."""
+        omission = self._omissions.get(path)
+        return omission is not None and omission.limit >= limit > 0
 
     def is_withheld(self, path: str) -> bool:
         """Whether something of the item was forgotten; also for paths that are hashed already."""
@@ -90,21 +128,43 @@ class Mirror:
         if self._withheld and self.is_withheld(self._item_of(path)):
             return
         if not self._has(path) or self.read(path) != data:
-            with self.open_part(path) as part:
-                part.write(data)
-            self.finish_part(path)
+            self._write_file(path, data)
+
+    def clear_omission(self, path: str) -> None:
+        """Notes that the mirror lacks nothing of an item any more."""
+        self._omissions.pop(path, None)
+
+    def add(self, path: str, data: bytes) -> None:
+        """Stores a file of which the caller knows that it is neither stored nor withheld."""
+        self.clear_omission(path)
+        self._write_file(path, data)
+
+    def _write_file(self, path: str, data: bytes) -> None:
+        part = self._part(path)
+        descriptor = self._open(path, part)
+        try:
+            # without a buffer of Python's: that would cost more than the write
+            written = os.write(descriptor, data)
+            while written < len(data):
+                written += os.write(descriptor, memoryview(data)[written:])
+        finally:
+            os.close(descriptor)
+        os.replace(part, f"{self._root}/{path}")  # noqa: PTH105  as below
 
     def open_part(self, path: str) -> Any:
         """A file to write into, which is no part of the mirror until `finish_part`."""
-        part, folder = self._part(path), path.rpartition("/")[0]
+        return os.fdopen(self._open(path, self._part(path)), "wb")
+
+    def _open(self, path: str, part: str) -> int:
+        folder = path.rpartition("/")[0]
         if folder not in self._folders:
             make_private(self.items / folder)
             self._folders.add(folder)
-        return os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+        return os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
 
     def finish_part(self, path: str) -> None:
         """Puts the file that was written in the place of what was stored."""
-        os.replace(self._part(path), f"{self.items}/{path}")  # noqa: PTH105  pathlib takes longer than the rename
+        os.replace(self._part(path), f"{self._root}/{path}")  # noqa: PTH105  pathlib takes longer than the rename
 
     def part_matches(self, path: str, checksum: str) -> bool:
         """Whether the file that was written has that checksum; also if the checksum is of no hash that is known."""
@@ -123,26 +183,37 @@ class Mirror:
         """Removes a file that could not be written to its end."""
         Path(self._part(path)).unlink(missing_ok=True)
 
-    def remove(self, path: str) -> None:
-        """Removes an item with all its files."""
-        _require_inside(path)
-        item = self.items / path
-        stem = item.name.removesuffix(self._suffix)
-        for file in item.parent.glob("*") if item.parent.is_dir() else ():
-            if file.name == item.name or file.name.startswith((f"{stem}.", f".{stem}.")):
-                file.unlink(missing_ok=True)
+    def remove(self, *paths: str) -> None:
+        """Removes items with all their files. One call for many paths reads each folder once."""
+        for path in paths:
+            _require_inside(path)
+        for folder, paths_inside in _by_folder(paths).items():
+            self._remove_from(folder, paths_inside)
+        for path in paths:
+            self._omissions.pop(path, None)
 
-    def drop(self, path: str) -> None:
-        """Removes an item that the server no longer has, whether it is stored or withheld."""
-        self.remove(path)
-        self._withheld.discard(self.hash_path(path))
+    def _remove_from(self, folder: str, paths: Collection[str]) -> None:
+        """Removes items of one folder: the item, the files with its stem, and their halves."""
+        names = {PurePosixPath(path).name for path in paths}
+        stems = {name.removesuffix(self._suffix) for name in names}
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(self.items / folder) as entries:
+            files = [entry for entry in entries if entry.is_file(follow_symlinks=False)]
+            for entry in files:
+                if entry.name in names or _has_stem(entry.name.removeprefix("."), stems):
+                    Path(entry.path).unlink(missing_ok=True)
+
+    def drop(self, *paths: str) -> None:
+        """Removes items that the server no longer has, whether they are stored or withheld."""
+        self.remove(*paths)
+        self._withheld.difference_update(map(self.hash_path, paths))
 
     def withhold(self, paths: Collection[str]) -> None:
         """Removes items, and never stores them again."""
         self._withheld |= {self.hash_path(path) for path in paths}
-        self.save()
         for path in paths:
-            self.remove(path)
+            self._omissions.pop(path, None)
+        self.save()
+        self.remove(*paths)
 
     def release(self) -> None:
         """Lets withheld items be stored again."""
@@ -152,8 +223,7 @@ class Mirror:
 
     def keep_only(self, paths: Collection[str]) -> None:
         """Removes the items that are not among these, which are all that the server has."""
-        for path in self.paths().difference(paths):
-            self.remove(path)
+        self.remove(*self.paths().difference(paths), *self._omissions.keys() - set(paths))
         if self._withheld:
             self._withheld &= {self.hash_path(path) for path in paths}
         self.save()
@@ -161,6 +231,8 @@ class Mirror:
     def save(self) -> None:
         """Stores the cursor and what is withheld."""
         body = {"schema_version": SCHEMA_VERSION, "cursor": self.cursor, "withheld": sorted(self._withheld)}
+        if self._omissions:
+            body["omissions"] = {path: astuple(omission) for path, omission in sorted(self._omissions.items())}
         write_text(self.folder / _STATE, sealed_json.seal(body))
 
     def clear(self) -> None:
@@ -192,14 +264,14 @@ class Mirror:
 
     def _has(self, path: str) -> bool:
         try:
-            return os.stat(f"{self.items}/{path}").st_size > 0  # noqa: PTH116  as above
+            return os.stat(f"{self._root}/{path}").st_size > 0  # noqa: PTH116  as above
         except OSError:
             return False
 
     def _part(self, path: str) -> str:
         _require_inside(path)
         folder, _, name = path.rpartition("/")
-        return f"{self.items}/{folder}/.{name}{_HALF}"
+        return f"{self._root}/{folder}/.{name}{_HALF}"
 
     def _item_of(self, path: str) -> str:
         """The item that a file belongs to: `7-ab.original.pdf` belongs to `7-ab.json`."""
@@ -207,10 +279,26 @@ class Mirror:
         return str(parts.with_name(parts.name.partition(".")[0] + self._suffix))
 
 
+def _by_folder(paths: Collection[str]) -> dict[str, list[str]]:
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folders.setdefault(path.rpartition("/")[0], []).append(path)
+    return folders
+
+
+def _has_stem(name: str, stems: Collection[str]) -> bool:
+    """Whether a file's name is one of the stems, a dot and anything: a stem may have dots itself."""
+    end = name.find(".")
+    while end >= 0:
+        if name[:end] in stems:
+            return True
+        end = name.find(".", end + 1)
+    return False
+
+
 def _require_inside(path: str) -> None:
     """Raises ValueError for a path that leads out of the mirror; servers name items."""
-    parts = PurePosixPath(path)
-    if parts.is_absolute() or ".." in parts.parts:
+    if path.startswith("/") or (".." in path and ".." in path.split("/")):
         raise ValueError("an item of a server has a path that leads out of its mirror")
 
 
@@ -219,3 +307,8 @@ def safe_component(name: str) -> str:
     encoded = "".join(f"%{ord(letter):02X}" if letter in "/\\%\0" or ord(letter) < 32 else letter for letter in name)
     encoded = f"%2E{encoded[1:]}" if encoded.startswith(".") else encoded
     return encoded.encode()[:200].decode("utf-8", "ignore") or "%"
+
+
+def name_of_component(component: str) -> str:
+    """The name that `safe_component` made a file's name of, unless it was cut."""
+    return re.sub(r"%([0-9A-F]{2})", lambda match: chr(int(match[1], 16)), component)

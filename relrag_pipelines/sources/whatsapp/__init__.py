@@ -1,10 +1,12 @@
-"""Chats exported from WhatsApp: a .txt, or a .zip of it and its media; Android and iOS.
+"""Chats of WhatsApp: exported as a .txt or a .zip of it and its media, and the databases of Android and iOS.
 
-The format is undocumented and depends on the phone's language, clock and version. timestamps.py parses the beginning of
-messages, date_order.py and calendars.py interpret dates, system_messages.py recognises what WhatsApp itself writes into
-messages, chat_name.py reads file names. A chat is read twice, as a stream: detect_format.py finds the charset, the form
-of its messages and the order of day and month, chat.py makes records. date_order_fallback.py finds the order where the
-dates don't show it.
+msgstore.py and chat_storage.py read the databases; database_rows.py makes their records.
+
+The format of exports is undocumented and depends on the phone's language, clock and version. timestamps.py parses the
+beginning of messages, date_order.py and calendars.py interpret dates, system_messages.py recognises what WhatsApp
+itself writes into messages, chat_name.py reads file names. A chat is read twice, as a stream: detect_format.py finds
+the charset, the form of its messages and the order of day and month, chat.py makes records. date_order_fallback.py
+finds the order where the dates don't show it.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -20,13 +23,22 @@ from relrag_pipelines.files.regular_files import RefusedFile, check_file, open_p
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import UNREADABLE, CoveredInterval, ReadContext, Unit
 from relrag_pipelines.sources.chats.message import HASHED
-from relrag_pipelines.sources.formats import safe_zip
+from relrag_pipelines.sources.formats import safe_zip, sqlite_file
 from relrag_pipelines.sources.whatsapp import chat_name as titles
+from relrag_pipelines.sources.whatsapp import chat_storage, msgstore
 from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
 from relrag_pipelines.sources.whatsapp.date_order_fallback import HEAD_BYTES, OrderHint, detect_order
 from relrag_pipelines.sources.whatsapp.detect_format import declared_charset
 from relrag_pipelines.sources.whatsapp.timestamps import PARTS, find_form
 
+_DATABASES = (".db", ".sqlite")
+_SCHEMAS = {
+    msgstore.NEW_SCHEMA: msgstore.read,
+    msgstore.OLD_SCHEMA: msgstore.read,
+    chat_storage.SCHEMA: chat_storage.read,
+}
+"""a table with columns by which a database is recognised -> what reads it"""
+_NO_DATABASE = "it is not a database, or an encrypted one; decrypt it or copy it again, or exclude the file"
 _HEAD_BYTES = 4096
 _HASHED_BYTES = 100 * 2**20
 _BLOCK = 2**18
@@ -35,7 +47,9 @@ _BLOCK = 2**18
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
     """The messages of a unit, and the files that they name."""
     try:
-        if unit.file.suffix.lower() == ".zip":
+        if unit.file.suffix.lower() in _DATABASES:
+            yield from _read_database(unit, reading)
+        elif unit.file.suffix.lower() == ".zip":
             yield from _read_zip(unit, reading)
         else:
             yield from read_chat(_lone_chat(unit, reading), reading)
@@ -52,6 +66,8 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | Covere
 
 def recognise(file: Path) -> bool:
     """Whether a file looks like an export by its first lines, or for a zip by those of a chat in it."""
+    if file.suffix.lower() in _DATABASES:
+        return any(sqlite_file.holds(file, *schema) for schema in _SCHEMAS)
     try:
         if file.suffix.lower() != ".zip":
             with open_plain(file) as stream:
@@ -60,6 +76,21 @@ def recognise(file: Path) -> bool:
             return any(_looks_like_a_chat(archive, name) for name in _chats_in(archive, file.name))
     except (safe_zip.ZipRejected, OSError):
         return False
+
+
+def _read_database(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
+    if not sqlite_file.is_database(unit.file):
+        yield Failure("", "not_a_chat", _NO_DATABASE, whole_unit=True)
+        return
+    try:
+        with sqlite_file.open_database(unit.file) as database:
+            reader = next((reader for schema, reader in _SCHEMAS.items() if database.has(*schema)), None)
+            if reader is None:
+                yield Failure("", "not_a_chat", "the database holds no chats; exclude the file", whole_unit=True)
+            else:
+                yield from reader(database, unit, reading)
+    except sqlite3.Error as error:
+        yield sqlite_file.failure_of(error)
 
 
 def _lone_chat(unit: Unit, reading: ReadContext) -> Chat:

@@ -23,7 +23,8 @@ from relrag_pipelines.onboarding import environment
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.settings import Settings, SettingsError, Source
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.sources.remote import secrets
+from relrag_pipelines.sources.remote import FetchError, secrets
+from relrag_pipelines.sources.remote.addresses import require_encryption
 from relrag_pipelines.sources.remote.secrets import SecretError
 from relrag_pipelines.stores import legacy_server
 from relrag_query.cli.commands.doctor_home import (
@@ -31,7 +32,6 @@ from relrag_query.cli.commands.doctor_home import (
     disk,
     generation,
     home,
-    is_local,
     is_unencrypted,
     keys,
     runs,
@@ -179,10 +179,10 @@ def _server(settings: Settings, source: Source, what: str) -> CheckResult:
     """Whether the secret of a source on a server is there, and for its owner only; the server is not asked."""
     try:
         secrets.read_secret(secrets.file_of(settings.keys_path, settings.archive, source.name), source.name)
-    except SecretError as error:
+        if source.url.startswith("http:"):
+            require_encryption(source.url)
+    except (SecretError, FetchError) as error:
         return CheckResult("problem", what, str(error))
-    if source.url.startswith("http:") and not is_local(source.url):
-        return CheckResult("warning", what, "token and documents are sent unencrypted; use an https:// address")
     return CheckResult("ok", what, f"{source.host} is asked by every sync; its secret is set")
 
 

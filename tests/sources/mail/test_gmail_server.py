@@ -11,9 +11,9 @@ import pytest
 
 from relrag_pipelines.sources.mail import gmail_server
 from relrag_pipelines.sources.remote import FetchError, Mirror, Server
-from relrag_pipelines.sources.remote.http_client import HttpClient
+from relrag_pipelines.sources.remote.http_client import HttpClient, Limits
 from relrag_pipelines.sources.remote.secrets import SecretError
-from tests.remote_servers import CLIENT, Answer, Gmail, HttpServer, serve
+from tests.remote_servers import CLIENT, Answer, Gmail, HttpServer, Request, Respond, serve
 
 
 @pytest.fixture
@@ -24,9 +24,13 @@ def account() -> Gmail:
     return held
 
 
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HttpClient, "_pause", lambda *_: 0.0)
+
+
 @pytest.fixture
-def server(account: Gmail, monkeypatch: pytest.MonkeyPatch) -> Iterator[HttpServer]:
-    monkeypatch.setattr(HttpClient, "sleep", staticmethod(lambda seconds: None))
+def server(account: Gmail) -> Iterator[HttpServer]:
     with serve(account.respond) as running:
         yield running
 
@@ -40,9 +44,14 @@ def mail(number: str) -> bytes:
     return f"Message-ID: <{number}@x.example>\r\nSubject: {number}\r\n\r\nHello\r\n".encode()
 
 
-def fetch(server: HttpServer, mirror: Mirror, **parts: str) -> None:
+def fetch(server: HttpServer, mirror: Mirror, limits: Limits | None = None, **parts: str) -> None:
     secret = json.dumps({**CLIENT, "token_uri": f"{server.url}/token", **parts})
-    gmail_server.fetch(Server(server.url, "", lambda: secret, "the secret"), mirror)
+    gmail_server.fetch(Server(server.url, "", lambda: secret, "the secret"), mirror, limits)
+
+
+def answer_instead(account: Gmail, path: str, answer: Answer) -> Respond:
+    """The account's answers, but this one to requests for a path."""
+    return lambda request: answer if request.path.endswith(path) else account.respond(request)
 
 
 def bodies(server: HttpServer) -> int:
@@ -138,3 +147,136 @@ def test_what_is_forgotten_is_left_out(server: HttpServer, mirror: Mirror, accou
     account.oldest = 99
     fetch(server, mirror)
     assert mirror.paths() == {"a1.eml", "a3.eml"}
+
+
+@pytest.mark.parametrize("page", [{}, {"messages": []}, {"messages": [{"id": "a1"}]}, {"messages": [{"id": "new"}]}])
+def test_a_list_that_lacks_mails_removes_nothing(account: Gmail, mirror: Mirror, page: dict[str, object]) -> None:
+    with serve(account.respond) as server:
+        fetch(server, mirror)
+    account.oldest = 99
+    says = "has others that were fetched before; nothing was removed"
+    with serve(answer_instead(account, "/messages", Answer(page))) as server, pytest.raises(FetchError, match=says):
+        fetch(server, mirror)
+    assert mirror.paths() == {"a1.eml", "a2.eml", "a3.eml"}
+    with serve(account.respond) as server:
+        fetch(server, mirror)
+    assert mirror.paths() == {"a1.eml", "a2.eml", "a3.eml"}
+
+
+@pytest.mark.parametrize("lost", [{"a2.eml"}, {"a1.eml", "a2.eml", "a3.eml"}])
+def test_files_that_are_missing_are_fetched_again(server: HttpServer, mirror: Mirror, lost: set[str]) -> None:
+    fetch(server, mirror)
+    for path in lost:
+        (mirror.items / path).unlink()
+    server.requests.clear()
+    fetch(server, mirror)
+    assert (mirror.paths(), bodies(server)) == ({"a1.eml", "a2.eml", "a3.eml"}, len(lost))
+    server.requests.clear()
+    fetch(server, mirror)
+    assert not any(request.path.endswith("/messages") for request in server.requests)
+
+
+def test_an_empty_file_is_fetched_again(server: HttpServer, mirror: Mirror) -> None:
+    fetch(server, mirror)
+    (mirror.items / "a2.eml").write_bytes(b"")
+    fetch(server, mirror)
+    assert mirror.read("a2.eml").endswith(mail("a2"))
+
+
+def test_what_is_no_longer_forgotten_is_fetched_again(server: HttpServer, mirror: Mirror) -> None:
+    fetch(server, mirror)
+    mirror.withhold({"a2.eml"})
+    fetch(server, mirror)
+    mirror.release()
+    fetch(server, mirror)
+    assert mirror.paths() == {"a1.eml", "a2.eml", "a3.eml"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/labels", {"labels": [{"name": "no id"}]}),
+        ("/labels", {"labels": 7}),
+        ("/profile", []),
+        ("/messages", {"messages": [{}]}),
+        ("/messages", {"messages": [{"id": "../out"}]}),
+        ("/messages", {"messages": "abc"}),
+        ("/messages", [1]),
+        ("/messages/a2", None),
+        ("/messages/a2", {"id": "a1", "raw": "eA"}),
+        ("/messages/a2", {"id": "a2", "raw": "eA", "labelIds": [[]]}),
+        ("/token", {"access_token": "access-0", "expires_in": "soon"}),
+    ],
+)
+def test_an_odd_answer_is_a_clear_error(account: Gmail, mirror: Mirror, path: str, body: object) -> None:
+    says = r"127\.0\.0\.1|an id of a mail that Gmail does not give"
+    with serve(answer_instead(account, path, Answer(body))) as server, pytest.raises(FetchError, match=says):
+        fetch(server, mirror)
+    with serve(account.respond) as server:
+        fetch(server, mirror)
+    assert mirror.paths() == {"a1.eml", "a2.eml", "a3.eml"}
+
+
+@pytest.mark.parametrize("raw", [{}, {"raw": None}, {"raw": 5}, {"raw": ""}, {"raw": "a"}])
+def test_a_mail_without_content_is_a_failure(account: Gmail, mirror: Mirror, raw: dict[str, object]) -> None:
+    with serve(answer_instead(account, "/messages/a2", Answer({"id": "a2", **raw}))) as server:
+        fetch(server, mirror)
+    assert mirror.paths() == {"a1.eml", "a3.eml"}
+    assert "came without its content" in mirror.omissions["a2.eml"].message
+    with serve(account.respond) as server:
+        fetch(server, mirror)
+    assert (mirror.paths(), mirror.omissions) == ({"a1.eml", "a2.eml", "a3.eml"}, {})
+
+
+def test_a_mail_that_is_too_large_is_a_failure(server: HttpServer, mirror: Mirror, account: Gmail) -> None:
+    account.mails["a2"] = mail("a2") + b"x" * 9000
+    fetch(server, mirror, Limits(json_bytes=5000))
+    assert mirror.paths() == {"a1.eml", "a3.eml"}
+    assert "takes more than 5,000 bytes" in mirror.omissions["a2.eml"].message
+    fetch(server, mirror, Limits(json_bytes=5000))
+    assert bodies(server) == 3
+    account.oldest = 99
+    fetch(server, mirror)
+    assert (len(mirror.paths()), mirror.omissions) == (3, {})
+
+
+@pytest.mark.parametrize(
+    ("faults", "says"),
+    [
+        ([Answer(status=401)] * 2, "does not accept the secret (401)"),
+        ([Answer(status=429, headers={"Retry-After": "9000"})], "asks to wait 9,000 s"),
+        ([Answer(status=429, headers={"Retry-After": "0"})] * 9, "answered 429"),
+        ([Answer(status=500)] * 9, "answered 500"),
+        ([Answer(b'{"labels": [', cut=5)] * 9, "broke off its answer"),
+        ([Answer(b"<html>")] * 9, "not JSON"),
+        ([Answer(b"[" * 100_000)] * 9, "not JSON"),
+        ([Answer(status=302, headers={"Location": "http://evil.invalid/"})], "to another address, http://evil.invalid"),
+        ([Answer({}, stall=0.4)] * 9, "did not answer within 0.1 s"),
+    ],
+)
+def test_a_fetch_that_fails_is_continued(account: Gmail, mirror: Mirror, faults: list[Answer], says: str) -> None:
+    remaining = list(faults)
+
+    def respond(request: Request) -> Answer:
+        if request.path.endswith("/messages/a2") and remaining:
+            return remaining.pop(0)
+        return account.respond(request)
+
+    with serve(respond) as server:
+        with pytest.raises(FetchError) as raised:
+            fetch(server, mirror, Limits(silence=0.1))
+        assert says in str(raised.value)
+        assert "access-" not in str(raised.value)
+        assert mirror.paths() == {"a1.eml"}
+        remaining.clear()
+        fetch(server, mirror)
+    assert mirror.paths() == {"a1.eml", "a2.eml", "a3.eml"}
+
+
+def test_no_token_is_sent_in_clear_over_a_network(mirror: Mirror) -> None:
+    secret = json.dumps(CLIENT)
+    with pytest.raises(FetchError, match=r"nothing was sent; write https://mail\.example\.org"):
+        gmail_server.fetch(Server("http://mail.example.org", "", lambda: secret, "the secret"), mirror)
+    secret = json.dumps({**CLIENT, "token_uri": "http://tokens.example.org/token"})
+    with serve(lambda request: Answer({})) as server, pytest.raises(FetchError, match=r"https://tokens\.example\.org"):
+        gmail_server.fetch(Server(server.url, "", lambda: secret, "the secret"), mirror)

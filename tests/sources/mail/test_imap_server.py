@@ -139,6 +139,127 @@ def test_a_refused_command(held: ImapServer, mirror: Mirror, command: str, says:
         fetch(held, mirror, tries=2)
 
 
+@pytest.mark.parametrize(
+    ("instead", "says"),
+    [
+        ({"LIST": []}, "lists no folder, not even INBOX"),
+        ({"LIST": ['* LIST (\\HasNoChildren) "/" "INBOX"']}, "does not list a folder that it opens"),
+        ({"LIST": ['* LIST (\\Noselect) "/" "INBOX"']}, "lists no folder"),
+        ({"UID SEARCH": ["* SEARCH"]}, "holds 3 mails and lists 0; nothing was removed"),
+        ({"UID SEARCH": ["* SEARCH 1 3"]}, "holds 3 mails and lists 2"),
+        ({"UID SEARCH": []}, "holds 3 mails and lists 0"),
+        ({"EXAMINE": ["* 0 EXISTS", "* OK [UIDVALIDITY 8] other", "* OK [UIDNEXT 1] next"]}, "another UIDVALIDITY"),
+        ({"EXAMINE": ["* 3 EXISTS"]}, r"does not say what a folder holds \(EXISTS, UIDVALIDITY\)"),
+        ({"EXAMINE": ["* OK [UIDVALIDITY 7] valid"]}, r"does not say what a folder holds"),
+    ],
+)
+def test_a_list_that_lacks_mails_removes_nothing(
+    held: ImapServer, mirror: Mirror, tmp_path: Path, instead: dict[str, list[str]], says: str
+) -> None:
+    held.condstore = False
+    fetch(held, mirror)
+    before = mirror.paths()
+    assert len(before) == 4
+    held.instead = instead
+    with pytest.raises(FetchError, match=says):
+        fetch(held, mirror)
+    assert open_mirror(tmp_path).paths() == before
+    held.instead = {}
+    fetch(held, mirror)
+    assert mirror.paths() == before
+
+
+def test_many_mails_are_removed_only_with_consent(held: ImapServer, mirror: Mirror) -> None:
+    for number in range(10, 60):
+        held.folders["INBOX"].add(mail(number))
+    fetch(held, mirror)
+    for uid in range(4, 30):
+        held.folders["INBOX"].delete(uid)
+    with pytest.raises(FetchError, match=r"lists 28 items, and 54 were fetched before.*--accept-deletions"):
+        fetch(held, mirror)
+    assert len(mirror.paths()) == 54
+    server = Server(held.url, USER, lambda: PASSWORD, "the secret", accept_deletions=True)
+    imap_server.fetch(server, mirror)
+    assert len(mirror.paths()) == 28
+
+
+@pytest.mark.parametrize("command", ["CAPABILITY", "ENABLE"])
+def test_a_refusal_of_any_command_is_an_error_or_none(held: ImapServer, mirror: Mirror, command: str) -> None:
+    held.refuse = command
+    try:
+        fetch(held, mirror, tries=1)
+    except FetchError:
+        assert mirror.paths() == set()
+    else:
+        assert len(mirror.paths()) == 4
+
+
+@pytest.mark.parametrize(
+    ("command", "lines"),
+    [
+        ("UID FETCH", ["* 1 FETCH"]),
+        ("UID FETCH", ["* 1 FETCH (UID 1 BODY[] NIL)"]),
+        ("UID FETCH", ["* 1 FETCH (UID 99999999999999999999999 BODY[] {0}", ")"]),
+        ("UID FETCH", ["garbage without a star"]),
+        ("UID SEARCH", ["* SEARCH one two"]),
+        ("EXAMINE", ["* many EXISTS"]),
+        ("LIST", ["* LIST"]),
+        ("CAPABILITY", ["* CAPABILITY"]),
+    ],
+)
+def test_an_odd_answer_is_a_clear_error_or_a_failure(
+    held: ImapServer, mirror: Mirror, tmp_path: Path, command: str, lines: list[str]
+) -> None:
+    held.instead = {command: lines}
+    try:
+        fetch(held, mirror, tries=2)
+    except FetchError as error:
+        assert "127.0.0.1" in str(error)
+    else:
+        assert mirror.omissions or len(mirror.paths()) == 4
+    held.instead = {}
+    fetch(held, open_mirror(tmp_path))
+    assert len(mirror.paths()) == 4
+    assert open_mirror(tmp_path).omissions == {}
+
+
+@pytest.mark.parametrize("code", ["UNAVAILABLE", "INUSE", "SERVERBUG"])
+def test_a_server_that_lets_nobody_in_at_present_is_asked_again(held: ImapServer, mirror: Mirror, code: str) -> None:
+    held.refuse, held.code, held.plain = "LOGIN", code, False
+    with pytest.raises(FetchError, match="lets nobody log in at present, 2 times"):
+        fetch(held, mirror, tries=2)
+
+
+def test_a_mail_that_is_too_large_is_a_failure(held: ImapServer, mirror: Mirror) -> None:
+    uid = held.folders["INBOX"].add(mail(9, "x" * 200_000))
+    server = Server(held.url, USER, lambda: PASSWORD, "the secret", max_bytes=100_000)
+    imap_server.fetch(server, mirror)
+    path = f"INBOX/7-{uid}.eml"
+    assert mirror.read(path) == b"Message-ID: <m9@x.example>\r\nSubject: 9\r\n\r\n"
+    assert {path: omission.limit for path, omission in mirror.omissions.items()} == {path: 100_000}
+    assert "the mail has 200,044 bytes and the limit is 100,000 bytes" in mirror.omissions[path].message
+    held.commands.clear()
+    imap_server.fetch(server, mirror)
+    assert held.fetched() == 0
+    assert len(mirror.omissions) == 1
+    held.folders["INBOX"].add(mail(10))  # so that the folder is listed
+    fetch(held, mirror)
+    assert mirror.read(path) == mail(9, "x" * 200_000), "a higher limit fetches it"
+    assert mirror.omissions == {}
+
+
+@pytest.mark.parametrize(
+    "sent", [b"Subject: one line", b'Subject: say "BODY[]" \\ twice', b'Subject: BODY[] "nested"', b"no header"]
+)
+def test_a_mail_that_comes_as_a_quoted_string_is_read(held: ImapServer, mirror: Mirror, sent: bytes) -> None:
+    inbox = held.folders["INBOX"]
+    uid = inbox.add(sent, 'BODY[] \\"label\\"')
+    held.quoted, held.gmail = {uid}, True
+    fetch(held, mirror)
+    assert mirror.read(f"INBOX/7-{uid}.eml").endswith(sent)
+    assert mirror.omissions == {}
+
+
 def test_commands_have_a_budget(held: ImapServer, mirror: Mirror) -> None:
     with pytest.raises(FetchError, match="was sent 3 commands"):
         fetch(held, mirror, commands=3)
@@ -152,7 +273,7 @@ def test_nobody_listens(mirror: Mirror) -> None:
 def test_no_password_is_sent_in_clear_over_a_network(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
     held = ImapServer({"INBOX": Mailbox()})
     with serve(held):
-        monkeypatch.setattr(imap_server, "_is_loopback", lambda host: False)
+        monkeypatch.setattr(imap_server, "is_loopback", lambda host: False)
         with pytest.raises(FetchError, match="offers no encryption"):
             fetch(held, mirror)
     assert held.commands == ["CAPABILITY"]

@@ -118,6 +118,12 @@ def mail_of(message: OutlookMessage, source: bytes, depth: int = 0) -> Part:
     return mail
 
 
+def raw_text(properties: Properties) -> bytes:
+    """The bytes of the text of a message, by which it is told from others that have no Message-ID."""
+    kept = (properties.values.get(number, (0, b""))[1] for number in (BODY, HTML, RTF))
+    return next((value for value in kept if value), b"")
+
+
 def texts(properties: Properties, depth: int = 0) -> list[Part]:
     """The text of a message in the forms in which it is kept; rich text only where there is no other."""
     parts = []
