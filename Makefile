@@ -99,6 +99,7 @@ $(ADAPTERS)/.installed: pyproject.toml
 
 proofs: $(STAMP) ## Show that schedule and sensors fire and that UI and command line do the same (minutes)
 	@$(BIN)/python -m tests.proofs.automation
+	@$(BIN)/python -m tests.proofs.backfills
 
 proofs-ui: $(STAMP) ## Show in Chromium that the UI works behind its login and for no other site (minutes; needs Chromium)
 	@$(BIN)/python -m tests.proofs.ui

@@ -1,4 +1,4 @@
-"""Everything Dagster loads: the assets of every configured source, their checks, a schedule and two sensors.
+"""Everything Dagster loads: the assets of every configured source, their checks, a schedule and three sensors.
 
 What has to be done is decided by `relrag_pipelines.stages.plan` and nowhere else: the schedule and the folder sensor
 start ingestion, and the follow-up sensor asks the plan which months are stale and whether to publish. It looks at the
@@ -9,6 +9,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.assets import run_tags
+from relrag_pipelines.assets import health_checks, orphaned_runs, reconciliation, run_tags
 from relrag_pipelines.assets.archive_assets import archive_stage, completion_check, tables_true
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.graph_assets import graph_assets, graph_checks, key
@@ -26,11 +27,13 @@ from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.assets.source_assets import manifest_true, no_unredacted_value, source_assets
 from relrag_pipelines.files import access
 from relrag_pipelines.legacy import source_collections
+from relrag_pipelines.onboarding import alerts
+from relrag_pipelines.records import SCHEMA_VERSION
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stages import graph_index_plan, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.month_stages import STAGES
-from relrag_pipelines.stores import archive_tables, lock
+from relrag_pipelines.stores import archive_tables, dagster_runs, lock
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.workspace import Workspace
 
@@ -42,38 +45,51 @@ UnresolvedJob = Any
 
 Requests = Iterator[dg.RunRequest | dg.SkipReason]
 
+_RECENT_BACKFILLS = 20
+_GOING_ON = [dg.DagsterRunStatus(status) for status in dagster_runs.UNFINISHED]
+_HOUSEKEEPING_SECONDS = 60
+_UP_TO_DATE = "everything is up to date"
 PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
 
 def build_defs(workspace: Workspace) -> dg.Definitions:
     """All definitions of one archive."""
     sources, graphs = workspace.settings.sources, list(workspace.settings.graphrag.own_collections)
-    jobs = _jobs(workspace)
-    followed = [jobs[name] for name in ("sync", "publish", "graphrag") if name in jobs]
+    checks = _checks(workspace)
+    health = health_checks.nightly_keys(key for check in checks for key in check.check_keys)
+    jobs = _jobs(workspace, dg.AssetSelection.checks(*health))
     return dg.Definitions(
         assets=[
             *chain.from_iterable(source_assets(workspace, source) for source in sources),
             *(archive_stage(workspace, stage) for stage in whole_archive.stages(workspace.settings)),
             *publishing_assets(workspace),
+            health_checks.archive_home(workspace),
             *(graph_assets(workspace, collection) for collection in graphs),
             *(legacy_backfill(workspace, source) for source in source_collections.sources(workspace)),
         ],
-        asset_checks=[
-            *chain.from_iterable(_checks(workspace, source.name) for source in sources),
-            tables_true(workspace),
-            *(completion_check(stage, workspace) for stage in whole_archive.STAGES if stage.unfinished),
-            *publishing_checks(workspace),
-            *chain.from_iterable(graph_checks(workspace, collection) for collection in graphs),
-        ],
+        asset_checks=checks,
         jobs=list(jobs.values()),
-        schedules=[_nightly(workspace, jobs["sync"])] if sources else [],
-        sensors=[_source_folders(workspace, jobs["sync"]), _follow_up(workspace, followed)] if sources else [],
+        schedules=[_nightly(workspace, jobs["nightly"], health)] if sources else [],
+        sensors=_sensors(workspace, jobs) if sources else [],
         executor=run_tags.executor(workspace),
+        metadata=_location_metadata(workspace),
     )
 
 
-def _jobs(workspace: Workspace) -> dict[str, UnresolvedJob]:
-    """By name; those alone that have something to do."""
+def _location_metadata(workspace: Workspace) -> dict[str, Any]:
+    """What the page of the code location shows: versions and counts, no names of the archive's contents."""
+    return {
+        "version": metadata.version("relrag"),
+        "schema_version": SCHEMA_VERSION,
+        "sources": len(workspace.settings.sources),
+        "first_month": workspace.settings.first_month,
+        "redaction": workspace.settings.pii_redaction_enabled,
+        "docs": "docs/dagster.md",
+    }
+
+
+def _jobs(workspace: Workspace, health: dg.AssetSelection) -> dict[str, UnresolvedJob]:
+    """By name; those alone that have something to do. The checks of health are part of the nightly one only."""
     sources, settings = workspace.settings.sources, workspace.settings.graphrag
     exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
     months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
@@ -82,15 +98,19 @@ def _jobs(workspace: Workspace) -> dict[str, UnresolvedJob]:
     older = [[source.name, BACKFILL] for source in source_collections.sources(workspace)]
     selections = {
         "sync": (
-            exports | months | archive if sources else None,
+            (exports | months | archive) - health if sources else None,
             "Reads what has changed in the sources, and makes the months it touches and what is made of them.",
         ),
+        "nightly": (
+            exports | health if sources else None,
+            "Reads what has changed in the sources, and checks that they are as usual.",
+        ),
         "backfill": (
-            months if sources else None,
+            months - health if sources else None,
             "Makes months again, from redaction to edges, whether or not they are stale.",
         ),
         "publish": (
-            dg.AssetSelection.assets(*PUBLISHING),
+            dg.AssetSelection.assets(*PUBLISHING) - health,
             "Publishes a generation of what all sources hold, which is what queries then read.",
         ),
         "graphrag": (
@@ -109,29 +129,80 @@ def _jobs(workspace: Workspace) -> dict[str, UnresolvedJob]:
     }
 
 
-def _checks(workspace: Workspace, name: str) -> list[dg.AssetChecksDefinition]:
-    source = workspace.settings.source(name)
-    return [no_unredacted_value(workspace, source), manifest_true(workspace, source)]
+def _checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
+    sources, graphs = workspace.settings.sources, workspace.settings.graphrag.own_collections
+    of_source = (no_unredacted_value, manifest_true, health_checks.source_checks)
+    return [
+        *(check(workspace, source) for source in sources for check in of_source),
+        tables_true(workspace),
+        *(completion_check(stage, workspace) for stage in whole_archive.STAGES if stage.unfinished),
+        *publishing_checks(workspace),
+        health_checks.archive_checks(workspace),
+        *chain.from_iterable(graph_checks(workspace, collection) for collection in graphs),
+    ]
 
 
-def _nightly(workspace: Workspace, sync: UnresolvedJob) -> dg.ScheduleDefinition:
+def _nightly(workspace: Workspace, job: UnresolvedJob, checks: list[dg.AssetCheckKey]) -> dg.ScheduleDefinition:
     settings = workspace.settings
     hour, minute = settings.nightly.split(":")
 
     @dg.schedule(
         name="nightly",
-        job=sync,
+        job=job,
         cron_schedule=f"{int(minute)} {int(hour)} * * *",
         execution_timezone=settings.timezone,
-        description="Reads every source once a night; the follow-up sensor does the rest.",
+        description="Reads and checks every source once a night; the follow-up sensor does the rest.",
         default_status=dg.DefaultScheduleStatus.RUNNING,
     )
     def _schedule() -> dg.RunRequest:
         keys = [dg.AssetKey([source.name, "export"]) for source in settings.sources]
         tags = run_tags.describe_run(workspace, keys, {}, run_tags.SCHEDULE)
-        return dg.RunRequest(asset_selection=keys, tags=tags)
+        return dg.RunRequest(asset_selection=keys, asset_check_keys=checks, tags=tags)
 
     return _schedule
+
+
+def _sensors(workspace: Workspace, jobs: dict[str, UnresolvedJob]) -> list[dg.SensorDefinition]:
+    followed = [jobs[name] for name in ("sync", "publish", "graphrag") if name in jobs]
+    sensors = [_source_folders(workspace, jobs["sync"]), _follow_up(workspace, followed), _housekeeping(workspace)]
+    return [*sensors, *([_failed_runs(workspace)] if workspace.settings.alert_urls else [])]
+
+
+def _failed_runs(workspace: Workspace) -> dg.SensorDefinition:
+    @dg.run_failure_sensor(
+        name="failed_runs",
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Says by alert_urls that a run failed; its messages stay here, since they may quote a text.",
+    )
+    def _sensor(context: dg.RunFailureSensorContext) -> None:
+        run = context.dagster_run
+        steps = len(context.get_step_failure_events())
+        about = run.tags.get(run_tags.SOURCE, "the archive")
+        seal_errors(alerts.send)(
+            workspace.settings, f"{run.job_name} failed", f"{steps} steps failed, of {about}; `relrag ui` shows why."
+        )
+
+    return _sensor
+
+
+def _housekeeping(workspace: Workspace) -> dg.SensorDefinition:
+    @dg.sensor(
+        name="housekeeping",
+        minimum_interval_seconds=_HOUSEKEEPING_SECONDS,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Ends runs whose process has died, and shows what the lake holds where Dagster shows otherwise.",
+    )
+    def _sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+        return dg.SkipReason(seal_errors(lambda: _keep_house(workspace, context.instance))())
+
+    return _sensor
+
+
+def _keep_house(workspace: Workspace, shared: dg.DagsterInstance) -> str:
+    ended = orphaned_runs.end_orphaned_runs(shared, workspace.home, is_only_writer=False)
+    if busy := lock.holder(workspace.home):
+        return f"{ended} runs ended; {busy} is writing"
+    return f"{ended} runs ended; {reconciliation.reconcile(shared, workspace)} months and tables corrected"
 
 
 def _source_folders(workspace: Workspace, sync: UnresolvedJob) -> dg.SensorDefinition:
@@ -157,9 +228,26 @@ def _follow_up(workspace: Workspace, jobs: list[UnresolvedJob]) -> dg.SensorDefi
         description="Makes stale months again and then publishes, as the plan says.",
     )
     def _sensor(context: dg.SensorEvaluationContext) -> Requests:
-        yield from _requests(workspace, follow_up)
+        if reason := _occupied(context.instance):
+            yield dg.SkipReason(reason)
+            return
+        for request in _requests(workspace, follow_up):
+            if isinstance(request, dg.SkipReason) and request.skip_message == _UP_TO_DATE:
+                reconciliation.confirm_generation(context.instance, workspace)
+            yield request
 
     return _sensor
+
+
+def _occupied(shared: dg.DagsterInstance) -> str:
+    """Why nothing more is asked for now; empty if nothing is going on.
+
+    Runs stand in a queue: what the plan says now may be another when its turn comes, and would be made twice or fail.
+    """
+    if any(backfill.status.name == "REQUESTED" for backfill in shared.get_backfills(limit=_RECENT_BACKFILLS)):
+        return "a backfill is making months"
+    count = shared.get_runs_count(dg.RunsFilter(statuses=_GOING_ON))
+    return f"{count} runs are going on or stand in the queue" if count else ""
 
 
 def _requests(workspace: Workspace, tick: Callable[[Workspace], Requests]) -> Requests:
@@ -223,7 +311,7 @@ def follow_up(workspace: Workspace) -> Requests:
         )
     else:
         waiting = ", ".join(one.source for one in todo.exports)
-        yield dg.SkipReason(f"waiting for the export of {waiting}" if waiting else "everything is up to date")
+        yield dg.SkipReason(f"waiting for the export of {waiting}" if waiting else _UP_TO_DATE)
 
 
 def _settings() -> Settings:

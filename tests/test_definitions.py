@@ -1,5 +1,6 @@
 """What Dagster loads: the graph, what is declared on it, its checks, and what schedule and sensors ask for."""
 
+import graphlib
 import shutil
 import sqlite3
 from contextlib import closing
@@ -45,8 +46,8 @@ def test_the_graph_is_the_declared_one(config: Path) -> None:
         return {key.to_user_string() for key in graph.get(dg.AssetKey(name.split("/"))).parent_keys}
 
     assert parents("chat/records") == {"chat/export"}
-    assert parents("chat/redacted") == {"chat/records"}
-    assert parents("chat/identifiers") == {"chat/records"}
+    assert parents("chat/redacted") == {"chat/records", "chat/export"}
+    assert parents("chat/identifiers") == {"chat/records", "chat/export"}
     assert parents("chat/chunks") == {"chat/redacted"}
     assert parents("chat/embeddings") == {"chat/chunks"}
     assert parents("chat/edges") == {"chat/redacted", "chat/chunks"}
@@ -70,6 +71,7 @@ def test_every_asset_says_what_it_is(config: Path) -> None:
         assert node.owners == ["team:relrag"], name
         assert node.kinds, name
         across = "archive" if key.path[0] in archive_tables.NAMES else "published"
+        assert "relrag/privacy" in node.tags, name
         assert node.group_name == (key.path[0] if len(key.path) == 2 else across), name
         if key.path[-1] != "records":
             assert node.code_version, name
@@ -77,6 +79,44 @@ def test_every_asset_says_what_it_is(config: Path) -> None:
             assert "dagster/column_schema" in node.metadata, name
             assert node.backfill_policy == dg.BackfillPolicy.single_run(), name
             assert node.partitions_def == graph.get(dg.AssetKey(["chat", "records"])).partitions_def, name
+
+
+def test_descriptions_tell_assets_of_all_sources_apart(config: Path) -> None:
+    graph = repository(config).asset_graph
+    descriptions = [graph.get(key).description for key in graph.get_all_asset_keys() if len(key.path) == 1]
+    assert len(set(descriptions)) == len(descriptions) > 15
+
+
+def test_tags_say_what_an_asset_holds(config: Path) -> None:
+    graph = repository(config).asset_graph
+    tags = {name: dict(graph.get(dg.AssetKey(name.split("/"))).tags) for name in ("chat/records", "notes/chunks")}
+    tags = {name: {tag: value for tag, value in one.items() if "relrag" in tag} for name, one in tags.items()}
+    assert tags == {
+        "chat/records": {"relrag/kind": "whatsapp", "relrag/channel": "whatsapp", "relrag/privacy": "private"},
+        "notes/chunks": {"relrag/kind": "jsonl", "relrag/channel": "default", "relrag/privacy": "redacted"},
+    }
+    assert graph.get(dg.AssetKey("duckdb_catalog")).tags["relrag/privacy"] == "published"
+
+
+def test_the_owner_is_a_setting(tmp_path: Path) -> None:
+    found = repository(archive.make(tmp_path, 'asset_owner = "dana@example.org"')).asset_graph
+    assert {tuple(found.get(key).owners) for key in found.get_all_asset_keys()} == {("dana@example.org",)}
+
+
+def test_exports_and_the_generation_have_to_be_fresh(config: Path) -> None:
+    graph = repository(config).asset_graph
+    fresh = {key.to_user_string() for key in graph.get_all_asset_keys() if graph.get(key).freshness_policy}
+    assert fresh == {"chat/export", "papers/export", "notes/export", "published_generation"}
+
+
+def test_groups_form_no_cycle(config: Path) -> None:
+    graph = repository(config).asset_graph
+    above: dict[str, set[str]] = {}
+    for key in graph.get_all_asset_keys():
+        node = graph.get(key)
+        groups = {graph.get(parent).group_name for parent in node.parent_keys} - {node.group_name}
+        above.setdefault(node.group_name, set()).update(groups)
+    graphlib.TopologicalSorter(above).prepare()
 
 
 def test_the_partitions_are_months_up_to_the_current_one(config: Path) -> None:
@@ -234,6 +274,9 @@ def test_the_schedule_runs_every_night_in_the_owners_zone(config: Path) -> None:
         "notes/export",
     ]
     assert wanted.tags["relrag/launched_by"] == "schedule"
+    assert {"chat/records:silence", "notes/records:failure_share", "archive_home:free_disk"} <= {
+        key.to_user_string() for key in wanted.asset_check_keys or []
+    }
 
 
 def test_no_dagster_instance_sends_telemetry() -> None:

@@ -1,5 +1,6 @@
 """The stages over the whole archive, with an asset per table; one factory makes them all."""
 
+import inspect
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -7,8 +8,10 @@ from typing import Any
 
 import dagster as dg
 
+from relrag_pipelines.assets import labels
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.metadata import column_schema, table_metadata
+from relrag_pipelines.records import TABLES
 from relrag_pipelines.stages import whole_archive
 from relrag_pipelines.stages.month_stages import ASSET_OF_TABLE
 from relrag_pipelines.stages.whole_archive import ArchiveStage
@@ -17,21 +20,15 @@ from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
 _GROUP = "archive"
-_OWNERS = ["team:relrag"]
 _WAIT_SECONDS = 600.0
 
 
 def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinition:
-    """The Dagster assets of a stage, materialised in one step.
-
-    The first table depends on the stage's inputs, the others on the first. If every table depended on every source,
-    the UI would draw a very wide graph.
-    """
+    """The Dagster assets of a stage, materialised in one step; each table is made from all inputs of the stage."""
     sources = [source.name for source in workspace.settings.sources]
     archive_inputs = [[table] for table in stage.inputs if table in archive_tables.NAMES]
     monthly = [ASSET_OF_TABLE[table] for table in stage.inputs if table not in archive_tables.NAMES]
     inputs = [*archive_inputs, *([source, name] for source in sources for name in monthly)]
-    first = stage.tables[0]
 
     @seal_errors
     def build() -> tuple[Any, Any]:
@@ -40,7 +37,7 @@ def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinit
 
     @dg.multi_asset(
         name=stage.name,
-        specs=[_spec(stage, table, inputs if table == first else [first]) for table in stage.tables],
+        specs=[_spec(workspace, stage, table, inputs) for table in stage.tables],
     )
     def _assets() -> Iterator[dg.MaterializeResult[Any]]:
         started = time.monotonic()
@@ -52,15 +49,16 @@ def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinit
     return _assets
 
 
-def _spec(stage: ArchiveStage, table: str, inputs: list[Any]) -> dg.AssetSpec:
+def _spec(workspace: Workspace, stage: ArchiveStage, table: str, inputs: list[Any]) -> dg.AssetSpec:
     return dg.AssetSpec(
         table,
         deps=inputs,
         group_name=_GROUP,
         kinds={"parquet"},
-        owners=_OWNERS,
+        owners=labels.owners(workspace),
+        tags=labels.archive_tags(labels.REDACTED),
         code_version=str(stage.version),
-        description=stage.meaning,
+        description=f"{inspect.getdoc(TABLES[table].row)} {stage.meaning}",
         metadata=column_schema(table),
     )
 

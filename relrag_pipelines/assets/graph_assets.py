@@ -6,6 +6,7 @@ from typing import Any
 
 import dagster as dg
 
+from relrag_pipelines.assets import labels
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.stages import graph_build, graph_index_plan
 from relrag_pipelines.stores import graph_indexes
@@ -14,7 +15,6 @@ from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
 GROUP = "graphrag"
-_OWNERS = ["team:relrag"]
 _WAIT_SECONDS = 600.0
 
 
@@ -40,7 +40,8 @@ def graph_assets(workspace: Workspace, collection: str) -> dg.AssetsDefinition:
                 deps=[key(collection, input_table) for input_table in table.inputs] or ["published_generation"],
                 group_name=GROUP,
                 kinds={"parquet"},
-                owners=_OWNERS,
+                owners=labels.owners(workspace),
+                tags=labels.archive_tags(labels.PUBLISHED),
                 code_version=str(graph_index_plan.VERSION),
                 description=table.meaning,
                 metadata={"dagster/column_schema": _columns(table)},

@@ -5,6 +5,7 @@ from typing import Any
 
 import dagster as dg
 
+from relrag_pipelines.assets import labels
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.legacy.backfill import BackfillReport, backfill
 from relrag_pipelines.settings import Source
@@ -13,6 +14,8 @@ from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
 BACKFILL = "backfill"
+GROUP = "legacy_backfill"
+"""its own: a backfill follows publishing, and the source's other assets come before"""
 channels = dg.StaticPartitionsDefinition(list(CHANNELS))
 _WAIT_SECONDS = 600.0
 
@@ -32,9 +35,10 @@ def legacy_backfill(workspace: Workspace, source: Source) -> dg.AssetsDefinition
         deps=["published_generation"],
         partitions_def=channels,
         backfill_policy=dg.BackfillPolicy.single_run(),
-        group_name=source.name,
+        group_name=GROUP,
         kinds={"qdrant"},
-        owners=["team:relrag"],
+        owners=labels.owners(workspace),
+        tags=labels.source_tags(workspace, source, labels.PUBLISHED),
         description="Graph fields, universal fields and person ids in the collection itself, after a copy of it.",
     )
     @seal_errors
@@ -42,6 +46,8 @@ def legacy_backfill(workspace: Workspace, source: Source) -> dg.AssetsDefinition
         started = time.monotonic()
         with writing(workspace.home, f"backfill of {source.name}", _WAIT_SECONDS):
             report = backfill(workspace, source, list(context.partition_keys), config.limit or None)
+        for channel in context.partition_keys:
+            context.add_asset_metadata({"dagster/row_count": report.points[channel]}, partition_key=channel)
         return dg.MaterializeResult(metadata=counts(report) | {"seconds": round(time.monotonic() - started, 3)})
 
     return _asset

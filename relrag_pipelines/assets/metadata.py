@@ -1,10 +1,13 @@
 """Metadata of assets: counts, bytes, seconds and hashes. Never text: Dagster's event log is plain SQLite."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import dagster as dg
 
 from relrag_pipelines.records import TABLES
-from relrag_pipelines.stores.fingerprint import fingerprint
-from relrag_pipelines.stores.lake import Manifest, ManifestEntry
+from relrag_pipelines.stages.empty_months import is_empty
+from relrag_pipelines.stores.lake import ManifestEntry
 from relrag_pipelines.stores.table_schema import columns
 
 
@@ -22,15 +25,16 @@ def column_schema(table: str) -> dict[str, dg.TableSchema]:
     return {"dagster/column_schema": dg.TableSchema(columns=described)}
 
 
-def output_metadata(entries: Manifest, seconds: float) -> dict[str, dg.MetadataValue]:
-    """Metadata of written months: rows, bytes, months, seconds, and a hash of the content."""
-    return {
-        "dagster/row_count": dg.MetadataValue.int(sum(entry.rows for entry in entries.values())),
-        "bytes": dg.MetadataValue.int(sum(entry.bytes for entry in entries.values())),
-        "months": dg.MetadataValue.int(len(entries)),
-        "seconds": dg.MetadataValue.float(round(seconds, 3)),
-        "hash": dg.MetadataValue.text(fingerprint([[month, entry.output] for month, entry in sorted(entries.items())])),
-    }
+EMPTY = "empty"
+"""metadata of a month without rows"""
+
+
+def month_metadata(entry: ManifestEntry | None, counts: Mapping[str, float]) -> dict[str, Any]:
+    """Metadata of one month: rows, bytes, the hash of its file and what making it took; of an empty one that it is."""
+    figures = {"dagster/row_count": entry.rows if entry else 0, **counts}
+    if entry is None or is_empty(entry):
+        return {**figures, EMPTY: True}
+    return {**figures, "bytes": entry.bytes, "hash": entry.output}
 
 
 def table_metadata(entry: ManifestEntry, seconds: float) -> dict[str, dg.MetadataValue]:

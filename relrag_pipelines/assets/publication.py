@@ -7,9 +7,11 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines import embedders
+from relrag_pipelines.assets import labels
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
 from relrag_pipelines.assets.metadata import column_schema
+from relrag_pipelines.assets.source_assets import NIGHTLY
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.publishing.withholding_report import WithholdingReport
 from relrag_pipelines.stages.month_stages import STAGES
@@ -18,7 +20,6 @@ from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
 _GROUP = "published"
-_OWNERS = ["team:relrag"]
 _WAIT_SECONDS = 600.0
 
 
@@ -36,7 +37,8 @@ def _specs(workspace: Workspace) -> list[dg.AssetSpec]:
             deps=[*monthly, *([table] for table in archive_tables.PUBLISHED)],
             group_name=_GROUP,
             kinds={"duckdb"},
-            owners=_OWNERS,
+            owners=labels.owners(workspace),
+            tags=labels.archive_tags(labels.PUBLISHED),
             code_version="2",
             description="Records, passages, people and relations of all sources in one DuckDB file, built beside.",
             metadata=column_schema("records"),
@@ -46,7 +48,8 @@ def _specs(workspace: Workspace) -> list[dg.AssetSpec]:
             deps=["duckdb_catalog", *([source, "embeddings"] for source in sources)],
             group_name=_GROUP,
             kinds={"qdrant"},
-            owners=_OWNERS,
+            owners=labels.owners(workspace),
+            tags=labels.archive_tags(labels.PUBLISHED),
             code_version="2",
             description="The passages of the catalog as points that can be searched, built beside.",
         ),
@@ -107,8 +110,10 @@ def _published_generation(workspace: Workspace) -> dg.AssetsDefinition:
         deps=["duckdb_catalog", "qdrant_points"],
         group_name=_GROUP,
         kinds={"file"},
-        owners=_OWNERS,
+        owners=labels.owners(workspace),
+        tags=labels.archive_tags(labels.PUBLISHED),
         code_version="1",
+        freshness_policy=NIGHTLY,
         description="Checked, sealed with the hash of every file, and made current by one rename.",
     )
     @seal_errors

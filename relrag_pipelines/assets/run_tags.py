@@ -5,12 +5,14 @@ executor adds missing tags at the start, and an export's months at the end.
 """
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from relrag_pipelines.stores import lake
+from relrag_pipelines.stores import lake, process_identity
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -19,14 +21,23 @@ if TYPE_CHECKING:
     from dagster._core.execution.retries import RetryMode
 
 COMMAND_LINE, SCHEDULE, SENSOR, UI = "command line", "schedule", "sensor", "UI"
+BACKFILL, MATERIALIZE, LAUNCH = "UI backfill", "dagster asset materialize", "dg launch"
 SOURCE, MONTHS, LAUNCHED_BY = "relrag/source", "relrag/months", "relrag/launched_by"
+PROCESS = ".dagster/relrag_process"
+"""which process works on a run, as stores/process_identity.py writes it. The UI hides tags of that prefix"""
+SYNC = "sync_id"
+"""joins the runs of one command"""
 USER = "user"
 """Dagster's own; its UI shows a run without schedule, sensor or user as "Manually launched" """
 _RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
 _PARTITION = "dagster/partition"
+_AFTER_OTHERS = {"dagster/priority": "-1"}
+"""in the queue, what a sensor has found to do waits for what somebody has asked for"""
 _MONTH = re.compile(r"\d{4}-\d\d")
 """other partitions are the channels of an older system's points"""
-_LAUNCHERS = {"dagster/schedule_name": SCHEDULE, "dagster/sensor_name": SENSOR}
+_LAUNCHERS = {"dagster/schedule_name": SCHEDULE, "dagster/sensor_name": SENSOR, "dagster/backfill": BACKFILL}
+_PROGRAMS = {("dagster", "materialize"): MATERIALIZE, ("dg", "launch"): LAUNCH}
+"""name of a program and word of its command line -> what it is called here"""
 
 
 def partition_range(first: str, last: str) -> dict[str, str]:
@@ -46,9 +57,18 @@ def describe_run(
     months = [tags[tag] for tag in (*_RANGE, _PARTITION) if _MONTH.fullmatch(tags.get(tag, ""))]
     if not sources:  # a generation is built from all sources
         months = [month for source in configured for month in lake.manifest(workspace.home, "records", source)]
-    launcher = next((launcher_name for tag, launcher_name in _LAUNCHERS.items() if tag in tags), UI)
-    computed = {SOURCE: ", ".join(sources or configured), LAUNCHED_BY: launched_by or launcher}
+    computed = {SOURCE: ", ".join(sources or configured), LAUNCHED_BY: launched_by or _launcher(tags)}
+    if launched_by == SENSOR:
+        computed |= _AFTER_OTHERS
     return computed | ({MONTHS: _span(months)} if months else {}) | dict(tags)
+
+
+def _launcher(tags: Mapping[str, str]) -> str:
+    """Who launched a run with these tags that this process executes."""
+    if named := next((launcher for tag, launcher in _LAUNCHERS.items() if tag in tags), None):
+        return named
+    program = Path(sys.argv[0]).name
+    return next((name for (tool, word), name in _PROGRAMS.items() if tool == program and word in sys.argv), UI)
 
 
 def _span(months: Iterable[str]) -> str:
@@ -84,7 +104,10 @@ class _AttributedRun(dg.Executor):
         self, plan_context: "PlanOrchestrationContext", execution_plan: "ExecutionPlan"
     ) -> Iterator["dg.DagsterEvent"]:
         run, shared = plan_context.dagster_run, plan_context.instance
-        tags = describe_run(self._workspace, _assets(plan_context), run.tags)
+        tags = {
+            PROCESS: process_identity.identify(),
+            **describe_run(self._workspace, _assets(plan_context), run.tags),
+        }
         if lacking := {name: value for name, value in tags.items() if name not in run.tags}:
             shared.add_run_tags(run.run_id, lacking)
         months = []

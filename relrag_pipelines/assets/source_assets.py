@@ -1,25 +1,28 @@
 """The assets of each source: export, records, and the monthly stages; one factory makes them all."""
 
 import time
+from datetime import timedelta
 from typing import Any
 
 import dagster as dg
 
+from relrag_pipelines.assets import labels
 from relrag_pipelines.assets.error_boundary import seal_errors
-from relrag_pipelines.assets.metadata import column_schema, output_metadata
+from relrag_pipelines.assets.metadata import column_schema, month_metadata
 from relrag_pipelines.assets.partitions import months
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stages import backfill_range, redaction_check
 from relrag_pipelines.stages import month_stages as stages
-from relrag_pipelines.stages import redaction_check
 from relrag_pipelines.stages.month_stages import ASSET_OF_TABLE, STAGES, Stage
 from relrag_pipelines.stores import generations, lake_damage
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
-_OWNERS = ["team:relrag"]
 _WAIT_SECONDS = 600.0
+NIGHTLY = dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=50), warn_window=timedelta(hours=26))
+"""the nightly run exports every source, also one that has not changed: two nights without it are a failure"""
 _KINDS_OF_STAGE = {"redacted": "presidio", "embeddings": "qdrant"}
 
 
@@ -45,8 +48,10 @@ def _export(workspace: Workspace, source: Source) -> dg.AssetsDefinition:
         key=[source.name, "export"],
         group_name=source.name,
         kinds={"python", kind.name},
-        owners=_OWNERS,
+        owners=labels.owners(workspace),
+        tags=labels.source_tags(workspace, source, labels.PRIVATE),
         code_version=str(kind.version),
+        freshness_policy=NIGHTLY,
         description=f"Reads the changed files of this source ({kind.meaning}) into private records, by month.",
     )
     @seal_errors
@@ -81,31 +86,51 @@ def _records(workspace: Workspace, source: Source) -> dg.AssetSpec:
         partitions_def=months(workspace.settings.first_month),
         group_name=source.name,
         kinds={"parquet"},
-        owners=_OWNERS,
+        owners=labels.owners(workspace),
+        tags=labels.source_tags(workspace, source, labels.PRIVATE),
         description="Private records of the month, unredacted, owner-only. Written by export, for changed months only.",
         metadata=column_schema("private_records"),
     )
 
 
+def _inputs(source: Source, stage: Stage) -> list[list[str]]:
+    """The assets that a stage is made from.
+
+    Records are no executable asset: Dagster's daemon would not wait for them in a backfill, so what is made from them
+    follows from `export` as well.
+    """
+    assets = [ASSET_OF_TABLE[table] for table in stage.inputs]
+    return [[source.name, name] for name in (*assets, *(["export"] if "records" in assets else []))]
+
+
+def _backfill_policy(months_per_run: int) -> dg.BackfillPolicy:
+    return dg.BackfillPolicy.multi_run(months_per_run) if months_per_run else dg.BackfillPolicy.single_run()
+
+
 def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefinition:
     @dg.asset(
         key=[source.name, stage.name],
-        deps=[[source.name, ASSET_OF_TABLE[table]] for table in stage.inputs],
+        deps=_inputs(source, stage),
         partitions_def=months(workspace.settings.first_month),
-        backfill_policy=dg.BackfillPolicy.single_run(),
+        backfill_policy=_backfill_policy(workspace.settings.backfill_months),
         group_name=source.name,
         kinds={"parquet"} | ({_KINDS_OF_STAGE[stage.name]} if stage.name in _KINDS_OF_STAGE else set()),
-        owners=_OWNERS,
+        owners=labels.owners(workspace),
+        tags=labels.source_tags(workspace, source, labels.REDACTED),
         code_version=str(stage.version),
         description=stage.meaning,
         metadata=column_schema(stage.table),
     )
     @seal_errors
-    def _asset(context: dg.AssetExecutionContext) -> dg.MaterializeResult[Any]:
-        started = time.monotonic()
+    def _asset(context: dg.AssetExecutionContext) -> None:
+        partitions = list(context.partition_keys)
         with writing(workspace.home, f"{stage.name} of {source.name}", _WAIT_SECONDS):
-            entries, counts = stages.run(workspace, source, stage, list(context.partition_keys))
-        return dg.MaterializeResult(metadata={**output_metadata(entries, time.monotonic() - started), **counts})
+            entries, counts = stages.run(workspace, source, stage, partitions)
+        if "private_records" in stage.inputs and (outside := backfill_range.outside(workspace, source, partitions)):
+            context.log.warning(outside)
+        for month in partitions:
+            figures = month_metadata(entries.get(month), counts.get(month, {}))
+            context.add_asset_metadata(figures, partition_key=month)
 
     return _asset
 

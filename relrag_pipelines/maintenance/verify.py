@@ -17,6 +17,7 @@ from typing import NamedTuple
 from relrag_pipelines.files import atomic, sealed_json
 from relrag_pipelines.orchestration.instance import is_dagster_yaml
 from relrag_pipelines.stores import (
+    archive_regions,
     archive_tables,
     evaluation_history,
     generation_damage,
@@ -82,6 +83,7 @@ def _damage(home: Path) -> Iterator[tuple[str, str]]:
     yield from _verify_sealed_json(home, evaluation_history.NAME)
     yield from _verify_sealed_json(home, known_failures.NAME)
     yield from _verify_sealed_json(home, searched_values.NAME)
+    yield from _verify_sealed_json(home, archive_regions.NAME)
     yield from _dagster_yaml(home)
     yield from _databases(home)
 

@@ -10,7 +10,13 @@ _TEMPLATES = {
 }
 """by dagster_storage"""
 _FOLDER = re.compile(r"#.*; (.+) is its own place\.")
-_EARLIER = frozenset({"c66ada8c1ede4ba6c8a6c3f8f73f3800c5e4e312582a7a4a284c1e7a7804c66b"})
+_EARLIER = frozenset(
+    {
+        "c66ada8c1ede4ba6c8a6c3f8f73f3800c5e4e312582a7a4a284c1e7a7804c66b",
+        "c327276b878dd17503170a23825062607b9664767e2c8974799155811e878ed0",
+        "ec89b45547fbc3b940ad8ac32cac1844a6348e9a8f98b281b7dbf5e9c7990354",
+    }
+)
 """SHA-256 of templates of earlier versions, which the next sync replaces"""
 
 

@@ -4,8 +4,8 @@ One process and no step start-up: the assets, their events and their checks are 
 schedule or a sensor launches.
 """
 
-import os
 import sqlite3
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,24 +13,23 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import sqlalchemy
 from dagster._core.definitions.job_base import InMemoryJob
 from dagster._core.definitions.repository_definition import SINGLETON_REPOSITORY_NAME
-from dagster._core.execution.api import execute_run
+from dagster._core.execution.api import create_execution_plan, execute_run
 from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
+from dagster._core.snap import snapshot_from_execution_plan
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 from relrag_pipelines import definitions, embedders
-from relrag_pipelines.assets import run_tags
+from relrag_pipelines.assets import health_checks, orphaned_runs, reconciliation, run_tags
 from relrag_pipelines.assets.error_boundary import REPORT
 from relrag_pipelines.assets.graph_assets import key
 from relrag_pipelines.assets.legacy_assets import BACKFILL
 from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import PUBLISHING, build_defs
 from relrag_pipelines.files.atomic import write_text
-from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.ingest import regions
-from relrag_pipelines.orchestration import orphaned_runs, postgres, sqlite_storage
+from relrag_pipelines.orchestration import postgres, sqlite_storage
 from relrag_pipelines.orchestration.instance import dagster_yaml
 from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.sources.legacy.payload import CHANNELS
@@ -38,7 +37,15 @@ from relrag_pipelines.stages import graph_index_plan, whole_archive
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stages.plan_model import Plan
-from relrag_pipelines.stores import archive_tables, generations, graph_indexes, lake, lake_damage, lock
+from relrag_pipelines.stores import (
+    archive_tables,
+    generations,
+    graph_indexes,
+    lake,
+    lake_damage,
+    lock,
+    process_identity,
+)
 from relrag_pipelines.workspace import Workspace
 
 _EMBEDDED_AT_ONCE = 1_000
@@ -79,15 +86,13 @@ def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance
     folder = instance_folder(home, storage)
     if storage == "postgres":
         postgres.check()
-    sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _relax_sqlite_sync)
-    sqlalchemy.event.listen(sqlalchemy.Engine, "commit", _before_commit)
-    try:
-        _drop_unfinished(folder / _EVENTS)
-        with sqlite_storage.open_connections(), dg.DagsterInstance.from_config(str(folder)) as opened:
-            yield opened
-    finally:
-        sqlalchemy.event.remove(sqlalchemy.Engine, "commit", _before_commit)
-        sqlalchemy.event.remove(sqlalchemy.Engine, "connect", _relax_sqlite_sync)
+    _drop_unfinished(folder / _EVENTS)
+    with (
+        sqlite_storage.closing_connections(),
+        sqlite_storage.few_events(archive_tables.NAMES),
+        dg.DagsterInstance.from_config(str(folder)) as opened,
+    ):
+        yield opened
 
 
 def _drop_unfinished(path: Path) -> None:
@@ -105,18 +110,6 @@ def _drop_unfinished(path: Path) -> None:
     if not is_complete:
         for leftover in path.parent.glob(f"{path.name}*"):
             leftover.unlink(missing_ok=True)
-
-
-def _relax_sqlite_sync(connection: Any, _: object) -> None:
-    if not isinstance(connection, sqlite3.Connection):
-        return
-    # safe in WAL mode against a killed process and a corrupt file; a power cut may cost the last events, and losing
-    # them loses no data
-    connection.execute("PRAGMA synchronous = NORMAL")
-
-
-def _before_commit(connection: Any) -> None:
-    failpoint("dagster.commit", Path(connection.engine.url.database or ""))
 
 
 def instance_folder(home: Path, storage: str = "sqlite") -> Path:
@@ -137,7 +130,7 @@ def _instance(workspace: Workspace) -> AbstractContextManager[dg.DagsterInstance
 def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletions: bool = False) -> RunOutcome:
     """Does what the plan says: exports, then the months that they make stale, then a new generation."""
     with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
-        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        _tidy(workspace, shared)
         session = _Session(workspace, shared)
         for stage in todo.unfinished:  # it is made again, and what is made of it
             tables = whole_archive.stage_named(stage, workspace.settings).tables
@@ -160,7 +153,7 @@ def backfill(workspace: Workspace, source: str, first: str, last: str) -> RunOut
     """Makes all stages of a source's months from first to last again, then publishes if anything changed."""
     workspace.settings.source(source)
     with lock.writing(workspace.home, "relrag backfill"), _instance(workspace) as shared:
-        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        _tidy(workspace, shared)
         session = _Session(workspace, shared)
         keys = [dg.AssetKey([source, stage.name]) for stage in STAGES]
         session.materialize("backfill", keys, tags=partition_range(first, last))
@@ -170,7 +163,7 @@ def backfill(workspace: Workspace, source: str, first: str, last: str) -> RunOut
 def backfill_legacy(workspace: Workspace, sources: list[str], limit: int | None) -> RunOutcome:
     """Writes relrag's fields into the collections of these sources, and reads what that changed of their files."""
     with lock.writing(workspace.home, "relrag backfill legacy"), _instance(workspace) as shared:
-        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        _tidy(workspace, shared)
         session = _Session(workspace, shared)
         for source in sources:
             run_config_ = {"ops": {f"{source}__{BACKFILL}": {"config": {"limit": limit or 0}}}}
@@ -185,7 +178,7 @@ def backfill_legacy(workspace: Workspace, sources: list[str], limit: int | None)
 def follow_up(workspace: Workspace) -> RunOutcome:
     """Makes the months that are stale and publishes, without reading any source."""
     with lock.writing(workspace.home, "relrag"), _instance(workspace) as shared:
-        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        _tidy(workspace, shared)
         return _follow_up(workspace, _Session(workspace, shared))
 
 
@@ -246,6 +239,11 @@ class _Session:
     def __init__(self, workspace: Workspace, shared: dg.DagsterInstance) -> None:
         self._workspace, self._instance = workspace, shared
         self._defs = build_defs(workspace)
+        self._common_tags = {
+            run_tags.USER: run_tags.COMMAND_LINE,
+            run_tags.PROCESS: process_identity.identify(),
+            run_tags.SYNC: uuid.uuid4().hex[:8],
+        }
         self.outcome = RunOutcome()
 
     def materialize(
@@ -258,13 +256,7 @@ class _Session:
         """Runs the job of that name on these of its assets, as a run of the code location that the UI shows."""
         job = self._defs.resolve_job_def(name)
         tags_ = run_tags.describe_run(self._workspace, keys, tags or {}, run_tags.COMMAND_LINE)
-        run = self._instance.create_run_for_job(
-            job,
-            run_config={**_QUIET, **(config or {})},
-            tags={**tags_, run_tags.USER: run_tags.COMMAND_LINE, orphaned_runs.PROCESS: str(os.getpid())},
-            asset_selection=set(keys),
-            remote_job_origin=LOCATION.get_job_origin(name),
-        )
+        run = self._create_run(job, set(keys), {**_QUIET, **(config or {})}, {**tags_, **self._common_tags})
         result = execute_run(InMemoryJob(job), run, self._instance)
         self.outcome.runs += 1
         failures = result.get_step_failure_events()
@@ -283,6 +275,34 @@ class _Session:
                 why = f": {check.description}" if check.description else " failed"
                 self.outcome.warnings.append(f"{check.asset_key.to_user_string()}: check {check.check_name}{why}")
 
+    def _create_run(
+        self, job: dg.JobDefinition, assets: set[dg.AssetKey], config: dict[str, Any], tags: dict[str, str]
+    ) -> dg.DagsterRun:
+        """A run of these assets, as `create_run_for_job` makes it, which would add every check of each asset."""
+        checks = health_checks.keys_of_run(self._defs, assets)
+        subset = job.get_subset(asset_selection=assets, asset_check_selection=checks)
+        plan = create_execution_plan(subset, config, instance_ref=self._instance.get_ref(), tags=tags)
+        return self._instance.create_run(
+            job_name=job.name,
+            run_id=None,
+            run_config=config,
+            status=None,
+            tags=tags,
+            root_run_id=None,
+            parent_run_id=None,
+            step_keys_to_execute=plan.step_keys_to_execute,
+            execution_plan_snapshot=snapshot_from_execution_plan(plan, subset.get_job_snapshot_id()),
+            job_snapshot=subset.get_job_snapshot(),
+            parent_job_snapshot=subset.get_parent_job_snapshot(),
+            asset_selection=assets,
+            asset_check_selection=checks,
+            resolved_op_selection=None,
+            op_selection=None,
+            remote_job_origin=LOCATION.get_job_origin(job.name),
+            job_code_origin=None,
+            asset_graph=subset.asset_layer.asset_graph,
+        )
+
     def _describe_failure(self, event: dg.DagsterEvent) -> str:
         """What is said of a failed step; of a fault of relrag also where its report lies and what to do."""
         failure = event.step_failure_data.user_failure_data
@@ -296,7 +316,19 @@ class _Session:
         return f"{failure.description}; {fault_report.advice(path)}"
 
 
+def _tidy(workspace: Workspace, shared: dg.DagsterInstance) -> None:
+    """Ends runs that nobody works on any more, and then shows what they did make."""
+    if orphaned_runs.end_orphaned_runs(shared, workspace.home):
+        reconciliation.reconcile(shared, workspace)
+
+
+def tidy_before_ui(workspace: Workspace) -> None:
+    """Ends runs whose process has died; those that are queued go on with the daemon that starts now."""
+    with _instance(workspace) as shared:
+        orphaned_runs.end_orphaned_runs(shared, workspace.home, is_only_writer=False, daemon_follows=True)
+
+
 def end_orphans(workspace: Workspace) -> None:
     """Ends runs that nobody works on any more; for a sync that has nothing else to do."""
     with lock.writing(workspace.home, "relrag sync"), _instance(workspace) as shared:
-        orphaned_runs.end_orphaned_runs(shared, workspace.home)
+        _tidy(workspace, shared)

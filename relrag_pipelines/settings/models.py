@@ -416,6 +416,24 @@ class Settings(BaseModel):
     keep_generations: int = Field(2, ge=1, description="published generations kept, if nothing was deleted")
     nightly: str = Field("03:30", description="when the schedule runs, HH:MM in `timezone`")
     sensor_seconds: int = Field(60, ge=10, description="how often source folders are looked at, seconds")
+    alert_urls: list[str] = Field(
+        default_factory=list,
+        description="where to say that a run failed or the daemon stopped: addresses of Apprise (mail, Slack, ntfy, "
+        "webhooks), with relrag[alerts]; better in the environment, since they hold passwords. Only counts and names "
+        "of sources are sent",
+        examples=[["ntfys://ntfy.example.org/relrag"]],
+    )
+    asset_owner: str = Field(
+        "team:relrag",
+        pattern=r"^(team:[A-Za-z0-9_-]+|[^@\s]+@[^@\s]+\.[^@\s]+)$",
+        description="who answers for the assets in Dagster: an address of mail, or `team:` and a name",
+    )
+    backfill_months: int = Field(
+        0,
+        ge=0,
+        description="longest range of months that a run of a backfill in Dagster makes; 0: a whole range in one run, "
+        "which `dg launch --partition-range` needs",
+    )
 
     search_limit: int = Field(8, ge=1, le=100, description="results of a search")
     asset_neighborhood_expansion_enabled: bool = Field(

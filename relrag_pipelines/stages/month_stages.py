@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import json
 import operator
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -38,7 +39,9 @@ class StageOutput:
     table: pa.Table
     failures: list[Failure] = field(default_factory=list)
     counts: Mapping[str, float] = field(default_factory=dict)
-    """what it took, to be added up over the months"""
+    """what it took"""
+    seconds: float = 0
+    """how long it took"""
     sealed_originals: Mapping[str, bytes] = field(default_factory=dict)
     """what pseudonyms in it stand for, encrypted"""
 
@@ -237,13 +240,13 @@ def expected_fingerprint(workspace: Workspace, source: Source, stage: Stage, inp
 
 def run(
     workspace: Workspace, source: Source, stage: Stage, months: list[str]
-) -> tuple[lake.Manifest, Mapping[str, float]]:
-    """Rebuilds months of a stage; returns their manifest entries and the total counts."""
+) -> tuple[lake.Manifest, Mapping[str, Mapping[str, float]]]:
+    """Rebuilds months of a stage; returns their manifest entries and, of those with input, what each took."""
     home, label = workspace.home, f"{source.name}: {stage.name}"
     if stage.table == "records" and workspace.settings.pii_redaction_enabled:
         audit_mark.mark_unaudited(home, source.name)
     upstream = [lake.manifest(home, table, source.name) for table in stage.inputs]
-    counts: dict[str, float] = {}
+    counts: dict[str, Mapping[str, float]] = {}
     present = [month for month in months if all(month in manifest for manifest in upstream)]
     make = functools.partial(_make, workspace, source.name, stage.name)
 
@@ -263,8 +266,7 @@ def run(
                 yield pa.table({}), None
                 continue
             output = next(outputs)
-            for name, count in output.counts.items():
-                counts[name] = counts.get(name, 0) + count
+            counts[month] = {**output.counts, "seconds": round(output.seconds, 3)}
             stamp = expected_fingerprint(workspace, source, stage, [manifest[month].output for manifest in upstream])
             _keep_failures(workspace, source, stage, month, output.failures, stamp)
             _keep_sealed(workspace, source, stage, month, output.sealed_originals)
@@ -280,8 +282,10 @@ def _make(workspace: Workspace, source_name: str, stage_name: str, month: str) -
     source = workspace.settings.source(source_name)
     (stage,) = (declared for declared in STAGES if declared.name == stage_name)
     with fault_report.during(f"{stage.name} of {source.name}, {month}"):
+        started = time.monotonic()
         tables = [lake.read(workspace.home, table, source.name, month) for table in stage.inputs]
-        return stage.make(workspace, source, tables)
+        output = stage.make(workspace, source, tables)
+        return replace(output, seconds=time.monotonic() - started)
 
 
 def _keep_sealed(workspace: Workspace, source: Source, stage: Stage, month: str, sealed: Mapping[str, bytes]) -> None:

@@ -11,12 +11,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from relrag_pipelines.stores import process_identity
+
 
 @contextmanager
 def alive(home: Path) -> Iterator[int]:
     """A file to hand on to the daemon, which counts as alive as long as it has it open; waits for `dead` to end."""
     with _path(home).open("a") as file:
         fcntl.flock(file, fcntl.LOCK_SH)
+        file.truncate(0)
+        file.write(process_identity.namespace())
+        file.flush()
         yield file.fileno()
 
 
@@ -33,6 +38,14 @@ def dead(home: Path) -> Iterator[bool]:
             yield True
         finally:
             fcntl.flock(file, fcntl.LOCK_UN)  # a forked process may have the file open still
+
+
+def namespace(home: Path) -> str:
+    """The namespace of processes in which a daemon was last alive, as stores/process_identity.py writes it."""
+    try:
+        return _path(home).read_text()
+    except FileNotFoundError:
+        return ""
 
 
 def _path(home: Path) -> Path:

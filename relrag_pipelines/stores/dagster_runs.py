@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 UNFINISHED = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED", "CANCELING")
@@ -13,6 +14,18 @@ UNFINISHED = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED", "CANCELING")
 def database(home: Path) -> Path:
     """Where it lies."""
     return home / "dagster" / "history" / "runs.db"
+
+
+def heartbeat_age(home: Path) -> float | None:
+    """Seconds since the daemon's newest heartbeat; None if there is none, or the file cannot be read."""
+    path = database(home)
+    if not path.exists():
+        return None
+    query = "SELECT max(timestamp) FROM daemon_heartbeats"
+    with suppress(sqlite3.Error), closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as opened:
+        if newest := opened.execute(query).fetchone()[0]:
+            return (datetime.now(UTC).replace(tzinfo=None) - datetime.fromisoformat(newest)).total_seconds()
+    return None
 
 
 def count_unfinished(home: Path) -> int:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,11 +20,12 @@ from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.privacy.keys import KeysError
+from relrag_pipelines.publishing import archive_health
 from relrag_pipelines.records import TABLES, Failure
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS
+from relrag_pipelines.stages import empty_months, source_health
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages.month_range import month_range
 from relrag_pipelines.stores import (
     archive_tables,
     evaluation_history,
@@ -94,6 +94,8 @@ class Status:
     unread_files: list[unread_files.UnreadFile] = field(default_factory=list)
     """the unread files, with reason and remedy"""
     problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    """what is unusual of sources and archive, as Dagster's checks find it every night"""
     waiting: dict[str, int] = field(default_factory=dict)
     """number of calls that wait for a transcript or for approval"""
     forgotten: dict[str, int] = field(default_factory=dict)
@@ -186,6 +188,7 @@ def collect(settings: Settings) -> Status:
         f"{leftover} is still to be removed; a sync does it"
         for leftover in retired_generations.describe_remote_leftovers(home)
     ]
+    status.warnings = _warnings(settings)
     status.sync, problems = _pending(settings)
     status.problems += problems
     unread = unread_files.find_unread(settings)
@@ -194,6 +197,16 @@ def collect(settings: Settings) -> Status:
     status.forgotten = {"rules": len(forgotten), "records": sum(rule.records for rule in forgotten)}
     status.writing = lock.holder(home)
     return status
+
+
+def _warnings(settings: Settings) -> list[str]:
+    """What is unusual; nothing where the lake cannot be read, which is a problem of its own."""
+    workspace = Workspace(settings)
+    try:
+        lines = [line for source in settings.sources for line in source_health.warnings(workspace, source)]
+        return [*lines, *archive_health.warnings(workspace)]
+    except (EmbeddingError, LakeError, UnitsError, OSError):
+        return []
 
 
 def _on_disk(path: Path) -> int:
@@ -218,18 +231,11 @@ def _source(settings: Settings, source: Source) -> SourceStatus:
     status.units, status.bytes = len(units), sum(unit.size for unit in units.values())
     status.records = sum(entry.rows for entry in manifests["records"].values())
     status.chunks = sum(entry.rows for entry in manifests["chunks"].values())
-    months = sorted(month for month, entry in manifests["records"].items() if entry.rows)
-    status.gaps = list(_gaps([month for month in months if month > settings.first_month]))
-    status.months = sum(entry.rows > 0 for entry in manifests["records"].values())
+    status.gaps = empty_months.spans(manifests["records"], settings.first_month)
+    status.months = len(empty_months.full_months(manifests["records"]))
     status.stored_bytes = sum(entry.bytes for entries in manifests.values() for entry in entries.values())
     status.newest = _newest(home, source.name)
     return status
-
-
-def _gaps(months: Sequence[str]) -> Iterator[str]:
-    for start, end in itertools.pairwise(months):
-        if missing := month_range(start, end)[1:-1]:
-            yield " to ".join(dict.fromkeys((missing[0], missing[-1])))
 
 
 def _newest(home: Path, source: str) -> str | None:

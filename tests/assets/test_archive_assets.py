@@ -10,26 +10,18 @@ from relrag_pipelines.stores import archive_tables
 from tests import archive
 
 
-def test_one_table_of_a_stage_follows_from_every_source_and_the_others_from_it(tmp_path: Path) -> None:
+def test_each_table_of_a_stage_follows_from_all_that_the_stage_reads(tmp_path: Path) -> None:
     workspace = archive.workspace(archive.make(tmp_path))
     graph = build_defs(workspace).get_repository_def().asset_graph
-    parents = {
-        name: {"/".join(key.path) for key in graph.get(dg.AssetKey(name)).parent_keys}
-        for name in ("persons", "passage_statements", "person_aliases", "text_facts", "relationship_embeddings")
-    }
-    assert parents == {
-        "persons": {
-            f"{source}/{name}" for source in ("chat", "notes", "papers") for name in ("redacted", "identifiers")
-        }
-        | {"passage_statements"},
+    sources = ("chat", "notes", "papers")
+    people = {f"{source}/{name}" for source in sources for name in ("redacted", "identifiers")} | {"passage_statements"}
+    expected = {
+        **dict.fromkeys(stage_named("people", workspace.settings).tables, people),
         "passage_statements": set(),  # no setting asks a language model
-        "person_aliases": {"persons"},
-        "text_facts": {"persons"},
-        "relationship_embeddings": {"person_relationships"}
-        | {f"{name}/embeddings" for name in ("chat", "notes", "papers")},
+        "relationship_embeddings": {"person_relationships"} | {f"{name}/embeddings" for name in sources},
     }
-    others = {*stage_named("people", workspace.settings).tables} - {"persons"}
-    assert all(graph.get(dg.AssetKey(name)).parent_keys == {dg.AssetKey("persons")} for name in others)
+    parents = {name: {"/".join(key.path) for key in graph.get(dg.AssetKey(name)).parent_keys} for name in expected}
+    assert parents == expected
 
 
 def test_a_check_tells_of_each_table_whether_its_file_is_as_it_was_written(tmp_path: Path) -> None:

@@ -190,7 +190,11 @@ def test_an_error_in_a_sensor_tells_nothing(
 ) -> None:
     monkeypatch.setattr(plans, "inspect_source", lambda *_: misbehave(SHARES[len(POINTS)]))
     found = build_defs(archive.workspace(archive_config)).get_repository_def()
-    with dg.build_sensor_context(repository_def=found) as context, pytest.raises(Exception) as caught:
+    with (
+        instance(archive.workspace(archive_config).home) as shared,
+        dg.build_sensor_context(instance=shared, repository_def=found) as context,
+        pytest.raises(Exception) as caught,
+    ):
         found.get_sensor_def(name).evaluate_tick(context)
     assert "Silent in test_error_leaks.py" in (told := "".join(traceback.format_exception(caught.value)))
     assert MARK not in told

@@ -109,6 +109,7 @@ def test_the_ui_makes_one_channel_alone(tmp_path: Path) -> None:
         event = instance.get_latest_materialization_event(key)
         assert event and event.asset_materialization
         told = {name: value.value for name, value in event.asset_materialization.metadata.items()}
+        assert told["dagster/row_count"] == 5  # of the channel
         assert (told["points"], told["points_with_new_fields"], told["points_waiting"]) == (18, 5, 13)
         assert told["snapshots"] == 1
         said = repr([entry.message for entry in instance.all_logs(event.run_id)]) + repr(told)

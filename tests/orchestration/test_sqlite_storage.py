@@ -16,6 +16,7 @@ from sqlalchemy import Engine, create_engine, event
 
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.orchestration import runner, sqlite_storage
+from relrag_query.cli.commands import sync as commands
 from tests import archive
 
 DAGSTERS = (consolidated_sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage)
@@ -140,3 +141,66 @@ def test_what_an_older_database_lacks_is_asked_for_again(tmp_path: Path) -> None
         assert events.has_table("later")
         with sqlite_storage._connect(url) as connection:
             assert events._has_asset_key_col_on_connection(connection, "later")
+
+
+def test_events_at_hand_together_are_stored_in_one_transaction(tmp_path: Path) -> None:
+    @dg.asset(
+        partitions_def=dg.StaticPartitionsDefinition([f"{number:03d}" for number in range(200)]),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def counted() -> None: ...
+
+    commits: list[Any] = []
+
+    def count(connection: Any) -> None:
+        commits.append(connection)
+
+    event.listen(Engine, "commit", count)
+    try:
+        with runner.instance(tmp_path) as shared:
+            tags = {"dagster/asset_partition_range_start": "000", "dagster/asset_partition_range_end": "199"}
+            assert dg.materialize([counted], instance=shared, tags=tags).success
+            key = dg.AssetKey("counted")
+            assert len(shared.get_materialized_partitions(key)) == 200
+            assert len(shared.fetch_planned_materializations(key, limit=300).records) == 200
+            latest = shared.get_latest_materialization_event(key)
+            (newest,) = shared.fetch_materializations(key, limit=1).records
+            assert latest and latest.asset_materialization == newest.asset_materialization
+            assert list(shared.all_asset_keys()) == [key]
+    finally:
+        event.remove(Engine, "commit", count)
+    assert len(commits) < 200  # of 400 events, which alone would be two each
+
+
+def test_a_database_that_was_replaced_is_opened_again(tmp_path: Path) -> None:
+    """As by `relrag restore` while the web server has it open."""
+    assert one_run(tmp_path) == 1
+    folder = runner.instance_folder(tmp_path) / "history"
+    kept = {path.name: path.read_bytes() for path in folder.glob("*.db")}
+    with dg.DagsterInstance.from_config(str(folder.parent)) as served:
+        assert served.get_runs_count() == 1
+        assert one_run(tmp_path) == 2
+        assert served.get_runs_count() == 2
+        for name, content in kept.items():
+            for path in folder.glob(f"{name}*"):
+                path.unlink()
+            (folder / name).write_bytes(content)
+        assert served.get_runs_count() == 1
+
+
+def test_a_sync_of_one_message_writes_few_events(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    home = archive.first_sync(config).home
+
+    def events() -> tuple[int, int]:
+        with closing(sqlite3.connect(home / "dagster" / "history" / "event_log.db")) as connection:
+            count, size = connection.execute("SELECT count(*), sum(length(event)) FROM event_logs").fetchone()
+        return count, size
+
+    count, size = events()
+    with (tmp_path / "chats" / "WhatsApp Chat with Hiking.txt").open("a") as file:
+        file.write("15/02/2024, 08:00 - Petr Kolar: The plumber comes on Friday\n")
+    assert commands.sync(config) == 0
+    later_count, later_size = events()
+    assert later_count - count < 80
+    assert later_size - size < 135_000  # most of it tells which inputs 24 assets were made from

@@ -57,7 +57,7 @@ def main() -> None:
         assert from_ui == from_command, (from_ui, from_command)
         print(f"seen: UI and command line made the same {len(from_ui)} months, with equal hashes")
         wait("the schedule fired", lambda: bool(ticks(home, "nightly")))
-        everyone = {"command line", "schedule", "sensor", "UI"}
+        everyone = {"command line", "schedule", "sensor", "UI backfill"}
         wait("every run says what it is about and who launched it", lambda: launchers(home) == everyone)
     finally:
         server.send_signal(signal.SIGTERM)

@@ -7,6 +7,8 @@ lacks (whom a message answers, reactions, exact times) comes from the database.
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -94,23 +96,24 @@ class Transcript:
         self, unit: str, reading: ReadContext, chat: Callable[[int], StoredChat], account: Callable[[Any], Account],
         *, with_seconds: bool,
     ) -> None:  # fmt: skip
-        self._unit, self._reading, self._find_chat, self._find_account = unit, reading, chat, account
+        self._unit, self._reading, self._find_chat, self._accounts = unit, reading, chat, _Accounts(account)
         self._times = _LocalTimes(reading.timezone, with_seconds=with_seconds)
 
     def records(self, messages: Iterator[MessageRow]) -> Iterator[Record | Failure]:
-        """The records of messages and of files that were sent with them. This is the hot loop."""
-        hash_id, digits_of, account_of = self._reading.hash, self._times.digits, self._find_account
-        accounts: dict[Any, Account] = {}
-        current: int | None = None
+        """The records of messages and of files that were sent with them."""
+        for chat_row, rows in itertools.groupby(messages, key=operator.itemgetter(1)):
+            yield from self._chat_records(chat_row, rows)
+
+    def _chat_records(self, chat_row: int, messages: Iterator[MessageRow]) -> Iterator[Record | Failure]:
+        """The records of the messages of a chat. This is the hot loop."""
+        hash_id, digits_of = self._reading.hash, self._times.digits
+        chat = self._find_chat(chat_row)
+        chat_id = hash_id(titles.chat_key(chat.title))
+        thread, location = f"whatsapp:{chat_id}", f"{self._unit}#C{chat_row}M"
         today = ""
         counts: dict[str, int] = {}
         id_by_key: dict[str, str] = {}
-        for row, chat_row, milliseconds, sender, text, key, quoted, extra, files in messages:
-            if chat_row != current:
-                chat, current, today = self._find_chat(chat_row), chat_row, ""
-                title, quoted_keys, id_by_key = chat.title, chat.quoted, {}
-                chat_id = hash_id(titles.chat_key(title))
-                thread, place = f"whatsapp:{chat_id}", f"{self._unit}#C{chat_row}M"
+        for row, _, milliseconds, sender, text, key, quoted, extra, files in messages:
             ts = milliseconds // 1000
             if not 0 <= ts <= _LAST_SECOND:
                 yield Failure(f"message {row}", "date", "there is no such time; the message is left out")
@@ -118,33 +121,45 @@ class Transcript:
             digits = digits_of(ts)
             if not digits.startswith(today) or not today:
                 today, counts = digits[:9], {}
-            if sender is None:
-                account, content = None, text
-            else:
-                account = accounts.get(sender)
-                if account is None:
-                    account = accounts[sender] = account_of(sender)
-                content = f"{account.name}: {text}"
+            account = None if sender is None else self._accounts[sender]
+            content = f"{account.name}: {text}" if account else text
             source_id = f"{chat_id}:{digits}:{hash_id(content)}"
             counts[source_id] = count = counts.get(source_id, 0) + 1
             if count != 1:
                 source_id = f"{source_id}:{count}"
-            record = new_record(source_id, text, f"{place}{row}", extra or {})
+            record = new_record(source_id, text, f"{location}{row}", extra or {})
             record.rag_source_type, record.content_type = "whatsapp", "text/plain"
-            record.subject, record.ts, record.thread_id = title, ts, thread
-            if account is None:
-                record.extra["system"] = True
-            else:
-                record.from_ = account.name
-                if account.people:
-                    record.people = list(account.people)
-            if key in quoted_keys:
+            record.subject, record.ts, record.thread_id = chat.title, ts, thread
+            _set_sender(record, account)
+            if key in chat.quoted:
                 id_by_key[key] = source_id
             if quoted and quoted in id_by_key:
                 record.parent_asset_id = f"whatsapp:{id_by_key[quoted]}"
             further = file_records(record, f"whatsapp:{source_id}", files, hash_id) if files else ()
             yield record
             yield from further
+
+
+class _Accounts(dict[Any, Account]):
+    """The accounts of a database by their row, each looked up once."""
+
+    def __init__(self, find: Callable[[Any], Account]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, row: Any) -> Account:
+        account = self[row] = self._find(row)
+        return account
+
+
+def _set_sender(record: Record, account: Account | None) -> None:
+    """Says who wrote a message; nobody wrote a notice."""
+    if account is None:
+        record.extra["system"] = True
+        return
+    record.from_ = account.name
+    if account.people:
+        record.people = list(account.people)
 
 
 def number_of(account: str) -> str:

@@ -57,10 +57,12 @@ def _print_waiting_calls(status: Status) -> None:
 
 
 def _print_problems(status: Status) -> None:
-    """Prints the problems of the archive, then those of each source."""
+    """Prints the problems of the archive, then those of each source, then what is unusual."""
     source_problems = [f"{source.name}: {source.problem}" for source in status.sources if source.problem]
     for problem in status.problems + source_problems:
         print(f"problem: {safe(problem)}")
+    for warning in status.warnings:
+        print(f"warning: {safe(warning)}")
 
 
 def _print_generation(status: Status, generation: dict[str, Any], settings: Settings) -> None:

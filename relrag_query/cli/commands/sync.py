@@ -23,6 +23,7 @@ from relrag_pipelines.journal import journal, registered_indexes
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import Settings, SettingsError
+from relrag_pipelines.stages import backfill_range
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import (
@@ -238,6 +239,7 @@ def backfill(
     if first > last:
         raise SettingsError(f"--from {first} is later than --to {last}")
     start = time.monotonic()
+    first, last = backfill_range.require_inside(workspace, workspace.settings.source(source), first, last)
     from relrag_pipelines.orchestration.runner import backfill as run
 
     with _explain_full_disk(workspace), lock.writing(workspace.home, "relrag backfill", wait), show_progress() as show:

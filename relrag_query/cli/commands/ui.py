@@ -14,14 +14,18 @@ from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.files import access
-from relrag_pipelines.settings import SettingsError
-from relrag_pipelines.stores import daemon_lock
+from relrag_pipelines.onboarding import alerts
+from relrag_pipelines.settings import Settings, SettingsError
+from relrag_pipelines.stores import daemon_lock, dagster_runs
 from relrag_pipelines.ui import login as logins
+from relrag_pipelines.workspace import Workspace
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 3000
 _LOCAL_HOSTS = (HOST, "localhost", "::1")
 _POLL_SECONDS = 0.5
+_WATCH_SECONDS = 60
+_STUCK_SECONDS = 600
 
 
 def ui(
@@ -42,10 +46,17 @@ def ui(
     if login:
         print(_link(settings.home_path / "dagster", port))
         return 0
-    from relrag_pipelines.orchestration.runner import instance_folder
+    from relrag_pipelines.orchestration.runner import instance_folder, tidy_before_ui
 
     folder = instance_folder(settings.home_path, settings.dagster_storage)
-    environment = {**os.environ, "DAGSTER_HOME": str(folder), "RELRAG_CONFIG": str(path)}
+    if not read_only:
+        tidy_before_ui(Workspace(settings))
+    environment = {
+        "DAGSTER_EVENT_BATCH_SIZE": "500",  # events of a step are stored together
+        **os.environ,
+        "DAGSTER_HOME": str(folder),
+        "RELRAG_CONFIG": str(path),
+    }
     access.restrict_folder(settings.home_path)
     commands = _commands(host, port, settings.ui_public_url, read_only)
     log = folder / "ui.log"
@@ -55,9 +66,11 @@ def ui(
         )
     print(f"Output of the UI and its runs goes to {log}; stop it with Ctrl-C", flush=True)
     print_address = _address_printer(folder, port, read_only)
+    alerts.check(settings)
+    watch = _daemon_watch(settings) if settings.alert_urls and not read_only else None
     # the processes that can start a queued run hold this lock while they live
     queue_lock = nullcontext() if read_only else daemon_lock.alive(settings.home_path)
-    return _serve(commands, environment, log, queue_lock, print_address)
+    return _serve(commands, environment, log, queue_lock, print_address, watch)
 
 
 def _serve(
@@ -66,6 +79,7 @@ def _serve(
     log: Path,
     queue_lock: AbstractContextManager[int | None],
     print_address: Callable[[], bool],
+    watch: Callable[[bool], None] | None = None,
 ) -> int:
     """Starts the processes, which inherit `queue_lock`, and waits for an interrupt; returns the exit code."""
     # the processes that load the definitions listen on Unix sockets in a folder that nobody else can open
@@ -77,7 +91,7 @@ def _serve(
                 subprocess.Popen(command, env=environment, stdout=log_file, stderr=log_file, pass_fds=descriptors)
                 for command in commands
             ]
-        return _wait_for_interrupt(processes, print_address)
+        return _wait_for_interrupt(processes, print_address, watch)
 
 
 def _commands(host: str, port: int, public_url: str, read_only: bool) -> list[list[str]]:
@@ -119,7 +133,32 @@ def _address_printer(folder: Path, port: int, read_only: bool) -> Callable[[], b
     return tell
 
 
-def _wait_for_interrupt(processes: list[subprocess.Popen[bytes]], print_address: Callable[[], bool]) -> int:
+def _daemon_watch(settings: Settings) -> Callable[[bool], None]:
+    """A function that is told again and again whether the daemon runs, and sends one alert if it is dead or stuck."""
+    is_sent, next_look = False, time.monotonic() + _WATCH_SECONDS
+
+    def watch(is_running: bool) -> None:
+        nonlocal is_sent, next_look
+        if is_sent or (is_running and time.monotonic() < next_look):
+            return
+        next_look = time.monotonic() + _WATCH_SECONDS
+        age = dagster_runs.heartbeat_age(settings.home_path)
+        if is_running and (age is None or age < _STUCK_SECONDS):
+            return
+        is_sent = True
+        state = "has given no sign of life for ten minutes" if is_running else "has ended"
+        message = f"Dagster's daemon {state}: schedule and sensors do not run. Start `relrag ui` again."
+        if not alerts.send(settings, "the daemon stopped", message):
+            print("warning: an alert could not be sent; check alert_urls", flush=True)
+
+    return watch
+
+
+def _wait_for_interrupt(
+    processes: list[subprocess.Popen[bytes]],
+    print_address: Callable[[], bool],
+    watch: Callable[[bool], None] | None,
+) -> int:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -128,7 +167,11 @@ def _wait_for_interrupt(processes: list[subprocess.Popen[bytes]], print_address:
     try:
         while all(process.poll() is None for process in processes):
             is_announced = is_announced or print_address()
+            if watch:
+                watch(True)
             time.sleep(_POLL_SECONDS)
+        if watch:
+            watch(False)
         if (code := processes[0].poll()) is not None:
             raise SettingsError(f"the web server ended with {code}; is the port in use? choose another with --port")
         raise SettingsError(f"Dagster's daemon ended with {processes[-1].poll()}; ui.log says why")

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ from dagster._core.remote_origin import InProcessCodeLocationOrigin
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import InProcessWorkspaceLoadTarget
+from dagster._daemon.types import DaemonHeartbeat
 from dagster_graphql.cli import execute_query
 
+from relrag_pipelines.assets import orphaned_runs, run_tags
 from relrag_pipelines.definitions import build_defs
-from relrag_pipelines.orchestration import orphaned_runs, runner
-from relrag_pipelines.stores import daemon_lock
+from relrag_pipelines.orchestration import runner
+from relrag_pipelines.stores import daemon_lock, process_identity
 from relrag_query.cli.commands import sync as commands
 from tests import archive
 
@@ -95,6 +98,7 @@ def test_a_sync_of_the_command_line_stands_on_the_timeline_and_on_the_pages_of_i
         ("publish", {"source": "chat, papers, notes", "months": "2023-12..2024-02", **by}),
     ]
     assert {tags["user"] for _, tags in shown} == {"command line"}
+    assert len({tags["sync_id"] for _, tags in shown}) == 1
     assert not any("process" in key for _, tags in shown for key in tags)
 
     for name, count in (("sync", 5), ("publish", 1), ("backfill", 0)):
@@ -118,7 +122,11 @@ def test_a_run_that_was_launched_without_tags_has_them_in_the_end(config: Path, 
     assert launch(job, shared, ["notes", "export"], {}) == ("notes", "2024-02", "UI")
     assert launch(job, shared, ["notes", "export"], {}) == ("notes", "none", "UI")  # nothing has changed
     month = {"dagster/partition": "2024-02"}
-    assert launch(job, shared, ["notes", "redacted"], {"dagster/backfill": "a", **month}) == ("notes", "2024-02", "UI")
+    assert launch(job, shared, ["notes", "redacted"], {"dagster/backfill": "a", **month}) == (
+        "notes",
+        "2024-02",
+        "UI backfill",
+    )
     by = {"dagster/schedule_name": "nightly"}
     assert launch(job, shared, ["chat", "export"], by) == ("chat", "2023-12..2024-02", "schedule")
     by = {"dagster/sensor_name": "source_folders", "relrag/months": "as given"}
@@ -165,7 +173,7 @@ def test_a_run_of_the_command_line_is_over_when_another_sync_holds_the_lock(
 ) -> None:
     """Even where its process number has been given to another process."""
     archive.sync(config)
-    own = {orphaned_runs.PROCESS: str(os.getpid())}
+    own = {run_tags.PROCESS: process_identity.identify(), run_tags.USER: run_tags.COMMAND_LINE}
     left = [
         left_behind(config, shared, "NOT_STARTED", None, own),
         left_behind(config, shared, "STARTED", os.getpid(), own),
@@ -173,6 +181,66 @@ def test_a_run_of_the_command_line_is_over_when_another_sync_holds_the_lock(
     with daemon_lock.alive(archive.home(config.parent)):
         assert commands.sync(config) == 0
     assert [status_of(shared, one) for one in left] == ["FAILURE", "FAILURE"]
+
+
+def elsewhere(word: int) -> str:
+    """The identity of this process with another machine (2), boot (3) or namespace (4)."""
+    words = process_identity.identify().split(" ")
+    words[word] = "other"
+    return " ".join(words)
+
+
+def ended() -> str:
+    """The identity of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        return process_identity.identify(process.pid)
+
+
+def test_a_run_of_another_machine_or_container_is_left_alone(config: Path, shared: dg.DagsterInstance) -> None:
+    home = archive.home(config.parent)
+    processes = [elsewhere(2), elsewhere(4), elsewhere(3), ended(), process_identity.identify(), "1234"]
+    left = [left_behind(config, shared, "STARTED", None, {run_tags.PROCESS: process}) for process in processes]
+    assert orphaned_runs.end_orphaned_runs(shared, home, is_only_writer=False) == 2
+    assert [status_of(shared, one) for one in left] == [
+        "STARTED",  # another machine
+        "STARTED",  # another container of this boot
+        "FAILURE",  # before the machine was started again
+        "FAILURE",
+        "STARTED",
+        "STARTED",  # of an earlier version
+    ]
+
+
+def test_a_run_of_the_container_before_ends_with_the_ui_that_was_in_it(
+    config: Path, shared: dg.DagsterInstance
+) -> None:
+    home = archive.home(config.parent)
+    former, other = elsewhere(4), elsewhere(2)
+    left = [left_behind(config, shared, "STARTED", None, {run_tags.PROCESS: process}) for process in (former, other)]
+    (home / "dagster" / "daemon.lock").write_text(process_identity.namespace_of(former))
+    runner.tidy_before_ui(archive.workspace(config))
+    assert [status_of(shared, one) for one in left] == ["FAILURE", "STARTED"]
+
+
+def test_a_run_that_another_daemon_has_queued_is_left_alone(config: Path, shared: dg.DagsterInstance) -> None:
+    """It locks no file of ours, and writes heartbeats."""
+    home = archive.home(config.parent)
+    left = [left_behind(config, shared, status, None) for status in ("QUEUED", "NOT_STARTED", "STARTING")]
+    beat = DaemonHeartbeat(time.time() - 20, "SENSOR", "another", [])
+    shared.add_daemon_heartbeat(beat)
+    assert orphaned_runs.end_orphaned_runs(shared, home) == 0
+    shared.add_daemon_heartbeat(beat._replace(timestamp=time.time() - 600))
+    assert orphaned_runs.end_orphaned_runs(shared, home) == 3
+    assert [status_of(shared, one) for one in left] == ["CANCELED", "CANCELED", "FAILURE"]
+
+
+def test_what_is_queued_goes_on_when_the_ui_starts_again(config: Path, shared: dg.DagsterInstance) -> None:
+    left = [
+        left_behind(config, shared, "QUEUED", None),
+        left_behind(config, shared, "STARTED", None, {run_tags.PROCESS: ended()}),
+    ]
+    runner.tidy_before_ui(archive.workspace(config))
+    assert [status_of(shared, one) for one in left] == ["QUEUED", "FAILURE"]
 
 
 def left_behind(

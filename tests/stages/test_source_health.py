@@ -1,0 +1,85 @@
+"""Checks of what is usual in a source; figures that a person counted in the files."""
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from relrag_pipelines.ingest.ingest import ingest
+from relrag_pipelines.stages import source_health
+from relrag_pipelines.stages.source_health import Verdict
+from tests import archive
+
+
+def verdicts(folder: Path, rows: list[dict[str, str]]) -> dict[str, Verdict]:
+    """What the checks say of a source with these notes on 2025-01-20."""
+    config = archive.make(folder)
+    (folder / "notes.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    workspace = archive.workspace(config)
+    source = workspace.settings.source("notes")
+    ingest(workspace, source)
+    return {check.name: check.run(workspace, source) for check in source_health.CHECKS}
+
+
+def note(number: int, day: str = "") -> dict[str, str]:
+    """A note; without a day it has no date."""
+    return {"id": f"n{number}", "text": f"Note {number}"} | ({"timestamp": f"{day}T08:00:00Z"} if day else {})
+
+
+def every(days: int, last: str, count: int = 30) -> list[dict[str, str]]:
+    """Notes at equal intervals, the last on a given day."""
+    end = date.fromisoformat(last)
+    return [note(number, str(end - timedelta(days=days * number))) for number in range(count)]
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELRAG_NOW", "2025-01-20T12:00:00+00:00")
+
+
+def test_undated_records_are_counted_by_month(tmp_path: Path) -> None:
+    verdict = verdicts(tmp_path, [*every(7, "2025-01-19", 6), note(100), note(101)])["undated_records"]
+    assert dict(verdict.figures) == {"undated": 2, "share": 0.25, "2000-01": 2}
+    assert verdict.sentence == "2 of 8 records have no usable date and lie in 2000-01"
+
+
+def test_records_that_all_have_a_date_pass(tmp_path: Path) -> None:
+    assert verdicts(tmp_path, every(7, "2025-01-19"))["undated_records"] == Verdict(True, {"undated": 0, "share": 0.0})
+
+
+@pytest.mark.parametrize(
+    ("interval", "last", "silent"),
+    [
+        (1, "2025-01-18", False),
+        (1, "2025-01-10", True),  # daily until ten days ago
+        (7, "2025-01-10", False),
+        (7, "2025-01-02", True),  # weekly until 18 days ago
+        (1, "2021-03-01", False),  # an archive at rest
+    ],
+)
+def test_a_source_is_silent_longer_than_its_longest_interval(
+    tmp_path: Path, interval: int, last: str, silent: bool
+) -> None:
+    assert verdicts(tmp_path, every(interval, last))["silence"].passed is not silent
+
+
+def test_an_empty_month_is_unusual_where_nearly_all_are_full(tmp_path: Path) -> None:
+    months = [f"{year}-{month:02d}-15" for year in (2023, 2024) for month in range(1, 13)]
+    lacking = [note(number, day) for number, day in enumerate(months) if not day.startswith("2024-03")]
+    verdict = verdicts(tmp_path, lacking)["unusual_gaps"]
+    assert dict(verdict.figures) == {"empty_months": 1, "full_months": 23}
+    assert "2024-03" in verdict.sentence
+
+
+def test_empty_months_are_usual_in_a_source_of_few_records(tmp_path: Path) -> None:
+    assert verdicts(tmp_path, [note(1, "2023-01-15"), note(2, "2024-01-15")])["unusual_gaps"].passed
+
+
+def test_items_that_could_not_be_read_are_a_share_of_all(tmp_path: Path) -> None:
+    config = archive.make(tmp_path)
+    (tmp_path / "notes.jsonl").write_text("".join(f"{json.dumps(note(n, '2025-01-15'))}\n" for n in range(3)) + "{\n")
+    workspace = archive.workspace(config)
+    ingest(workspace, workspace.settings.source("notes"))
+    verdict = source_health.failure_share(workspace, workspace.settings.source("notes"))
+    assert (verdict.passed, dict(verdict.figures)) == (False, {"failures": 1, "share": 0.25})
