@@ -163,18 +163,15 @@ def _wait_for_interrupt(
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, stop)
+    look_after = watch or (lambda is_running: None)
     is_announced = False
     try:
         while all(process.poll() is None for process in processes):
             is_announced = is_announced or print_address()
-            if watch:
-                watch(True)
+            look_after(True)
             time.sleep(_POLL_SECONDS)
-        if watch:
-            watch(False)
-        if (code := processes[0].poll()) is not None:
-            raise SettingsError(f"the web server ended with {code}; is the port in use? choose another with --port")
-        raise SettingsError(f"Dagster's daemon ended with {processes[-1].poll()}; ui.log says why")
+        look_after(False)
+        raise _ended(processes)
     except KeyboardInterrupt:
         return 0
     finally:
@@ -182,3 +179,10 @@ def _wait_for_interrupt(
             process.send_signal(signal.SIGINT)
         for process in processes:
             process.wait()
+
+
+def _ended(processes: list[subprocess.Popen[bytes]]) -> SettingsError:
+    """The error that names the process that ended: the web server, else the daemon."""
+    if (code := processes[0].poll()) is not None:
+        return SettingsError(f"the web server ended with {code}; is the port in use? choose another with --port")
+    return SettingsError(f"Dagster's daemon ended with {processes[-1].poll()}; ui.log says why")
