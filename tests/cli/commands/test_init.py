@@ -102,7 +102,7 @@ def test_an_empty_folder_is_told_what_can_be_read(tmp_path: Path, capsys: pytest
     assert init(tmp_path, yes=True) == 2
     said = capsys.readouterr().out
     assert f"Nothing in {tmp_path} is recognised. What can be read:\n" in said
-    assert "\n  whatsapp       chats exported from WhatsApp: " in said
+    assert "\n  whatsapp       WhatsApp: exported chats " in said
     assert "There, but damaged, encrypted or something else: photos.zip\n" in said
     assert not (tmp_path / "relrag.toml").exists()
 
