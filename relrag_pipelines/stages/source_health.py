@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from relrag_pipelines import embedders
 from relrag_pipelines.settings import Source
 from relrag_pipelines.settings import now as current_time
+from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.stages import empty_months
 from relrag_pipelines.stores import lake, unit_state
 from relrag_pipelines.workspace import Workspace
@@ -32,6 +33,10 @@ _SILENCE_FACTOR = 2
 _MIN_SILENT_DAYS = 7
 _UNDATED = ("none", "outside")
 """values of date_quality of records that lie in a month only because they must lie somewhere"""
+_DATED_TYPES = sorted(
+    kind.name for kind in RECORD_TYPES.values() if not (kind.card or kind.from_file or kind.about_people)
+)
+"""types of records that carry a date of their own: a contact has none, a file only that of its last copy"""
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ class SourceCheck:
 
 
 def undated_records(workspace: Workspace, source: Source) -> Verdict:
-    """Records without a usable date, by the month in which they lie."""
+    """Records of types that carry a date, and have no usable one, by the month in which they lie."""
     counts = _undated_by_month(workspace, source)
     undated, total = sum(counts.values()), _rows(workspace, "private_records", source)
     share = undated / total if total else 0.0
@@ -67,8 +72,11 @@ def undated_records(workspace: Workspace, source: Source) -> Verdict:
 def _undated_by_month(workspace: Workspace, source: Source) -> dict[str, int]:
     counts = {}
     for month in empty_months.full_months(lake.manifest(workspace.home, "private_records", source.name)):
-        quality = lake.read(workspace.home, "private_records", source.name, month, ["date_quality"])["date_quality"]
-        if count := pc.sum(pc.is_in(quality, pa.array(_UNDATED))).as_py():
+        columns = ["date_quality", "rag_source_type"]
+        records = lake.read(workspace.home, "private_records", source.name, month, columns)
+        undated = pc.is_in(records["date_quality"], pa.array(_UNDATED))
+        is_dated_type = pc.is_in(records["rag_source_type"], pa.array(_DATED_TYPES))
+        if count := pc.sum(pc.and_(undated, is_dated_type)).as_py():
             counts[month] = int(count)
     return counts
 
@@ -126,14 +134,23 @@ def _recent_days(workspace: Workspace, source: Source) -> list[int]:
 
 
 def embedded_share(workspace: Workspace, source: Source) -> Verdict:
-    """The share of passages that have a vector; of a model that knows few languages no share is expected."""
+    """The share of passages that have a vector; of a model that knows few languages no share is expected.
+
+    Text beside a mail's own, such as a signature, gets no vector and does not count.
+    """
     model = embedders.model(workspace.settings)
-    passages, vectors = _rows(workspace, "chunks", source), _rows(workspace, "embeddings", source)
+    passages, vectors = _own_passages(workspace, source), _rows(workspace, "embeddings", source)
     share = vectors / passages if passages else 1.0
     figures = {"passages": passages, "vectors": vectors, "share": round(share, 4)}
     if model is None or model.languages or share >= _MIN_EMBEDDED_SHARE:
         return Verdict(True, figures)
     return Verdict(False, figures, f"{passages - vectors} of {passages} passages have no vector of {model.name}")
+
+
+def _own_passages(workspace: Workspace, source: Source) -> int:
+    months = empty_months.full_months(lake.manifest(workspace.home, "chunks", source.name))
+    sections = (lake.read(workspace.home, "chunks", source.name, month, ["section"])["section"] for month in months)
+    return sum(int(column.null_count) for column in sections)
 
 
 def _rows(workspace: Workspace, table: str, source: Source) -> int:

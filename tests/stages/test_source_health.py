@@ -83,3 +83,37 @@ def test_items_that_could_not_be_read_are_a_share_of_all(tmp_path: Path) -> None
     ingest(workspace, workspace.settings.source("notes"))
     verdict = source_health.failure_share(workspace, workspace.settings.source("notes"))
     assert (verdict.passed, dict(verdict.figures)) == (False, {"failures": 1, "share": 0.25})
+
+
+def test_contacts_need_no_date(tmp_path: Path) -> None:
+    config = archive.make(tmp_path, '[[sources]]\nname = "cards"\nkind = "contacts"\npath = "cards.vcf"\n')
+    (tmp_path / "cards.vcf").write_text("BEGIN:VCARD\nVERSION:3.0\nFN:Noa Levi\nEND:VCARD\n")
+    workspace = archive.workspace(config)
+    source = workspace.settings.source("cards")
+    ingest(workspace, source)
+    assert source_health.undated_records(workspace, source) == Verdict(True, {"undated": 0, "share": 0.0})
+
+
+SIGNED = """From: Orly Navon <orly@bluefin.example>
+To: jonah@pickel.example
+Subject: The contract
+Date: Tue, 14 Jan 2025 10:04:00 +0100
+Message-ID: <signed@bluefin.example>
+
+The notice period is sixty days now.
+
+--
+Orly Navon
+Legal counsel, Bluefin Logistics
+"""
+
+
+def test_a_signature_needs_no_vector(tmp_path: Path) -> None:
+    config = archive.make(tmp_path, '[[sources]]\nname = "mail"\nkind = "gmail"\npath = "mail"\n')
+    config.write_text(config.read_text().replace('embedder = "none"', 'embedder = "e5"'))
+    (tmp_path / "mail").mkdir()
+    (tmp_path / "mail" / "signed.eml").write_text(SIGNED)
+    workspace = archive.sync(config)
+    source = workspace.settings.source("mail")
+    figures = source_health.embedded_share(workspace, source).figures
+    assert dict(figures) == {"passages": 1, "vectors": 1, "share": 1.0}
