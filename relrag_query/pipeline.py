@@ -93,7 +93,7 @@ def _ask_records(
     *,
     may_be_others: bool,
 ) -> Answer:
-    """The answer from what the records say; not sure where it `may_be_others`.
+    """The answer from what the records say; not sure where it `may_be_others`, or is not of the channel asked for.
 
     `unknown` is a relationship that the question names and that nobody is stated to have.
     """
@@ -110,11 +110,11 @@ def _ask_records(
     context.note("answer", f"{evidence.confidence}, {len(evidence.excerpts)} excerpts")
     hits = hits if request else add_named_records(evidence, hits, context)
     written, notice = _generate(context, hits if limit is None else hits[:limit], on_text)
-    how_sure = _confidence(evidence, written, may_be_others=may_be_others)
+    elsewhere = not written and _is_elsewhere(evidence, context)
+    how_sure = _confidence(evidence, written, may_be_others=may_be_others or elsewhere)
     shown = _sources(context, hits, evidence, written, at_most, people)
     quotes = [] if written else _quotes(context, evidence, shown)
     writers_line = _name_writers(context, quotes, evidence, people) if people and quotes else ""
-    elsewhere = not written and _is_elsewhere(evidence, context)
     about = [source.hit for source in shown] or hits
     explained = explanation.explain_query(context, request, about, _zone(context), elsewhere=elsewhere)
     near = [] if how_sure != "none" else nearest_hits(hits)

@@ -71,9 +71,9 @@ def test_where_the_channel_holds_nothing_that_is_said(archive: Archive) -> None:
     )
 
 
-def test_where_nothing_follows_nothing_is_from_elsewhere(archive: Archive) -> None:
+def test_what_comes_closest_in_the_channel_is_not_from_elsewhere(archive: Archive) -> None:
     answer = archive.ask("What did we settle in the chat about heating the attic of the garage?")
-    assert [source.hit.chunk.asset_id for source in answer.sources] == []
+    assert all(source.hit.chunk.asset_id.startswith("whatsapp:") for source in answer.sources)
     assert answer.head == []
 
 

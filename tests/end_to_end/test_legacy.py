@@ -33,6 +33,9 @@ def make(folder: Path, payloads: list[dict[str, Any]] = older.POINTS) -> Path:
     return config
 
 
+WALNUT = "Dana Levi: The walnut table goes to aunt Rivka\nJonah Pickel: And who gets the piano?"
+
+
 def ask(config: Path, question: str) -> list[str]:
     with Archive.open(config) as opened:
         return [quote.text for quote in opened.ask(question).quotes]
@@ -60,9 +63,9 @@ older: 18 points (2 call_recording, 6 gmail, 2 other, 3 paperless, 5 whatsapp). 
     assert done == "older: 18 points got fields, 13 points got person ids."
     assert dropped == "  old vectors of relationships dropped at 1 point"
     assert copy.startswith("  as it was before: qdrant.snapshot-2")
-    assert ask(config, "Who gets the walnut table?") == ["The walnut table goes to aunt Rivka"]
+    assert ask(config, "Who gets the walnut table?") == [WALNUT]
     assert ask(config, "When does the beekeeper come?") == [
-        "The beekeeper comes on Monday. Bring the smoker and the veils."
+        "The beekeeper comes on Monday.\nBring the smoker and the veils."
     ]
     home = archive.home(tmp_path)
     public = [file for file in home.rglob("*") if file.is_file() and not file.is_relative_to(home / "private")]
@@ -94,7 +97,7 @@ def test_on_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
         assert commands.backfill_legacy(None, config) == 0
         assert "nothing to write; 18 points had all fields" in capsys.readouterr().out
     assert syncing.sync(config) == 0, "an unchanged collection is not asked for again"
-    assert ask(config, "Who gets the walnut table?") == ["The walnut table goes to aunt Rivka"]
+    assert ask(config, "Who gets the walnut table?") == [WALNUT]
     assert older.of(client)[1]["asset_id"] == f"whatsapp:{older.DANA}:1708012800"
 
 
