@@ -40,7 +40,7 @@ def test_a_folder_adds_a_language(tmp_path: Path) -> None:
         "may_name": True,
         "month": "2024-03-01",
         "described": "toy",
-        "hits": ["zub fralmo grintu zib murvak"],
+        "hits": ["Dana Levi: zub fralmo grintu zib murvak"],
     }
 
 
