@@ -28,7 +28,7 @@ def template(
     for name, declared in Settings.model_fields.items():
         if name in STRUCTURED:
             continue
-        value = {"archive": archive, **chosen}.get(name, declared.default)
+        value = {"archive": archive, **chosen}.get(name, declared.get_default(call_default_factory=True))
         mark = "" if name == "archive" or name in chosen else "# "
         comments = [f"# {remark}"] if (remark := (remarks or {}).get(name)) else []
         lines += [f"# {declared.description}", *comments, f"{mark}{name} = {_toml(value)}", ""]
