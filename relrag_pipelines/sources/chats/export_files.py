@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
+from zipfile import ZipInfo
 
 from relrag_pipelines.files.regular_files import RefusedFile, check_file, open_plain
 from relrag_pipelines.records import Failure, Record
@@ -68,39 +69,10 @@ class FolderFiles:
         return self._root / path
 
 
-class ZipFiles:
-    """The members of a zip."""
+class ArchiveFiles:
+    """The members of a zip or a tar archive."""
 
-    def __init__(self, unit: Unit, archive: safe_zip.SafeZip) -> None:
-        self.names = [name for name in archive.members if not _is_of_finder(name)]
-        self.failures = archive.failures
-        self._unit, self._archive = unit.path, archive
-
-    def has(self, path: str) -> bool:
-        """Whether it is a member."""
-        return path in self._archive.members
-
-    def open(self, path: str) -> BinaryIO:
-        """A member as a stream."""
-        return self._archive.open(path)
-
-    def location(self, path: str) -> str:
-        """The path of the zip, an exclamation mark, and the name of the member."""
-        return f"{self._unit}!{path}"
-
-    def member(self, path: str) -> str:
-        """The name of the member."""
-        return path
-
-    def size(self, path: str) -> int:
-        """Bytes of a member, by its header."""
-        return self._archive.members[path].file_size
-
-
-class TarFiles:
-    """The members of a tar archive."""
-
-    def __init__(self, unit: Unit, archive: SafeTar) -> None:
+    def __init__(self, unit: Unit, archive: safe_zip.SafeZip | SafeTar) -> None:
         self.names = [name for name in archive.members if not _is_of_finder(name)]
         self.failures = archive.failures
         self._unit, self._archive = unit.path, archive
@@ -122,11 +94,12 @@ class TarFiles:
         return path
 
     def size(self, path: str) -> int:
-        """Bytes of a member."""
-        return self._archive.members[path].size
+        """Bytes of a member, by its header."""
+        member = self._archive.members[path]
+        return member.file_size if isinstance(member, ZipInfo) else member.size
 
 
-ExportFiles = FolderFiles | ZipFiles | TarFiles
+ExportFiles = FolderFiles | ArchiveFiles
 
 
 def _is_of_finder(name: str) -> bool:
@@ -138,13 +111,13 @@ def _is_of_finder(name: str) -> bool:
 def open_export(unit: Unit, reading: ReadContext) -> Iterator[ExportFiles]:
     """The files of a unit; raises ZipRejected for an archive that cannot be trusted."""
     if unit.file.suffix.lower() == TAR:
-        yield TarFiles(unit, read_directory(unit.file))
+        yield ArchiveFiles(unit, read_directory(unit.file))
         return
     if unit.file.suffix.lower() != ".zip":
         yield FolderFiles(unit, follow_links=reading.follow_links)
         return
     with safe_zip.open_archive(unit.file, reading.archive_max_ratio, reading.archive_max_bytes) as archive:
-        yield ZipFiles(unit, archive)
+        yield ArchiveFiles(unit, archive)
 
 
 HoldsMessages = Callable[[str, bytes], bool]
