@@ -28,6 +28,8 @@ class ArchiveCheck:
     name: str
     meaning: str
     run: Callable[[Workspace], Verdict]
+    reads_every_month: bool = False
+    """as in `source_health.SourceCheck`"""
 
 
 def suspected_duplicates(workspace: Workspace) -> Verdict:
@@ -58,11 +60,14 @@ def free_disk(workspace: Workspace) -> Verdict:
 
 
 CHECKS = (
-    ArchiveCheck("suspected_duplicates", "Few records have the text and time of another record.", suspected_duplicates),
+    ArchiveCheck(
+        "suspected_duplicates", "Few records have the text and time of another record.", suspected_duplicates, True
+    ),
     ArchiveCheck("free_disk", "There is room for the next sync.", free_disk),
 )
 
 
 def warnings(workspace: Workspace) -> Iterator[str]:
-    """A sentence for each check that the archive does not pass."""
-    yield from (sentence for check in CHECKS if (sentence := check.run(workspace).sentence))
+    """A sentence for each check that the archive does not pass, of those that do not read every month."""
+    quick = (check for check in CHECKS if not check.reads_every_month)
+    yield from (sentence for check in quick if (sentence := check.run(workspace).sentence))
