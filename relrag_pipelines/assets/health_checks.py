@@ -1,4 +1,4 @@
-"""Dagster's checks of what is usual: one step for all checks of a source, and one for those of the archive.
+"""Dagster's checks for unusual figures. One step runs all checks of a source, another those of the archive.
 
 They warn and block nothing, and run every night: a sync of one message does not pay for them. Dagster runs every check
 of an asset with the asset, so they are on assets that no run makes: the records of a source, and the archive's home.
@@ -71,7 +71,7 @@ def nightly_keys(keys: Iterable[dg.AssetCheckKey]) -> list[dg.AssetCheckKey]:
 
 
 def keys_of_run(definitions: dg.Definitions, assets: Collection[dg.AssetKey]) -> set[dg.AssetCheckKey]:
-    """The checks that a run of these assets makes: those that look at what it has just made."""
+    """The checks that belong to a run of these assets, without the nightly ones."""
     keys = {key for check in definitions.asset_checks or [] for key in check.check_keys}
     keys |= {key for asset in definitions.assets or [] for key in getattr(asset, "check_keys", ())}
     return {key for key in keys - set(nightly_keys(keys)) if key.asset_key in assets}

@@ -50,7 +50,7 @@ class _Daemon:
         self.is_visible = is_dead or namespace == process_identity.namespace()
         """its processes have numbers here"""
         self.former_namespace = ""
-        """that of the last `relrag ui`, if it has ended, and what it had started with it"""
+        """namespace in which the last `relrag ui` and its processes ran, if it has ended"""
 
 
 def _has_heartbeat(shared: dg.DagsterInstance) -> bool:

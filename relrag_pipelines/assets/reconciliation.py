@@ -26,7 +26,7 @@ from relrag_pipelines.stores.lake import Manifest, ManifestEntry
 from relrag_pipelines.workspace import Workspace
 
 RECONCILED = "reconciled"
-"""metadata of an event that describes what was there already"""
+"""metadata key that marks an event as a report of older data; no run made the data now"""
 _ENDED_EARLY = [dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 _BATCH = 1_000
 _NOTE = "reconciled.json"

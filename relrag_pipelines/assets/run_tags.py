@@ -37,7 +37,7 @@ _MONTH = re.compile(r"\d{4}-\d\d")
 """other partitions are the channels of an older system's points"""
 _LAUNCHERS = {"dagster/schedule_name": SCHEDULE, "dagster/sensor_name": SENSOR, "dagster/backfill": BACKFILL}
 _PROGRAMS = {("dagster", "materialize"): MATERIALIZE, ("dg", "launch"): LAUNCH}
-"""name of a program and word of its command line -> what it is called here"""
+"""program and subcommand -> value of the tag that names the launcher"""
 
 
 def partition_range(first: str, last: str) -> dict[str, str]:

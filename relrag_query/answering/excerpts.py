@@ -36,7 +36,8 @@ _MAX_SCORE_GAP = 3.5
 """by which an excerpt's score is below that of the first at most. Of 1,192 questions over archives that nothing was
 learned from, 0.6 % lose their evidence by it, and 23 % of the excerpts without evidence go"""
 _STRONG_GAP = 2.2
-"""the same behind a strong match, which is right for nine in ten"""
+"""the same behind a strong match. Of 259 such questions of the archives that the weights were learned from, the first
+excerpt is right for 228; 13 lose their evidence by this gap, and 88 % of the excerpts without evidence go"""
 _DUPLICATE = 0.6
 """share of tokens by which two excerpts say the same"""
 
