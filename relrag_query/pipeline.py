@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
@@ -11,10 +12,11 @@ from relrag_pipelines.stores.vectors import ChunkFilter
 from relrag_pipelines.workspace import Workspace
 from relrag_query.answering import excerpts, explanation, features, listing, llm, quoted_places, ranker
 from relrag_query.answering.candidates import Candidate, candidates
-from relrag_query.answering.excerpts import Confidence, Excerpts
-from relrag_query.answering.generative import GeneratedAnswer, generate
+from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
 from relrag_query.answering.named_records import add_named_records
-from relrag_query.answering.token_budget import trim_to_budget
+from relrag_query.answering.reader import protocol, reading
+from relrag_query.answering.reader.protocol import Passage
+from relrag_query.answering.reader.reading import WrittenAnswer
 from relrag_query.people import answers, identifier_owner, questions, writers
 from relrag_query.people.people import People
 from relrag_query.people.questions import PeopleQuestion
@@ -23,20 +25,24 @@ from relrag_query.results import (
     CitedSource,
     Quote,
     Results,
-    cited_sources,
     displayed_sources,
     join_answers,
     main_record,
     make_quotes,
     nearest_hits,
+    written_quotes,
+    written_sources,
 )
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit, drop_context
 from relrag_query.retrieval.missing_words import missing_words, unmatched_terms
 from relrag_query.retrieval.question import redact_question
-from relrag_query.steps import ASK, BUDGET, PEOPLE, SEARCH
+from relrag_query.steps import ASK, PEOPLE, SEARCH
 from relrag_query.understanding.intent import QueryIntent
+
+_PEOPLE = 3
+"""lines about people that a model reads at most, before the excerpts"""
 
 
 def search(context: QueryContext, generation: Generation, shown: int) -> Results:
@@ -74,28 +80,34 @@ def ask(
     stated = None
     if people and people_question and not unknown:
         stated = _ask_people(people_question, context, generation, people, limit)
-    if stated and stated.people:  # of nobody: a passage says it, others may too
+    has_model = context.settings.answerer != "extractive"
+    answers_people = stated is not None and bool(stated.people)  # of nobody: a passage says it, others may too
+    if stated and answers_people and not has_model:
         return stated
     context.people_hits = ()  # passages are read too, as if nobody were known
     asks_for_somebody = people is not None and questions.asks_for_somebody(context.question, people)
     others = people_question is not None or asks_for_somebody
-    answer = _ask_records(context, generation, limit, on_text, unknown, people, may_be_others=others)
-    return join_answers(stated, answer) if stated and not answer.written else answer
+    records, closest = _ask_records(context, generation, limit, unknown, people, may_be_others=others)
+    quoted = stated if stated and answers_people else join_answers(stated, records) if stated else records
+    if not has_model:
+        return quoted
+    passages = [*_people_passages(context, stated), *_record_passages(context, closest)]
+    return _written_or_quoted(context, quoted, passages[:limit], on_text)
 
 
 def _ask_records(
     context: QueryContext,
     generation: Generation,
     limit: int | None,
-    on_text: Callable[[str], None] | None,
     unknown: str,
     people: People | None,
     *,
     may_be_others: bool,
-) -> Answer:
-    """The answer from what the records say; not sure where it `may_be_others`, or is not of the channel asked for.
+) -> tuple[Answer, list[Excerpt]]:
+    """The answer from what the records say, and the excerpts that come closest, for a model to read.
 
-    `unknown` is a relationship that the question names and that nobody is stated to have.
+    It is not sure where it `may_be_others`, or is not of the channel asked for. `unknown` is a relationship that the
+    question names and that nobody is stated to have.
     """
     most = 2 * context.settings.search_limit if limit is None else limit
     request = listing.parse_listing(context)
@@ -104,35 +116,35 @@ def _ask_records(
         at_most = limit or at_most or most  # of a list so many are shown as are asked for
         hits = run(listing.listing_steps(request, at_most), context)
         evidence = listing.listing_answer(hits)
+        closest = evidence.excerpts
     else:
         hits = answering_hits(context)
-        evidence = _evidence(context, hits, most)
+        evidence, closest = _evidence(context, hits, most)
     context.note("answer", f"{evidence.confidence}, {len(evidence.excerpts)} excerpts")
     hits = hits if request else add_named_records(evidence, hits, context)
-    written, notice = _generate(context, hits if limit is None else hits[:limit], on_text)
-    elsewhere = not written and _is_elsewhere(evidence, context)
-    how_sure = _confidence(evidence, written, may_be_others=may_be_others or elsewhere)
-    shown = _sources(context, hits, evidence, written, at_most, people)
-    quotes = [] if written else _quotes(context, evidence, shown)
+    elsewhere = _is_elsewhere(evidence, context)
+    how_sure = _confidence(evidence, may_be_others=may_be_others or elsewhere)
+    shown = _sources(context, hits, evidence, at_most, people)
+    quotes = _quotes(context, evidence, shown)
     writers_line = _name_writers(context, quotes, evidence, people) if people and quotes else ""
     about = [source.hit for source in shown] or hits
     explained = explanation.explain_query(context, request, about, _zone(context), elsewhere=elsewhere)
     near = [] if how_sure != "none" else nearest_hits(hits)
     read = [*(one.text for one in quotes), *(hit.chunk.text for hit in near)]
     nobody = answers.stated_by_nobody(unknown, read) if unknown else ""
-    return Answer(
+    answer = Answer(
         question=context.question, confidence=how_sure, quotes=quotes, sources=shown,
         closest=near,
         searched=_scope(context, generation, listed=request is not None),
         missing=[] if request else missing_words(context, hits),
-        intents=context.intents, when=context.time, trace=context.trace, written=written,
-        head=[*filter(None, (nobody, writers_line)), *explained], notice=notice,
+        intents=context.intents, when=context.time, trace=context.trace,
+        head=[*filter(None, (nobody, writers_line)), *explained],
     )  # fmt: skip
+    return answer, closest
 
 
-def _confidence(evidence: Excerpts, written: GeneratedAnswer | None, *, may_be_others: bool) -> Confidence:
-    sure: Confidence = ("sure" if written.has_answer else "none") if written else evidence.confidence
-    return "unsure" if may_be_others and sure == "sure" else sure
+def _confidence(evidence: Excerpts, *, may_be_others: bool) -> Confidence:
+    return "unsure" if may_be_others and evidence.confidence == "sure" else evidence.confidence
 
 
 def _people_question(context: QueryContext, people: People) -> PeopleQuestion | None:
@@ -157,7 +169,7 @@ def _ask_people(
         return None
     lines = statement.lines[:limit]
     context.people_hits = (*(hit for _, hit in lines), *statement.passages)
-    shown = run((PEOPLE, BUDGET), context)[: context.settings.source_display_max_count or None]
+    shown = run((PEOPLE,), context)[: context.settings.source_display_max_count or None]
     sources = [CitedSource(number, hit, [hit] if number <= len(lines) else []) for number, hit in enumerate(shown, 1)]
     for source in sources:
         source.locations = list(source.hit.extra.get("source_refs", ()))
@@ -194,21 +206,26 @@ def quotable(hits: Sequence[Hit]) -> list[Candidate]:
     return candidates([hit for hit in hits_in_focus if hit.hit_of is None and hit.role in (None, CONTEXT_EXPANSION)])
 
 
-def _evidence(context: QueryContext, hits: list[Hit], limit: int) -> Excerpts:
-    """The excerpts that answer, or come closest."""
+def _evidence(context: QueryContext, hits: list[Hit], limit: int) -> tuple[Excerpts, list[Excerpt]]:
+    """The excerpts that answer; and those that come closest, whether they answer or not, where a model reads them."""
     quotes, absent = quotable(hits), unmatched_terms(context, hits)
     ranking = ranker.rank(quotes, context, len(absent))
     context.note(
         "rank", f"the best of {len(quotes)} candidates answers with a probability of {ranking.probability:.2f}"
     )
-    return excerpts.choose(
+    scorer = features.SentenceScorer.of(context)
+    evidence = excerpts.choose(
         ranking,
         quotes,
-        features.SentenceScorer.of(context),
+        scorer,
         limit,
         across=QueryIntent.CROSS_CHANNEL in context.intents,
         timed=context.time is not None,
     )
+    if context.settings.answerer == "extractive":
+        return evidence, []
+    first = ranking.ranked[: protocol.MAX_PASSAGES]
+    return evidence, [excerpts.excerpt_of(option, quotes, scorer) for option in first]
 
 
 def _is_elsewhere(evidence: Excerpts, context: QueryContext) -> bool:
@@ -221,13 +238,10 @@ def _sources(
     context: QueryContext,
     hits: list[Hit],
     evidence: Excerpts,
-    written: GeneratedAnswer | None,
     at_most: int,
     people: People | None,
 ) -> list[CitedSource]:
-    """The sources that are listed: those that a written answer cites, else those that the sentences come from."""
-    if written:
-        return _add_locations(context, cited_sources(written) if written.has_answer else [])
+    """The sources that are listed: those that the sentences come from, and what belongs to them."""
     settings = context.settings.model_copy(update={"source_display_max_count": at_most})
     types = frozenset[str]() if _is_elsewhere(evidence, context) else context.channels
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
@@ -249,24 +263,80 @@ def _name_writers(context: QueryContext, quotes: list[Quote], evidence: Excerpts
     return f"Said by {', '.join(writers_named)}." if writers_named else ""
 
 
-def _generate(
-    context: QueryContext, hits: list[Hit], on_text: Callable[[str], None] | None
-) -> tuple[GeneratedAnswer | None, str]:
-    """The answer of the configured language model, and what is to be said of it; None where it gives none."""
-    if context.settings.answerer == "extractive" or not hits:
-        return None, ""
-    given = trim_to_budget(hits, context)  # with the records that the answer names
+def _people_passages(context: QueryContext, stated: Answer | None) -> list[Passage]:
+    """What is known of people, as passages for a model: redacted once more, since the owner may have stated it."""
+    if stated is None:
+        return []
+    hits = {source.number: source.hit for source in stated.sources}
+    passages = [
+        protocol.passage_of_person(quote.text, hits[number], _zone(context))
+        for quote in stated.quotes
+        for number in quote.sources
+    ]
+    return [replace(passage, text=redact_question(passage.text, context.settings)) for passage in passages[:_PEOPLE]]
+
+
+def _record_passages(context: QueryContext, closest: Sequence[Excerpt]) -> list[Passage]:
+    return [protocol.passage_of(excerpt, _zone(context)) for excerpt in closest]
+
+
+def _written_or_quoted(
+    context: QueryContext, quoted: Answer, passages: Sequence[Passage], on_text: Callable[[str], None] | None
+) -> Answer:
+    """The answer that the configured model writes from passages; the quoted one, with the reason, where none stands."""
+    given = protocol.fit_token_budget(passages, context.settings.answer_context_tokens)
+    if not given:
+        return quoted
+    context.note("8 token budget", f"{len(passages)} in, {len(given)} out")
     try:
         model = llm.writer(context.settings)
-        answer = generate(
-            model, redact_question(context.question, context.settings), given, on_text or (lambda piece: None)
-        )
+        question = redact_question(context.question, context.settings)
+        answer = reading.read(model, question, given, on_text or (lambda piece: None))
     except llm.AnswerError as error:
-        context.note("write", str(error))
-        return None, f"No answer was written: {error}."
-    did = f"{answer.model} at {answer.host} was given {len(given)} passages and cites {len(answer.cited)} records"
-    context.note("write", f"{did}; {answer.invented} invented citations taken out; {answer.usage}")
-    return answer, f"{answer.invented} invented citations were taken out." if answer.invented else ""
+        context.note("read", str(error))
+        return replace(quoted, notice=f"No answer was written: {error}.")
+    counts = f"{len(answer.statements)} statements stand, {answer.removed} removed"
+    context.note("read", f"{answer.model} at {answer.host} was given {len(given)} passages; {counts}; {answer.usage}")
+    return _written(context, quoted, answer) if answer.statements else _unwritten(quoted, answer)
+
+
+def _written(context: QueryContext, quoted: Answer, answer: WrittenAnswer) -> Answer:
+    """A written answer, which stands alone with its sources."""
+    places = quoted_places.locate([statement.quote for statement in answer.statements], context.connection)
+    sources = written_sources(answer, places)
+    records = [source for source in sources if source.hit.chunk.source != ENTITY_STORE]
+    _add_locations(context, records)
+    for source in sources:
+        source.locations = source.locations or list(source.hit.extra.get("source_refs", ()))
+    cut = f"{answer.broke_off}; what stands is whole." if answer.broke_off else ""
+    return replace(
+        quoted,
+        confidence="sure",
+        quotes=written_quotes(answer, places),
+        sources=sources,
+        closest=[],
+        missing=[],
+        head=[],
+        written=answer,
+        notice=" ".join(filter(None, (_removed(answer), cut))),
+    )
+
+
+def _unwritten(quoted: Answer, answer: WrittenAnswer) -> Answer:
+    """The quoted answer where nothing of a model's stands: it finds none, or its quotes are not in the passages."""
+    if answer.removed:
+        return replace(quoted, notice=f"No answer was written: {_removed(answer)}", usage=answer.usage)
+    confidence: Confidence = "unsure" if quoted.confidence == "sure" else quoted.confidence
+    finding = f"{answer.model} finds no answer in what it read; this comes closest."
+    return replace(quoted, confidence=confidence, head=[finding, *quoted.head], usage=answer.usage)
+
+
+def _removed(answer: WrittenAnswer) -> str:
+    """What was removed of an answer, in words."""
+    if not answer.removed:
+        return ""
+    were = "statement was" if answer.removed == 1 else "statements were"
+    return f"{answer.removed} {were} removed, since no passage says so word for word."
 
 
 def _add_locations(context: QueryContext, listed: list[CitedSource]) -> list[CitedSource]:

@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.text import citation_marks
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
-from relrag_query.answering.generative import GeneratedAnswer
+from relrag_query.answering.llm import Usage
+from relrag_query.answering.reader.reading import WrittenAnswer
 from relrag_query.answering.sentences import QuotableSpan
 from relrag_query.display.source_filter import apply_source_filter
 from relrag_query.retrieval.excerpts import plain
@@ -113,14 +114,21 @@ class Answer:
     intents: list[QueryIntent]
     when: TimeRange | None
     trace: list[str]
-    written: GeneratedAnswer | None = None
-    """what a language model wrote; None where the answer is quoted"""
+    written: WrittenAnswer | None = None
+    """what a language model wrote; `quotes` are then the words that it rests on. None where the answer is quoted"""
     head: list[str] = field(default_factory=list)
     """how the question was understood: the time, the channel, what is listed"""
     notice: str = ""
-    """why the answer is quoted although a model should have written it, or what was taken out"""
+    """why the answer is quoted although a model should have written it, or what was removed"""
+    usage: Usage | None = None
+    """the tokens that a model took whose answer is not shown; None where no model answered"""
     people: list[int] = field(default_factory=list)
     """ids of the people whom it is about, where it is told by what is known of them"""
+
+    @property
+    def tokens(self) -> Usage:
+        """The tokens that a model took, whether its answer is shown or not."""
+        return self.written.usage if self.written else self.usage or Usage()
 
     @property
     def found(self) -> bool:
@@ -130,10 +138,10 @@ class Answer:
     @property
     def text(self) -> str:
         """The answer as one text, its sources in brackets."""
-        if self.confidence == "none":
-            return "The archive does not hold an answer to this."
         if self.written:
             return self.written.text
+        if self.confidence == "none":
+            return "The archive does not hold an answer to this."
         return "\n".join(quote.cited_text for quote in self.quotes)
 
 
@@ -178,10 +186,25 @@ def make_quotes(
     return [quote for quote in quotes if quote.sources] or quotes
 
 
-def cited_sources(written: GeneratedAnswer) -> list[CitedSource]:
-    """One source for each record that a written answer cites, by its number."""
-    shown = [replace(hit, promoted=True) for hit in written.cited]
-    return [CitedSource(number, hit, [hit]) for number, hit in enumerate(shown, 1)]
+def written_sources(written: WrittenAnswer, places: Sequence[QuotedPlace]) -> list[CitedSource]:
+    """One source for each record that a written answer quotes, by its number. `places` are those of its quotes."""
+    sources = [CitedSource(number, replace(hit, promoted=True)) for number, hit in enumerate(written.cited, 1)]
+    for statement, location in zip(written.statements, places, strict=True):
+        source = sources[statement.source - 1]
+        if all(statement.quote.hit is not hit for hit in source.cited):
+            source.cited.append(statement.quote.hit)
+        if location not in source.places:
+            source.places.append(location)
+    return sources
+
+
+def written_quotes(written: WrittenAnswer, places: Sequence[QuotedPlace]) -> list[Quote]:
+    """The words that each statement of a written answer rests on, in the order of the statements."""
+    return [
+        Quote(quote.text, quote.text, quote.sender, quote.ts, [statement.source], location, hit=quote.hit)
+        for statement, location in zip(written.statements, places, strict=True)
+        for quote in (statement.quote,)
+    ]
 
 
 def displayed_sources(

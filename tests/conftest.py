@@ -33,6 +33,7 @@ def pytest_configure() -> None:
     # each of the processes that tests start would compile this project anew
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+    os.environ["RELRAG_LOCAL_PORTS"] = ""  # no test asks what else runs on this machine
     if "TMPDIR" not in os.environ and _MEMORY.is_dir() and _free_memory() > _ROOM:
         os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
 

@@ -92,6 +92,8 @@ class Language:
     """whether the first noun of a phrase is its head"""
     has_cases: bool = False
     """whether names are inflected"""
+    capitalises_nouns: bool = False
+    """whether every noun begins with a capital letter, not only a name"""
 
 
 _LISTS = frozenset({"stop_words", "lookalikes", "unclear", "capitalised"})

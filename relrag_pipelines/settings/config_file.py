@@ -32,6 +32,9 @@ ENVIRONMENT_ONLY = {
     VARIABLE: "the archive's keys, where keys_store is environment; `relrag pii new-keys` prints some",
     "OPENAI_API_KEY": "key of embedder openai; keys stand in no file of relrag",
     "COHERE_API_KEY": "key of embedder cohere",
+    "LOCAL_API_KEY": "key of the server of answerer local, where it wants one",
+    "RELRAG_LOCAL_PORTS": "ports of this machine at which `init` and `doctor` look for a local model, separated by "
+    "commas; empty for none",
     "QDRANT_API_KEY": "key of the server that qdrant_url names",
     "QDRANT_SOURCE_API_KEY": "key of the server that `url` of a source of kind legacy names",
     f"{secrets.PREFIX}<SOURCE>": "password or token for the server of a source, its name in capitals; else it is read "

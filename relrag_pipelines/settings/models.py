@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.privacy.key_stores import KeyFile, Keyring, KeyStore, KeyVariable
+from relrag_pipelines.privacy.loopback import is_loopback_url
 from relrag_pipelines.settings.policy_presets import POLICIES, PRESETS, Policy
 from relrag_pipelines.sources import KINDS, Kind
 from relrag_pipelines.sources.remote.mirror import items_folder
@@ -453,22 +454,33 @@ class Settings(BaseModel):
         "passages; where it fails or takes too long the order stays",
     )
     rerank_model: str = Field("", description="model of the reranker; else the service's usual one")
-    rerank_url: str = Field("", description="another server that speaks the protocol, https://...")
+    rerank_url: str = Field(
+        "",
+        description="another server that reranks, https://...; on this machine http:// will do, and without a key "
+        "llama.cpp and text-embeddings-inference are understood too",
+    )
     rerank_seconds: int = Field(5, ge=1, description="time that each of two tries of the reranker may take")
     answer_min_coverage: float = Field(
         0.5, ge=0, le=1, description="share of a question's weight that a passage must cover to count as an answer"
     )
-    answerer: Literal["extractive", "openai", "cohere"] = Field(
+    answerer: Literal["extractive", "local", "openai", "cohere"] = Field(
         "extractive",
-        description="who answers; extractive: sentences of the archive; openai and cohere write from the redacted "
-        "passages, which are sent to that service with the redacted question",
+        description="who answers; extractive: excerpts of the archive; local: a model on this machine reads the first "
+        "excerpts and writes, nothing leaves it; openai and cohere: that service does, it is sent the redacted "
+        "excerpts and the redacted question. Only statements with a verbatim quote are shown",
     )
     answer_excluded_labels: list[str] = Field(
         ["spam", "trash", "promotions"],
         description="mail under these labels of Gmail answers no question; `relrag search` still finds it",
     )
-    answer_model: str = Field("", description="model that writes answers; else the service's usual one")
-    answer_url: str = Field("", description="another server that speaks the protocol, https://.../v1")
+    answer_model: str = Field(
+        "", description="model that writes answers; else the service's usual one; local: by the name its server has"
+    )
+    answer_url: str = Field(
+        "",
+        description="another server that speaks the protocol, https://.../v1; local: the server on this machine "
+        "(Ollama, llama.cpp, LM Studio, vLLM), such as http://127.0.0.1:11434/v1",
+    )
     answer_temperature: float = Field(
         0.0,
         ge=-1,
@@ -477,7 +489,7 @@ class Settings(BaseModel):
         "service, as models that reason demand",
     )
     answer_max_tokens: int = Field(800, ge=50, description="longest written answer, in tokens")
-    answer_context_tokens: int = Field(6000, ge=200, description="passages given to the model, in tokens, roughly")
+    answer_context_tokens: int = Field(6000, ge=200, description="excerpts given to the model, in tokens, roughly")
     answer_seconds: int = Field(90, ge=1, description="time that a written answer may take")
     source_display_filter_enabled: bool = Field(True, description="show only the sources that matter")
     source_display_min_score: float = Field(0.5, ge=0, le=1, description="lowest display score that is shown")
@@ -581,7 +593,25 @@ class Settings(BaseModel):
     @model_validator(mode="after")
     def _a_model_to_ask(self) -> Settings:
         if self.intent_classifier == "llm" and self.answerer == "extractive":
-            raise ValueError('intent_classifier "llm" needs a model; set answerer to openai or cohere')
+            raise ValueError('intent_classifier "llm" needs a model; set answerer to local, openai or cohere')
+        return self
+
+    @model_validator(mode="after")
+    def _a_local_server(self) -> Settings:
+        if self.answerer != "local":
+            return self
+        example = 'answer_url = "http://127.0.0.1:11434/v1"'
+        if not self.answer_url or not self.answer_model:
+            missing = "answer_model" if self.answer_url else "answer_url"
+            raise ValueError(
+                f'answerer "local" needs {missing}: the server on this machine and its model, such as {example}; '
+                "`relrag doctor` names those that run"
+            )
+        if not is_loopback_url(self.answer_url):
+            raise ValueError(
+                'answerer "local" sends texts to this machine alone, and answer_url is no plain http address of it; '
+                f'write {example}, or answerer = "openai" for a server elsewhere that speaks its protocol'
+            )
         return self
 
     @model_validator(mode="after")

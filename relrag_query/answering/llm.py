@@ -1,19 +1,21 @@
-"""Language models that write answers: OpenAI's, or any server that speaks its protocol, and Cohere's, by their SDKs.
+"""Language models that write answers, by their SDKs: OpenAI's, any server of its protocol, on this machine too, Cohere's.
 
-A text comes in pieces, as it is written. Keys come from the environment only; no error shows a key or a text.
+A text comes in pieces, as it is written. Keys come from the environment only; no error shows a key or a text. A model
+can be asked for JSON of a schema; a server that does not know schemas is asked for JSON, then for text.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from relrag_pipelines.embedders import EmbeddingError, service
 from relrag_pipelines.errors import RelragError
-from relrag_pipelines.language_models.model import PRICES, USUAL
+from relrag_pipelines.language_models.model import PRICES, USUAL, Schema
 from relrag_pipelines.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk
 
 TIMEOUT_SECONDS = 30.0
-"""for the next piece of an answer"""
+"""for the next piece of an answer; a model on this machine has all the time of the answer"""
 RETRIES = 2
+_NO_KEY = "none"
+Event = TypeVar("Event")
 
 
 class AnswerError(RelragError):
@@ -52,26 +56,33 @@ class Usage:
         return f"{self.tokens_read:,} tokens read and {self.tokens_written:,} written{cost}"
 
 
+class Write(Protocol):
+    """Asks a model."""
+
+    def __call__(self, instructions: str, request: str, schema: Schema | None = None) -> Iterator[str]:
+        """The pieces of the answer, of a JSON object where a schema is given; AnswerError where it breaks off."""
+
+
 @dataclass(frozen=True)
 class ChatModel:
     """The model that writes."""
 
     model: str
     host: str
-    write: Callable[[str, str], Iterator[str]]
-    """given instructions and a request, the pieces of the answer; AnswerError where it breaks off"""
+    write: Write
     usage: Usage = field(default_factory=Usage)
     """grows as answers end"""
 
 
 def writer(settings: Settings) -> ChatModel:
     """The configured model; AnswerError where a key or package is missing."""
+    kind = "cohere" if settings.answerer == "cohere" else "openai"
     try:
-        return _openai(settings) if settings.answerer == "openai" else _cohere(settings)
+        return _cohere(settings) if kind == "cohere" else _openai(settings)
     except EmbeddingError as error:
         said = str(error)
     except ImportError:
-        said = f"the package {settings.answerer} is missing; install relrag[{settings.answerer}]"
+        said = f"the package {kind} is missing; install relrag[{kind}]"
     raise AnswerError(said)
 
 
@@ -79,13 +90,33 @@ def _openai(settings: Settings) -> ChatModel:
     import openai
 
     url, name = settings.answer_url, settings.answer_model or USUAL["openai"]
-    secret = "none" if url and not service.has_key("OPENAI_API_KEY") else service.key("openai", "OPENAI_API_KEY")
-    base = url or "https://api.openai.com/v1"
-    client = openai.OpenAI(api_key=secret, base_url=base, timeout=TIMEOUT_SECONDS, max_retries=RETRIES)
+    client = openai.OpenAI(base_url=url or "https://api.openai.com/v1", **_connection(settings))
     usage = Usage(price=None if url else PRICES.get(name))
     pieces = functools.partial(_openai_pieces, client, name, settings, usage)
     model = ChatModel(name, _host(url, "api.openai.com"), pieces, usage)
-    return _told(model, settings, openai.APIStatusError, openai.OpenAIError)
+    return _guarded(model, settings, openai.APIStatusError, openai.OpenAIError)
+
+
+def _connection(settings: Settings) -> dict[str, Any]:
+    """How OpenAI's client connects. To a model on this machine: by no proxy, following no redirect to elsewhere."""
+    from openai import DefaultHttpxClient
+
+    if settings.answerer == "local":
+        secret = service.key("local", "LOCAL_API_KEY") if service.has_key("LOCAL_API_KEY") else _NO_KEY
+        direct = DefaultHttpxClient(trust_env=False, follow_redirects=False)
+        return {
+            "api_key": secret,
+            "timeout": float(settings.answer_seconds),
+            "max_retries": 0,
+            "http_client": direct,
+        }
+    is_keyless = settings.answer_url and not service.has_key("OPENAI_API_KEY")
+    secret = _NO_KEY if is_keyless else service.key("openai", "OPENAI_API_KEY")
+    return {"api_key": secret, "timeout": _timeout(settings), "max_retries": RETRIES}
+
+
+def _timeout(settings: Settings) -> float:
+    return min(TIMEOUT_SECONDS, float(settings.answer_seconds))
 
 
 def _cohere(settings: Settings) -> ChatModel:
@@ -97,94 +128,148 @@ def _cohere(settings: Settings) -> ChatModel:
     client = cohere.ClientV2(
         api_key=service.key("cohere", "COHERE_API_KEY", "CO_API_KEY"),
         base_url=url or "https://api.cohere.com",
-        timeout=TIMEOUT_SECONDS,
+        timeout=_timeout(settings),
         max_retries=RETRIES,
         log_warning_experimental_features=False,
     )
     usage = Usage(price=None if url else PRICES.get(name))
     pieces = functools.partial(_cohere_pieces, client, name, settings, usage)
-    return _told(ChatModel(name, _host(url, "api.cohere.com"), pieces, usage), settings, ApiError, httpx.HTTPError)
+    return _guarded(ChatModel(name, _host(url, "api.cohere.com"), pieces, usage), settings, ApiError, httpx.HTTPError)
 
 
 def _host(url: str, usual: str) -> str:
     return service.host_of(url, "answer_url") if url else usual
 
 
-def _told(asked: ChatModel, settings: Settings, refused: type[Exception], unreached: type[Exception]) -> ChatModel:
+def _guarded(model: ChatModel, settings: Settings, refused: type[Exception], unreached: type[Exception]) -> ChatModel:
     """The same within its time, and what its SDK raises as an AnswerError that shows no text."""
 
-    def write(instructions: str, request: str) -> Iterator[str]:
+    def write(instructions: str, request: str, schema: Schema | None = None) -> Iterator[str]:
         try:
-            yield from _within(settings, asked.write(instructions, request))
+            yield from _within(settings, model.write(instructions, request, schema))
             return
         except Exception as error:
             fault = service.fault(error, refused, unreached)
             if fault is None:
                 raise
-        raise AnswerError(f"{asked.host} {fault.message}")
+        raise AnswerError(f"{model.host} {fault.message}")
 
-    return replace(asked, write=write)
+    return replace(model, write=write)
 
 
 def _openai_pieces(
-    client: openai.OpenAI, name: str, settings: Settings, usage: Usage, instructions: str, request: str
+    client: openai.OpenAI,
+    name: str,
+    settings: Settings,
+    usage: Usage,
+    instructions: str,
+    request: str,
+    schema: Schema | None = None,
 ) -> Iterator[str]:
     from openai import BadRequestError, UnprocessableEntityError, omit
 
     most, warmth = settings.answer_max_tokens, settings.answer_temperature
-    asked: dict[str, Any] = {
+    common: dict[str, Any] = {
         "model": name,
         "messages": [{"role": "system", "content": instructions}, {"role": "user", "content": request}],
         # servers that speak the protocol know the older name of the limit
         "max_tokens" if settings.answer_url else "max_completion_tokens": most,
         "temperature": omit if warmth < 0 else warmth,
+        "stream": True,
     }
-    answer: openai.Stream[ChatCompletionChunk]
-    try:
-        answer = client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True})
-    except (BadRequestError, UnprocessableEntityError):
-        if not settings.answer_url:
-            raise
-        # a server that does not know the option; then tokens are not counted
-        answer = client.chat.completions.create(**asked, stream=True)
-    ended = False
-    with answer:
-        for event in answer:
-            for choice in event.choices[:1]:
-                ended |= choice.finish_reason is not None
-                yield choice.delta.content or ""
-            if event.usage:
-                usage.tokens_read += event.usage.prompt_tokens
-                usage.tokens_written += event.usage.completion_tokens
-    if not ended:
+    requests = [common | options for options in _openai_options(schema)]
+    # a server that speaks the protocol may not know what OpenAI added to it later
+    requests = requests if settings.answer_url else requests[:1]
+    attempts = [functools.partial(_openai_events, client, asked) for asked in requests]
+    is_complete = False
+    for event in _first_accepted(attempts, (BadRequestError, UnprocessableEntityError)):
+        for choice in event.choices[:1]:
+            is_complete |= choice.finish_reason is not None
+            yield choice.delta.content or ""
+        if event.usage:
+            usage.tokens_read += event.usage.prompt_tokens
+            usage.tokens_written += event.usage.completion_tokens
+    if not is_complete:
         raise AnswerError("the answer broke off")
 
 
+def _openai_options(schema: Schema | None) -> Iterator[dict[str, Any]]:
+    """The options of a request, those that tell most first: the form of the answer, and whether tokens are counted."""
+    forms: list[dict[str, Any]] = [{}]
+    if schema is not None:
+        described = {"name": "answer", "schema": schema, "strict": True}
+        forms = [
+            {"response_format": {"type": "json_schema", "json_schema": described}},
+            {"response_format": {"type": "json_object"}},
+            {},
+        ]
+    counted: tuple[dict[str, Any], ...] = ({"stream_options": {"include_usage": True}}, {})
+    for form, counting in itertools.product(forms, counted):
+        yield form | counting
+
+
+def _openai_events(client: openai.OpenAI, asked: dict[str, Any]) -> Iterator[ChatCompletionChunk]:
+    answer: openai.Stream[ChatCompletionChunk] = client.chat.completions.create(**asked)
+    with answer:
+        yield from answer
+
+
 def _cohere_pieces(
-    client: cohere.ClientV2, name: str, settings: Settings, usage: Usage, instructions: str, request: str
+    client: cohere.ClientV2,
+    name: str,
+    settings: Settings,
+    usage: Usage,
+    instructions: str,
+    request: str,
+    schema: Schema | None = None,
 ) -> Iterator[str]:
-    from cohere import SystemChatMessageV2, UserChatMessageV2
+    from cohere import BadRequestError, SystemChatMessageV2, UnprocessableEntityError, UserChatMessageV2
     from cohere.v2.client import OMIT
 
     warmth = settings.answer_temperature
-    events = client.chat_stream(
-        model=name,
-        messages=[SystemChatMessageV2(content=instructions), UserChatMessageV2(content=request)],
-        max_tokens=settings.answer_max_tokens,
-        temperature=OMIT if warmth < 0 else warmth,
-    )
-    ended = False
-    for event in events:
+    common: dict[str, Any] = {
+        "model": name,
+        "messages": [SystemChatMessageV2(content=instructions), UserChatMessageV2(content=request)],
+        "max_tokens": settings.answer_max_tokens,
+        "temperature": OMIT if warmth < 0 else warmth,
+    }
+    attempts = [functools.partial(client.chat_stream, **common, **options) for options in _cohere_options(schema)]
+    is_complete = False
+    for event in _first_accepted(attempts, (BadRequestError, UnprocessableEntityError)):
         if event.type == "message-end":
-            ended = True
+            is_complete = True
             counted = event.delta.usage.tokens if event.delta and event.delta.usage else None
             usage.tokens_read += int(counted.input_tokens or 0) if counted else 0
             usage.tokens_written += int(counted.output_tokens or 0) if counted else 0
         if event.type == "content-delta":
             message = event.delta.message if event.delta else None
             yield (message.content.text or "") if message and message.content else ""
-    if not ended:
+    if not is_complete:
         raise AnswerError("the answer broke off")
+
+
+def _cohere_options(schema: Schema | None) -> Iterator[dict[str, Any]]:
+    from cohere import JsonObjectResponseFormatV2
+
+    if schema is not None:
+        yield {"response_format": JsonObjectResponseFormatV2(json_schema=schema)}
+        yield {"response_format": JsonObjectResponseFormatV2()}
+    yield {}
+
+
+def _first_accepted(
+    attempts: Sequence[Callable[[], Iterator[Event]]], refused: tuple[type[Exception], ...]
+) -> Iterator[Event]:
+    """The events of the first attempt that is not refused; what the last one raises, if all are."""
+    for attempt in attempts[:-1]:
+        events = iter(attempt())
+        try:
+            first = list(itertools.islice(events, 1))
+        except refused:
+            continue
+        yield from itertools.chain(first, events)
+        return
+    yield from attempts[-1]()
 
 
 def _within(settings: Settings, pieces: Iterator[str]) -> Iterator[str]:

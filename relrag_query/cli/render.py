@@ -49,7 +49,7 @@ def answer_text(
         if has_quotes
         else safe(answer.text.strip())
     ]
-    if printed and answer.written and answer.found:
+    if printed and answer.written:
         parts = []
     if answer.head:
         parts.insert(0, "\n".join(map(safe, answer.head)))

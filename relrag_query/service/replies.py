@@ -96,7 +96,7 @@ class SearchReply(BaseModel, serialize_by_alias=True):
 
 
 class QuoteReply(BaseModel, serialize_by_alias=True):
-    """An excerpt of an answer, with the numbers of the sources that say it."""
+    """An excerpt of an answer, or the words that a written statement rests on, with the numbers of its sources."""
 
     text: str
     answering: str = Field(description="the sentence or turn in it that answers")
@@ -132,8 +132,8 @@ class AnswerReply(BaseModel, serialize_by_alias=True):
     searched: str
     missing: list[str]
     written_by: str | None = Field(description="the language model that wrote it; null for an extract")
-    invented_citations: int
-    tokens_read: int = Field(description="by the language model, as its service counts; 0 where nothing was written")
+    removed_statements: int = Field(description="statements of the language model that no quote supports; not shown")
+    tokens_read: int = Field(description="by the language model, as its service counts; 0 where none was asked")
     tokens_written: int
     usd: float | None = Field(description="what writing cost by the list price; null where that is not known")
     notice: str
@@ -179,10 +179,10 @@ def answer_reply(answer: Answer, zone: ZoneInfo, generation: int) -> AnswerReply
         searched=answer.searched,
         missing=answer.missing,
         written_by=answer.written.model if answer.written else None,
-        invented_citations=answer.written.invented if answer.written else 0,
-        tokens_read=answer.written.usage.tokens_read if answer.written else 0,
-        tokens_written=answer.written.usage.tokens_written if answer.written else 0,
-        usd=answer.written.usage.usd if answer.written else None,
+        removed_statements=answer.written.removed if answer.written else 0,
+        tokens_read=answer.tokens.tokens_read,
+        tokens_written=answer.tokens.tokens_written,
+        usd=answer.tokens.usd,
         notice=answer.notice,
         people=answer.people,
         intents=[intent.value for intent in answer.intents],

@@ -27,9 +27,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from relrag_pipelines.privacy.loopback import is_loopback
 from relrag_pipelines.sources.mail.mailbox import MAX_MAIL
 from relrag_pipelines.sources.remote import CONTINUES, FetchError, Mirror, Server, readable_answers
-from relrag_pipelines.sources.remote.addresses import is_loopback
 from relrag_pipelines.sources.remote.deletions import missing_items
 from relrag_pipelines.sources.remote.mirror import name_of_component, safe_component
 

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from relrag_pipelines.privacy.loopback import is_loopback
 from relrag_pipelines.sources.remote import FetchError
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, so that nobody else can read what is sent to it."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 def require_encryption(url: str) -> None:
