@@ -14,7 +14,7 @@ from relrag_query.answering import excerpts, explanation, features, listing, llm
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
 from relrag_query.answering.named_records import add_named_records
-from relrag_query.answering.reader import protocol, reading
+from relrag_query.answering.reader import budget, protocol, reading
 from relrag_query.answering.reader.protocol import Passage
 from relrag_query.answering.reader.reading import WrittenAnswer
 from relrag_query.people import answers, identifier_owner, questions, writers
@@ -38,7 +38,7 @@ from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit, drop_context
 from relrag_query.retrieval.missing_words import missing_words, unmatched_terms
 from relrag_query.retrieval.question import redact_question
-from relrag_query.steps import ASK, PEOPLE, SEARCH
+from relrag_query.steps import ASK, BUDGET, PEOPLE, SEARCH
 from relrag_query.understanding.intent import QueryIntent
 
 _PEOPLE = 3
@@ -169,7 +169,7 @@ def _ask_people(
         return None
     lines = statement.lines[:limit]
     context.people_hits = (*(hit for _, hit in lines), *statement.passages)
-    shown = run((PEOPLE,), context)[: context.settings.source_display_max_count or None]
+    shown = run((PEOPLE, BUDGET), context)[: context.settings.source_display_max_count or None]
     sources = [CitedSource(number, hit, [hit] if number <= len(lines) else []) for number, hit in enumerate(shown, 1)]
     for source in sources:
         source.locations = list(source.hit.extra.get("source_refs", ()))
@@ -224,7 +224,7 @@ def _evidence(context: QueryContext, hits: list[Hit], limit: int) -> tuple[Excer
     )
     if context.settings.answerer == "extractive":
         return evidence, []
-    first = ranking.ranked[: protocol.MAX_PASSAGES]
+    first = ranking.ranked[: budget.MAX_PASSAGES]
     return evidence, [excerpts.excerpt_of(option, quotes, scorer) for option in first]
 
 
@@ -284,10 +284,9 @@ def _written_or_quoted(
     context: QueryContext, quoted: Answer, passages: Sequence[Passage], on_text: Callable[[str], None] | None
 ) -> Answer:
     """The answer that the configured model writes from passages; the quoted one, with the reason, where none stands."""
-    given = protocol.fit_token_budget(passages, context.settings.answer_context_tokens)
+    given = budget.fit_token_budget(passages, context.settings.answer_context_tokens)
     if not given:
         return quoted
-    context.note("8 token budget", f"{len(passages)} in, {len(given)} out")
     try:
         model = llm.writer(context.settings)
         question = redact_question(context.question, context.settings)
@@ -296,7 +295,10 @@ def _written_or_quoted(
         context.note("read", str(error))
         return replace(quoted, notice=f"No answer was written: {error}.")
     counts = f"{len(answer.statements)} statements stand, {answer.removed} removed"
-    context.note("read", f"{answer.model} at {answer.host} was given {len(given)} passages; {counts}; {answer.usage}")
+    context.note(
+        "read",
+        f"{answer.model} at {answer.host} was given {len(given)} of {len(passages)} excerpts; {counts}; {answer.usage}",
+    )
     return _written(context, quoted, answer) if answer.statements else _unwritten(quoted, answer)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relrag_query.answering.reader.budget import note_budget
 from relrag_query.answering.reply_expansion import attach_replies
 from relrag_query.retrieval.context import Step
 from relrag_query.retrieval.steps.chat_recency import supplement_recent
@@ -29,6 +30,7 @@ SEARCH = (
 )
 """what `relrag search` runs"""
 PEOPLE = Step(7, "people", add_people)
+BUDGET = Step(8, "token budget", note_budget)
 ASK = (
     *SEARCH,
     Step(3, "replies", attach_replies),
@@ -38,6 +40,6 @@ ASK = (
     Step(5, "dates", load_dates),
     Step(6, "recency", supplement_recent),
     PEOPLE,
+    BUDGET,
 )
-"""what `relrag ask` runs; of a question that what is known of people answers, the last one. Step 8, the token budget, is
-of the excerpts that a model reads (`answering/reader/protocol.py`): without one nothing is trimmed"""
+"""what `relrag ask` runs; of a question that what is known of people answers, the last two"""

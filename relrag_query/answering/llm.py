@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import functools
 import itertools
+import queue
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -17,6 +20,7 @@ from relrag_pipelines.embedders import EmbeddingError, service
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.language_models.model import PRICES, USUAL, Schema
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.workers import cancellation
 
 if TYPE_CHECKING:
     import cohere
@@ -27,6 +31,8 @@ TIMEOUT_SECONDS = 30.0
 """for the next piece of an answer; a model on this machine has all the time of the answer"""
 RETRIES = 2
 _NO_KEY = "none"
+_LOOK_SECONDS = 0.25
+"""after which it is looked whether anybody still waits for the answer"""
 Event = TypeVar("Event")
 
 
@@ -273,9 +279,47 @@ def _first_accepted(
 
 
 def _within(settings: Settings, pieces: Iterator[str]) -> Iterator[str]:
-    """The pieces, as long as they come within the time that an answer may take."""
+    """The pieces, as long as they come within the time that an answer may take.
+
+    They are read in a thread, since a server that says nothing may hold its reader longer. The thread ends with the
+    next piece that nobody waits for.
+    """
     end = time.monotonic() + settings.answer_seconds
-    for piece in pieces:
-        if time.monotonic() > end:
-            raise AnswerError(f"the answer took more than {settings.answer_seconds} seconds")
-        yield piece
+    received: queue.SimpleQueue[str | Exception | None] = queue.SimpleQueue()
+    abandoned = threading.Event()
+    threading.Thread(target=_receive, args=(pieces, received, abandoned), daemon=True).start()
+    try:
+        while (piece := _next(received, end)) is not None:
+            yield piece
+    except queue.Empty:
+        raise AnswerError(f"the answer took more than {settings.answer_seconds} seconds") from None
+    finally:
+        abandoned.set()
+
+
+def _receive(
+    pieces: Iterator[str], received: queue.SimpleQueue[str | Exception | None], abandoned: threading.Event
+) -> None:
+    """Puts the pieces into a queue, and behind them None, or what was raised instead."""
+    try:
+        for piece in pieces:
+            if abandoned.is_set():
+                return
+            received.put(piece)
+        received.put(None)
+    except Exception as error:
+        received.put(error)
+
+
+def _next(received: queue.SimpleQueue[str | Exception | None], end: float) -> str | None:
+    """The next piece; None behind the last. Raises queue.Empty at the end of the time, and what reading it raised."""
+    while True:
+        cancellation.check()
+        left = end - time.monotonic()
+        if left <= 0:
+            raise queue.Empty
+        with suppress(queue.Empty):
+            piece = received.get(timeout=min(left, _LOOK_SECONDS))
+            if isinstance(piece, Exception):
+                raise piece
+            return piece

@@ -70,7 +70,9 @@ def test_by_default_nothing_is_sent(service: ChatService) -> None:
 
 
 def test_it_needs_a_model() -> None:
-    with pytest.raises(ValueError, match='intent_classifier "llm" needs a model; set answerer to openai or cohere'):
+    with pytest.raises(
+        ValueError, match='intent_classifier "llm" needs a model; set answerer to local, openai or cohere'
+    ):
         Settings.model_validate({"intent_classifier": "llm"})
 
 

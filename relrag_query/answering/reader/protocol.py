@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict
 
-from relrag_pipelines.chunking.packing import count_tokens
 from relrag_pipelines.language_models.answer_schema import schema_of
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import citation_marks
@@ -25,10 +24,6 @@ from relrag_query.display.metadata_line import hit_line
 from relrag_query.display.source_line import only_day, when_of
 from relrag_query.retrieval.hit import Hit
 
-MAX_PASSAGES = 8
-"""excerpts that a model reads at most"""
-TOKENS_A_WORD = 1.5
-"""of a language model, for each word or mark; more in Hebrew and Czech than in English"""
 _ABOUT = "\n".join(f"- {kind.about}" for kind in RECORD_TYPES.values() if kind.about)
 INSTRUCTIONS = f"""\
 You answer a question from numbered passages of a private archive. Reply with one JSON object.
@@ -132,15 +127,3 @@ def _block(number: int, passage: Passage) -> str:
     attributes = {"number": str(number), "date": passage.date, "about": passage.about, "parent_ref": parent_ref or ""}
     written = " ".join(f'{name}="{escape(value)}"' for name, value in attributes.items() if value)
     return f"<passage {written}>\n{passage.text}\n</passage>"
-
-
-def fit_token_budget(passages: Sequence[Passage], tokens: int) -> list[Passage]:
-    """The first passages that have room in so many tokens, each whole, at least one and at most MAX_PASSAGES."""
-    fitting: list[Passage] = []
-    room = tokens / TOKENS_A_WORD
-    for passage in passages[:MAX_PASSAGES]:
-        room -= count_tokens(passage.text) + count_tokens(passage.header)
-        if fitting and room < 0:
-            break
-        fitting.append(passage)
-    return fitting
