@@ -22,6 +22,7 @@ PRICES = {"gpt-4.1-mini": (0.40, 1.60), "command-a-03-2025": (2.50, 10.00)}
 """USD for a million tokens read and written: https://openai.com/api/pricing, https://cohere.com/pricing"""
 TIMEOUT_SECONDS = 120.0
 RETRIES = 3
+NO_KEY = "none"
 
 _TEXT_STATUSES = (400, 413, 422)
 """HTTP statuses caused by one text: too long, or refused by a filter"""
@@ -60,16 +61,21 @@ class JsonModel:
 
 
 def load(kind: str, name: str, url: str = "", max_tokens: int = 4000) -> JsonModel:
-    """The model `name` of openai or cohere; `url` is another server of the same protocol, `max_tokens` a reply's limit.
+    """The model `name` of openai, cohere or local, on this machine; `max_tokens` is the limit of a reply.
+
+    `url` is another server of the same protocol; of local, the server.
 
     Raises ModelError if a key or package is missing.
     """
     try:
-        return _openai(name, url, max_tokens) if kind == "openai" else _cohere(name, url, max_tokens)
+        if kind == "cohere":
+            return _cohere(name, url, max_tokens)
+        return _openai(name, url, max_tokens, is_local=kind == "local")
     except EmbeddingError as error:
         message = str(error)
     except ImportError:
-        message = f"the package {kind} is missing; install relrag[{kind}]"
+        package = "cohere" if kind == "cohere" else "openai"
+        message = f"the package {package} is missing; install relrag[{package}]"
     raise ModelError(message)
 
 
@@ -78,17 +84,30 @@ def host_of(kind: str, url: str = "") -> str:
     return service.host_of(url, "url") if url else f"api.{kind}.com"
 
 
-def _openai(name: str, url: str, max_tokens: int) -> JsonModel:
+def _openai(name: str, url: str, max_tokens: int, *, is_local: bool = False) -> JsonModel:
     import openai
 
-    secret = "none" if url and not service.has_key("OPENAI_API_KEY") else service.key("openai", "OPENAI_API_KEY")
     base = url or "https://api.openai.com/v1"
-    client = openai.OpenAI(api_key=secret, base_url=base, timeout=TIMEOUT_SECONDS, max_retries=RETRIES)
+    connection = local_connection() if is_local else {"api_key": openai_key(url)}
+    client = openai.OpenAI(base_url=base, timeout=TIMEOUT_SECONDS, max_retries=RETRIES, **connection)
 
     def ask(messages: Sequence[Message], schema: Schema) -> Reply:
         return _ask_openai(client, name, messages, schema, max_tokens, plain=bool(url))
 
     return _translate_errors(JsonModel(name, host_of("openai", url), ask), openai.APIStatusError, openai.OpenAIError)
+
+
+def openai_key(url: str) -> str:
+    """OpenAI's key; `none` for another server where no key is set."""
+    return NO_KEY if url and not service.has_key("OPENAI_API_KEY") else service.key("openai", "OPENAI_API_KEY")
+
+
+def local_connection() -> dict[str, Any]:
+    """How OpenAI's client connects to this machine: by no proxy, following no redirect, with no service's key."""
+    from openai import DefaultHttpxClient
+
+    secret = service.key("local", "LOCAL_API_KEY") if service.has_key("LOCAL_API_KEY") else NO_KEY
+    return {"api_key": secret, "http_client": DefaultHttpxClient(trust_env=False, follow_redirects=False)}
 
 
 def _cohere(name: str, url: str, max_tokens: int) -> JsonModel:

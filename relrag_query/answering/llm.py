@@ -1,4 +1,4 @@
-"""Language models that write answers, by their SDKs: OpenAI's, any server of its protocol, on this machine too, Cohere's.
+"""Language models that write answers, by their SDKs: OpenAI's or any server of its protocol, and Cohere's.
 
 A text comes in pieces, as it is written. Keys come from the environment only; no error shows a key or a text. A model
 can be asked for JSON of a schema; a server that does not know schemas is asked for JSON, then for text.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from relrag_pipelines.embedders import EmbeddingError, service
 from relrag_pipelines.errors import RelragError
-from relrag_pipelines.language_models.model import PRICES, USUAL, Schema
+from relrag_pipelines.language_models.model import PRICES, USUAL, Schema, local_connection, openai_key
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.workers import cancellation
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 30.0
 """for the next piece of an answer; a model on this machine has all the time of the answer"""
 RETRIES = 2
-_NO_KEY = "none"
 _LOOK_SECONDS = 0.25
 """after which it is looked whether anybody still waits for the answer"""
 Event = TypeVar("Event")
@@ -104,21 +103,10 @@ def _openai(settings: Settings) -> ChatModel:
 
 
 def _connection(settings: Settings) -> dict[str, Any]:
-    """How OpenAI's client connects. To a model on this machine: by no proxy, following no redirect to elsewhere."""
-    from openai import DefaultHttpxClient
-
+    """How OpenAI's client connects. A model on this machine may take all the time of the answer, and is asked once."""
     if settings.answerer == "local":
-        secret = service.key("local", "LOCAL_API_KEY") if service.has_key("LOCAL_API_KEY") else _NO_KEY
-        direct = DefaultHttpxClient(trust_env=False, follow_redirects=False)
-        return {
-            "api_key": secret,
-            "timeout": float(settings.answer_seconds),
-            "max_retries": 0,
-            "http_client": direct,
-        }
-    is_keyless = settings.answer_url and not service.has_key("OPENAI_API_KEY")
-    secret = _NO_KEY if is_keyless else service.key("openai", "OPENAI_API_KEY")
-    return {"api_key": secret, "timeout": _timeout(settings), "max_retries": RETRIES}
+        return {"timeout": float(settings.answer_seconds), "max_retries": 0, **local_connection()}
+    return {"api_key": openai_key(settings.answer_url), "timeout": _timeout(settings), "max_retries": RETRIES}
 
 
 def _timeout(settings: Settings) -> float:
@@ -307,7 +295,7 @@ def _receive(
                 return
             received.put(piece)
         received.put(None)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  raised in the thread that waits
         received.put(error)
 
 

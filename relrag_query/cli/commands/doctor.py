@@ -19,7 +19,7 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.ingest import ownership
 from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.ingest.units import SourceNotFound
-from relrag_pipelines.onboarding import environment
+from relrag_pipelines.onboarding import environment, local_models
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.settings import Settings, SettingsError, Source
 from relrag_pipelines.sources import KINDS
@@ -41,6 +41,7 @@ from relrag_query.cli.commands.doctor_home import (
 )
 from relrag_query.cli.json_output import print_json
 from relrag_query.display.amounts import number, size
+from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import moment
 
 _MODULES = ("dagster", "dagster_webserver", "duckdb", "presidio_analyzer", "pyarrow", "qdrant_edge")
@@ -220,18 +221,38 @@ def _answerer(settings: Settings) -> Iterator[CheckResult]:
             "ok", "reranker", f"{model} at {host}, which is sent questions and the passages found for them"
         )
     if settings.answerer == "extractive":
-        yield CheckResult("ok", "answerer", "extractive: answers are sentences of the archive")
+        yield CheckResult("ok", "answerer", "extractive: answers are excerpts of the archive")
+        yield from _local_models()
         return
     try:
         writing_model = writer(settings)
     except (AnswerError, SettingsError) as error:
-        yield CheckResult("warning", "answerer", f"{error}; until then answers consist of quotes")
+        yield CheckResult("warning", "answerer", f"{error}; until then answers are excerpts")
         return
-    yield CheckResult(
-        "ok",
-        "answerer",
-        f"{writing_model.model} at {writing_model.host}, which is sent the passages that it answers from",
-    )
+    name = f"{writing_model.model} at {writing_model.host}"
+    if settings.answerer == "local":
+        yield _local_answerer(settings, name)
+    else:
+        yield CheckResult("ok", "answerer", f"{name}, which is sent the redacted excerpts that it answers from")
+
+
+def _local_answerer(settings: Settings, name: str) -> CheckResult:
+    """Whether the server on this machine runs and has the model."""
+    try:
+        models = local_models.models_of(settings.answer_url)
+    except local_models.LocalServerError as error:
+        return CheckResult("warning", "answerer", f"{name}: {error}; until then answers are excerpts")
+    if models and settings.answer_model not in models:
+        listed = safe(", ".join(models))
+        return CheckResult("warning", "answerer", f"{name}: the server lists {listed}; check answer_model")
+    return CheckResult("ok", "answerer", f"{name}, on this machine: nothing leaves it")
+
+
+def _local_models() -> Iterator[CheckResult]:
+    """The models on this machine that could read and answer."""
+    for server in local_models.local_servers():
+        offer = f'answerer = "local", answer_url = "{server.url}" and answer_model let one read and answer'
+        yield CheckResult("ok", "local models", f"{safe(', '.join(server.models))} at {server.url}; {offer}")
 
 
 def _people_model(settings: Settings) -> Iterator[CheckResult]:

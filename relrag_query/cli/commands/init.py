@@ -21,7 +21,7 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.files import access
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.ingest import unread_files
-from relrag_pipelines.onboarding import archive_owner, environment, first_sync
+from relrag_pipelines.onboarding import archive_owner, environment, first_sync, local_models
 from relrag_pipelines.onboarding.discover import Discovery, ProposedSource, discover
 from relrag_pipelines.onboarding.estimate import (
     FIXED_BYTES,
@@ -31,6 +31,7 @@ from relrag_pipelines.onboarding.estimate import (
     text_bytes,
     vector_bytes,
 )
+from relrag_pipelines.onboarding.local_models import LocalServer
 from relrag_pipelines.settings import CONFIG_NAME, Settings, SettingsError
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stages.embedding_cost import BYTES_A_TOKEN
@@ -114,15 +115,20 @@ def _init(folder: Path, output: Path | None, *, owner: str, redaction: str, yes:
         if owner
         else _previous_setting(config, "owner") or archive_owner.guess(folder, discovery.sources, zone or "UTC")
     )
+    servers = local_models.local_servers()
+    reader: dict[str, Any] = {}
     if not yes and sys.stdin.isatty():
         owner = owner or _ask_owner(guess)
         redaction = redaction or _ask_redaction()
+        reader = _ask_reader(servers)
         if not _confirm_write(config):
             print("Nothing was written.")
             return 2
     if not owner:
         _print_no_owner(guess)
-    values = {"timezone": zone or "UTC", **_NEW_ARCHIVE_SETTINGS, **LEVELS[redaction or "balanced"][0]}
+    if not reader:
+        _print_servers(servers)
+    values = {"timezone": zone or "UTC", **_NEW_ARCHIVE_SETTINGS, **LEVELS[redaction or "balanced"][0], **reader}
     _write(config, _template(_archive(folder, config), sources, values, owner))
     return 0
 
@@ -157,6 +163,28 @@ def _ask_redaction() -> str:
         print(f"  {name:<9} {example}")
     answer = input("balanced, strict or off? [balanced] ").strip().lower()
     return answer if answer in LEVELS else "balanced"
+
+
+def _ask_reader(servers: Sequence[LocalServer]) -> dict[str, Any]:
+    """Asks which model on this machine reads and answers; the settings for it, empty where none is chosen."""
+    offers = [(server.url, name) for server in servers for name in server.models]
+    if not offers:
+        return {}
+    print("\nA language model on this machine can read what is found and answer; nothing leaves the machine.")
+    for position, (url, name) in enumerate(offers, 1):
+        print(safe(f"  {position} {name} at {url}"))
+    answer = input("Which one, by number? [none] ").strip()
+    if not answer.isdecimal() or not 0 < int(answer) <= len(offers):
+        return {}
+    url, name = offers[int(answer) - 1]
+    return {"answerer": "local", "answer_url": url, "answer_model": name}
+
+
+def _print_servers(servers: Sequence[LocalServer]) -> None:
+    """Names the models on this machine that relrag.toml does not use."""
+    for server in servers:
+        print(safe(f"- A language model runs at {server.url} ({', '.join(server.models)})."))
+        print(f'  answerer = "local", answer_url = "{server.url}" and answer_model let it read and answer.')
 
 
 def _unread_files(folder: Path, config: Path, sources: list[dict[str, Any]]) -> unread_files.UnreadFiles:

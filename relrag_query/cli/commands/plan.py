@@ -63,6 +63,7 @@ def plan(config: Path | None = None, *, as_json: bool = False) -> int:
     else:
         print_plan(todo, embedding, workspace.settings, reading)
         print_graphs(todo, workspace.settings)
+    print_answerer(workspace.settings)
     for sentence in unread.sentences():
         print(safe(sentence))
     for problem in todo.problems:
@@ -130,6 +131,17 @@ def print_graphs(todo: Plan, settings: Settings) -> None:
     model = embedders.model(settings)
     if todo.graphs and model and model.host:
         print(f"send names and descriptions of what an index finds to {model.host}, redacted, to be embedded")
+
+
+def print_answerer(settings: Settings) -> None:
+    """Prints what `relrag ask` sends to a language model, and where to; nothing where none answers."""
+    model = safe(settings.answer_model) or "its model"
+    if settings.answerer == "local":
+        host = urlsplit(settings.answer_url).netloc
+        print(f"`relrag ask` has {model} at {host} read and answer, on this machine: nothing leaves it")
+    elif settings.answerer != "extractive":
+        host = urlsplit(settings.answer_url).hostname or f"api.{settings.answerer}.com"
+        print(f"`relrag ask` sends the redacted question and redacted excerpts to {host}")
 
 
 def _describe_count(what: str, count: int) -> str:
