@@ -275,6 +275,7 @@ _FEATURES: dict[str, Feature] = {
     "quoted_section": lambda question, candidate, _: float(candidate.unit.hit.chunk.section is not None),
     "recency": _recency,
     "from_named": _from_named,
+    "rerank_score": lambda question, candidate, _: candidate.unit.hit.rerank_score or 0.0,
 }
 """name -> feature, of every candidate"""
 MEANING = ("sentence_similarity", "sentence_margin", "token_similarity", "token_margin", "token_least")

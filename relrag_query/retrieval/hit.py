@@ -62,6 +62,8 @@ class Hit:
     """of a mail that asks: the mail of its thread that replies"""
     similarity: float | None = None
     """cosine of its meaning to that of the question; None where it has no vector, or was not searched for"""
+    rerank_score: float | None = None
+    """how relevant a reranker finds it, 0 to 1; None where none was asked, or it was not searched for"""
     by_name: bool = False
     """contains a name from the best hits, so it need not contain a word of the question"""
     date_quality: str = ""

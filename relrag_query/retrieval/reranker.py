@@ -1,19 +1,26 @@
 """Scores passages with a service: Cohere's rerank, through its SDK (https://docs.cohere.com/reference/rerank).
 
+A server on this machine needs no key. It may speak Cohere's protocol (vLLM), its first version, as llama.cpp does
+(POST /v1/rerank, https://github.com/ggml-org/llama.cpp/tree/master/tools/server), or that of
+text-embeddings-inference (POST /rerank, https://huggingface.github.io/text-embeddings-inference/).
 The key comes from the environment only; no error shows a key or a text.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from relrag_pipelines.embedders import EmbeddingError, service
 from relrag_pipelines.errors import RelragError
+from relrag_pipelines.privacy.loopback import is_loopback_url
 from relrag_pipelines.settings import Settings
 
 MODEL = "rerank-v3.5"
 _RETRIES = 1
+_NO_SUCH_ROUTE = frozenset({404, 405})
+"""statuses of a server that has another protocol"""
 
 
 class RerankError(RelragError):
@@ -22,6 +29,20 @@ class RerankError(RelragError):
 
 def rank(settings: Settings, question: str, texts: Sequence[str]) -> tuple[list[float], str]:
     """How relevant each text is to the question, 0 to 1, and which model says so. Raises RerankError."""
+    if is_keyless(settings):
+        return _rank_here(settings, question, texts)
+    return _rank_by_cohere(settings, question, texts)
+
+
+def is_keyless(settings: Settings) -> bool:
+    """Whether the reranker is a server on this machine that is asked without a key."""
+    return is_loopback_url(settings.rerank_url) and not any(map(service.has_key, _KEYS))
+
+
+_KEYS = ("COHERE_API_KEY", "CO_API_KEY")
+
+
+def _rank_by_cohere(settings: Settings, question: str, texts: Sequence[str]) -> tuple[list[float], str]:
     try:
         import cohere
         import httpx
@@ -31,7 +52,7 @@ def rank(settings: Settings, question: str, texts: Sequence[str]) -> tuple[list[
     name, host = model_of(settings)
     try:
         client = cohere.ClientV2(
-            api_key=service.key("cohere", "COHERE_API_KEY", "CO_API_KEY"),
+            api_key=service.key("cohere", *_KEYS),
             # always set, so that no environment variable can send texts elsewhere
             base_url=settings.rerank_url or "https://api.cohere.com",
             timeout=settings.rerank_seconds,
@@ -48,6 +69,65 @@ def rank(settings: Settings, question: str, texts: Sequence[str]) -> tuple[list[
             raise
         message = f"{host} {fault.message}"
     raise RerankError(message)  # outside the except block: the first error holds the texts
+
+
+def _rank_here(settings: Settings, question: str, texts: Sequence[str]) -> tuple[list[float], str]:
+    """The scores of a server on this machine, by the first protocol that it knows."""
+    import httpx
+
+    name, host = model_of(settings)
+    fault = None
+    try:
+        # by no proxy and without following it elsewhere: the texts stay on this machine
+        with httpx.Client(trust_env=False, follow_redirects=False, timeout=settings.rerank_seconds) as client:
+            results = _first_known(client, settings, question, texts)
+        return _between_0_and_1(_scores(_pairs(results), len(texts))), settings.rerank_model or host
+    except httpx.HTTPStatusError as error:
+        fault = f"answered {error.response.status_code}"
+    except (httpx.HTTPError, ValueError, TypeError, AttributeError, LookupError) as error:
+        known = service.fault(error, httpx.HTTPStatusError, httpx.HTTPError)
+        fault = known.message if known else ""
+    raise RerankError(f"{host} {fault or f'does not rerank at {name}'}")
+
+
+def _first_known(client: Any, settings: Settings, question: str, texts: Sequence[str]) -> Any:
+    """The answer of a server, as JSON, by the first route that it has. Raises httpx.HTTPError."""
+    base = settings.rerank_url.rstrip("/").removesuffix("/v1").removesuffix("/v2")
+    for position, (route, body) in enumerate(_ROUTES.items(), 1):
+        answer = client.post(f"{base}{route}", json=body(settings.rerank_model or MODEL, question, list(texts)))
+        if answer.status_code not in _NO_SUCH_ROUTE or position == len(_ROUTES):
+            answer.raise_for_status()
+            return answer.json()
+    return None
+
+
+def _cohere_body(model: str, question: str, texts: list[str]) -> Mapping[str, Any]:
+    return {"model": model, "query": question, "documents": texts, "top_n": len(texts)}
+
+
+def _tei_body(model: str, question: str, texts: list[str]) -> Mapping[str, Any]:
+    return {"query": question, "texts": texts, "raw_scores": False, "truncate": True}
+
+
+_ROUTES: Mapping[str, Callable[[str, str, list[str]], Mapping[str, Any]]] = {
+    "/v2/rerank": _cohere_body,
+    "/v1/rerank": _cohere_body,
+    "/rerank": _tei_body,
+}
+"""route -> body of its request; llama.cpp has the second and the third, text-embeddings-inference the third alone"""
+
+
+def _pairs(answer: Any) -> list[tuple[int, float]]:
+    """Position and score of each passage, by either protocol. Raises ValueError, TypeError or LookupError."""
+    results = answer["results"] if isinstance(answer, dict) else answer
+    return [(int(result["index"]), float(result.get("relevance_score", result.get("score")))) for result in results]
+
+
+def _between_0_and_1(scores: list[float]) -> list[float]:
+    """Scores as shares; llama.cpp gives logits, whose logistic function is the probability."""
+    if all(0 <= score <= 1 for score in scores):
+        return scores
+    return [1 / (1 + math.exp(-max(-60.0, min(60.0, score)))) for score in scores]
 
 
 def model_of(settings: Settings) -> tuple[str, str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import Settings, SettingsError
+from relrag_query.answering import features, ranker
 from relrag_query.archive import Archive
 from relrag_query.results import Results
 from relrag_query.retrieval.reranker import RerankError, rank
-from tests import archive
+from tests import archive, http_server
 from tests.embedders.service import Fault, Service, serve
 from tests.query_hits import publish, record
 
@@ -89,8 +91,105 @@ def test_where_it_fails_the_order_stays_and_the_trace_says_why(
 
 def test_a_missing_key_is_named(config: Path, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COHERE_API_KEY")
-    assert any("cohere needs a key: set COHERE_API_KEY" in line for line in searched(config, service).trace)
+    trace = searched(config, service, rerank_url="https://rerank.example.org").trace
+    assert any("cohere needs a key: set COHERE_API_KEY" in line for line in trace)
     assert service.asked == []
+
+
+Scores = Callable[[list[str]], Any]
+"""texts -> the answer of a server"""
+
+
+def _results(texts: list[str]) -> Any:
+    """llama.cpp's: logits, the best first."""
+    return {"results": [{"index": at, "relevance_score": len(texts[at]) - 20.0} for at in (1, 0)]}
+
+
+def _bare(texts: list[str]) -> Any:
+    """Those of text-embeddings-inference."""
+    return [{"index": at, "score": len(text) / 100} for at, text in enumerate(texts)]
+
+
+@contextmanager
+def server(routes: Mapping[str, Scores], asked: list[dict[str, Any]]) -> Iterator[str]:
+    """A reranker on this machine that has these routes."""
+
+    class Handler(http_server.Posted):
+        def answer(self, body: dict[str, Any]) -> None:
+            asked.append(body | {"path": self.path, "key": self.headers.get("Authorization")})
+            scores = routes.get(self.path)
+            self.send_response(200 if scores else 404)
+            self.end_headers()
+            texts = body.get("documents", body.get("texts", []))
+            self.wfile.write(json.dumps(scores(texts) if scores else {"message": f"no route for {texts}"}).encode())
+
+    with http_server.serve(Handler) as url:
+        yield url
+
+
+TEXTS = ["the kiln", "the kiln of the pottery is hot"]
+
+
+@pytest.mark.parametrize(
+    ("routes", "suffix", "paths", "scores"),
+    [
+        ({"/v2/rerank": _results}, "", ["/v2/rerank"], [0.00001, 0.99995]),
+        ({"/v1/rerank": _results, "/rerank": _bare}, "/v1", ["/v2/rerank", "/v1/rerank"], [0.00001, 0.99995]),
+        ({"/rerank": _bare}, "/", ["/v2/rerank", "/v1/rerank", "/rerank"], [0.08, 0.3]),
+    ],
+    ids=["Cohere's", "llama.cpp", "text-embeddings-inference"],
+)
+def test_a_server_on_this_machine_needs_no_key(
+    monkeypatch: pytest.MonkeyPatch,
+    routes: Mapping[str, Scores],
+    suffix: str,
+    paths: list[str],
+    scores: list[float],
+) -> None:
+    for variable in ("COHERE_API_KEY", "CO_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", "http://192.0.2.1:9")
+    asked: list[dict[str, Any]] = []
+    with server(routes, asked) as url:
+        chosen = Settings.model_validate({"reranker": "cohere", "rerank_url": f"{url}{suffix}", "rerank_model": "m"})
+        given, model = rank(chosen, "is it hot", TEXTS)
+    assert ([round(score, 5) for score in given], model) == (scores, "m")
+    assert ([one["path"] for one in asked], {one["key"] for one in asked}) == (paths, {None})
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (lambda texts: {"results": [{"index": 0, "relevance_score": 1}]}, "gave no answer that can be read"),
+        (lambda texts: {"results": [{"index": at} for at in range(len(texts))]}, "gave no answer that can be read"),
+        (lambda texts: "no", "gave no answer that can be read"),
+        (None, "answered 404"),
+    ],
+)
+def test_a_server_on_this_machine_that_fails_is_told_of_without_a_text(
+    monkeypatch: pytest.MonkeyPatch, answer: Scores | None, why: str
+) -> None:
+    for variable in ("COHERE_API_KEY", "CO_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    with server({"/rerank": answer} if answer else {}, []) as url:
+        chosen = Settings.model_validate({"reranker": "cohere", "rerank_url": url})
+        with pytest.raises(RerankError, match=why) as raised:
+            rank(chosen, "is it hot", TEXTS)
+    assert "kiln" not in str(raised.value)
+
+
+def test_the_score_is_a_feature_of_the_ranker_and_absent_without_a_reranker(config: Path, service: Service) -> None:
+    column = features.column("rerank_score")
+    for reranker, scores in (("cohere", {0.83, 0.17}), ("none", {0.0})):
+        chosen = settings_module.load(config).model_copy(update=settings(service, reranker=reranker))
+        with Archive.of(chosen) as archive:
+            hits = archive.search(QUESTION).hits
+        assert {round(hit.rerank_score or 0.0, 2) for hit in hits} == scores
+    assert all(
+        model.weights[column] == 2.0
+        for by_meaning in (True, False)
+        for model in (ranker.load(by_meaning).first, ranker.load(by_meaning).second)
+    )
 
 
 def test_scores_that_are_not_those_of_the_passages_are_refused(

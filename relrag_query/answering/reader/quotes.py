@@ -20,8 +20,10 @@ _ELLIPSES = ("...", "…")
 _MAX_CHARACTERS = 2000
 _MIN_LETTERS = 2
 """letters and digits of a quote at least"""
-_OWN_FIELDS = re.compile(r"[\"'](?:answerable|statements|passage|quote|text)[\"']\s*:", re.IGNORECASE)
-"""a passage that holds the reader's own JSON was written for a model, and is evidence of nothing"""
+_FOR_A_MODEL = re.compile(
+    r"\b(?:answerable|statements)\b\W{0,3}:|[<‹]\s*/?\s*(?:untrusted-)?passages?\b", re.IGNORECASE
+)
+"""fields and delimiters of the reader's own protocol: a passage that holds them was written for a model"""
 
 
 def comparable(text: str) -> str:
@@ -30,9 +32,12 @@ def comparable(text: str) -> str:
 
 
 def find_quote(quote: str, passage: str) -> tuple[int, int] | None:
-    """First and last offset of a quote in a passage that is `comparable`; None where it is not in it word for word."""
+    """First and last offset of a quote in a passage that is `comparable`; None where it is not in it word for word.
+
+    A passage that holds the reader's own protocol is evidence of nothing.
+    """
     quote = _trimmed(comparable(quote))
-    if len(quote) > _MAX_CHARACTERS or sum(map(str.isalnum, quote)) < _MIN_LETTERS or _OWN_FIELDS.search(quote):
+    if len(quote) > _MAX_CHARACTERS or sum(map(str.isalnum, quote)) < _MIN_LETTERS or _FOR_A_MODEL.search(passage):
         return None
     match = _pattern(quote).search(passage)
     return match.span() if match else None
@@ -52,7 +57,7 @@ def _trimmed(quote: str) -> str:
 def _pattern(quote: str) -> re.Pattern[str]:
     words = re.sub(_UNSEEN, "", quote).split()
     gap = f"{_UNSEEN}*"
-    body = r"\s+".join(gap.join(_CLASSES.get(sign, re.escape(sign)) for sign in word) for word in words)
+    body = rf"{gap}\s{gap}\s*".join(gap.join(_CLASSES.get(sign, re.escape(sign)) for sign in word) for word in words)
     start = r"(?<![^\W_])(?<!\d[.,])" if words[0][0].isalnum() else ""
     end = r"(?![^\W_])(?![.,]\d)" if words[-1][-1].isalnum() else ""
     return re.compile(f"{start}{body}{end}", re.IGNORECASE)

@@ -1,8 +1,8 @@
 """Has a language model read the excerpts and answer, and keeps what its quotes support.
 
-A statement stands if its quote is in a passage, word for word, and if each number, date, address and name of it is in
-the quote or in the header of that passage. The others are removed and counted. The source of a statement is the
-passage that holds its quote, whatever number the model gives.
+A statement stands if its quote is in a passage, word for word; if each number, date, address and name of it is in the
+quote or in the header of that passage; and if some of its words are of these or of the question. The others are
+removed and counted. The source of a statement is the passage that holds its quote, whatever number the model gives.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from relrag_query.answering.llm import AnswerError, ChatModel, Usage
 from relrag_query.answering.reader.json_reply import JsonReply
 from relrag_query.answering.reader.protocol import INSTRUCTIONS, SCHEMA, Passage, build_prompt
 from relrag_query.answering.reader.quotes import comparable, find_quote
-from relrag_query.answering.reader.support import is_supported
+from relrag_query.answering.reader.support import is_supported, speaks_of
 from relrag_query.answering.sentences import QuotableSpan
 from relrag_query.retrieval.hit import Hit
 
@@ -76,7 +76,7 @@ def read(
     read, or breaks off before anything stands.
     """
     answer = WrittenAnswer(model.model, model.host, usage=model.usage)
-    checker = _Checker(passages, answer, on_text)
+    checker = _Checker(question, passages, answer, on_text)
     reply = JsonReply()
     try:
         for piece in model.write(INSTRUCTIONS, build_prompt(question, passages), SCHEMA):
@@ -99,8 +99,10 @@ def read(
 class _Checker:
     """Adds the statements of a reply that stand to an answer."""
 
-    def __init__(self, passages: Sequence[Passage], answer: WrittenAnswer, on_text: Callable[[str], None]) -> None:
-        self._passages, self._answer, self._on_text = passages, answer, on_text
+    def __init__(
+        self, question: str, passages: Sequence[Passage], answer: WrittenAnswer, on_text: Callable[[str], None]
+    ) -> None:
+        self._question, self._passages, self._answer, self._on_text = question, passages, answer, on_text
         self._people = frozenset(word for passage in passages for word in _words_of_names(passage.hit))
 
     def add(self, stated: Mapping[str, Any]) -> None:
@@ -129,7 +131,9 @@ class _Checker:
 
     def _supports(self, quote: tuple[Passage, str], text: str) -> bool:
         passage, words = quote
-        return is_supported(text, f"{words}\n{passage.header}", self._people)
+        if not is_supported(text, words, passage.header, self._people):
+            return False
+        return speaks_of(text, f"{words}\n{passage.header}\n{self._question}")
 
     def _number(self, hit: Hit) -> int:
         """The number of the record that is quoted; passages of one record share it."""

@@ -1,8 +1,8 @@
 """Whether a quote and the header of its passage support each number, date and name of a statement.
 
 Numbers and dates are compared in their normal form, or digit by digit; names in any script and form. A number in
-words is no number here. What is neither number, date, address nor name is not compared: a statement may be in another
-language than its quote.
+words is no number here. Other words may differ, since a statement may be in another language than its quote; but some
+must be of the quote, the header or the question, else it speaks of something else.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from relrag_pipelines import languages
-from relrag_pipelines.text.language import identify
+from relrag_pipelines.text.language import likeliest
 from relrag_pipelines.text.letter_case import fold
 from relrag_pipelines.text.month_names import month_names
 from relrag_pipelines.text.names import forms, spelling, tables
 from relrag_pipelines.text.stopwords import folded, function_words
 from relrag_pipelines.text.values import Value, values_in
+from relrag_query.retrieval.term_coverage import tokens
 
 _AMOUNTS = frozenset({"amount", "share", "number"})
 _LOOSE = frozenset({"day", "time", "number"})
@@ -26,35 +27,55 @@ _WORD = re.compile(r"[^\W\d_](?:[^\W_]|['’״׳\-](?=[^\W_]))*")
 _ADDRESS = re.compile(r"[\w.+-]*\w@[\w.-]+|(?:https?://|www\.)\S+|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SENTENCE_START = re.compile(r"(?:^|[.!?…:\n])[\s\"'“”„«»‘’(\[*-]*$")
+_ORDINAL = re.compile(r"\d(?:st|nd|rd|th|\.)$", re.IGNORECASE)
+_YEAR_FIGURES = 4
+_STOPS = ".,;:!?)"
+"""behind an address they are of the sentence"""
+_MIN_SHARED = 1 / 3
+"""share of the words of a statement that are of its quote, its header or the question"""
+_PREFIXES = 2
+"""letters of prefixes before a name at most"""
 _COMMON_LETTERS = 3
 """letters of the beginning that forms of one name share at least"""
 _ENDING_LETTERS = 3
 """letters by which forms of a name differ at their end at most"""
 
 
-def is_supported(statement: str, evidence: str, people: Collection[str] = ()) -> bool:
-    """Whether `evidence` holds each number, date, address and name of a statement.
+def is_supported(statement: str, quote: str, header: str, people: Collection[str] = ()) -> bool:
+    """Whether a quote and its header hold each number, date, address and name of a statement.
 
     `people` are words of names in the headers of all passages: those of others are not this passage's.
     """
-    values = values_in(statement)
-    if not all(_holds_value(value, statement[value.start : value.end], evidence) for value in values):
+    values, evidence = values_in(statement), f"{quote}\n{header}"
+    if not all(_holds_value(value, statement[value.start : value.end], quote, header) for value in values):
         return False
     rest = _without(statement, values)
-    if any(address.casefold() not in evidence.casefold() for address in _ADDRESS.findall(rest)):
+    if any(address.casefold().rstrip(_STOPS) not in evidence.casefold() for address in _ADDRESS.findall(rest)):
         return False
     months, words = _months_in(evidence), _WORD.findall(evidence)
-    return all(_holds_name(name, words, months) for name in names_in(_ADDRESS.sub(" ", rest), people))
+    only_names = not _capitalises_nouns(statement)
+    names = names_in(_ADDRESS.sub(" ", rest), people, only_names=only_names)
+    return all(_holds_name(name, words, months) for name in names)
 
 
-def names_in(text: str, people: Collection[str] = ()) -> Iterator[str]:
-    """The words of a text that are names: capitalised, known as given names, or among the words of `people`."""
-    nouns_too = _capitalises_nouns(text)
+def speaks_of(statement: str, evidence: str) -> bool:
+    """Whether a statement has enough words of its quote, its header and the question."""
+    known = tokens(evidence)
+    words = [word for word in re.findall(r"[^\W_]+", statement) if folded(word) not in function_words()]
+    shared = [word for word in words if not known.isdisjoint(tokens(word))]
+    return len(shared) >= _MIN_SHARED * len(words)
+
+
+def names_in(text: str, people: Collection[str] = (), *, only_names: bool = True) -> Iterator[str]:
+    """The words of a text that are names: capitalised, known as given names, or among the words of `people`.
+
+    `only_names`: whether the language capitalises nothing but names within a sentence.
+    """
     listed = {fold(word) for word in people}
     for match in _WORD.finditer(text):
         word = _POSSESSIVE.sub("", match[0])
         begins = _SENTENCE_START.search(text[: match.start()]) is not None
-        if len(word) > 1 and _is_name(word, listed, inside=not begins and not nouns_too):
+        if len(word) > 1 and _is_name(word, listed, inside=not begins and only_names):
             yield word
 
 
@@ -86,14 +107,23 @@ def _holds_name(name: str, words: Collection[str], months: Collection[int]) -> b
 def _same_name(name: str, word: str) -> bool:
     """Whether a word of the evidence is the name: in another case, form or script."""
     plain, other = fold(name), fold(_POSSESSIVE.sub("", word))
-    if plain == other or spelling.same(plain, other):
+    if any(spelling.same(form, other_form) for form in _unprefixed(plain) for other_form in _unprefixed(other)):
         return True
     if forms.may_call(name, word) or forms.may_call(word, name):
         return True
     if spelling.script(plain) != spelling.script(other):
-        return _consonants(plain) == _consonants(other) != ""
+        return bool({*map(_consonants, _unprefixed(plain))} & {*map(_consonants, _unprefixed(other))} - {""})
     common = _common_beginning(plain, other)
     return common >= _COMMON_LETTERS and max(len(plain), len(other)) - common <= min(_ENDING_LETTERS, common - 1)
+
+
+def _unprefixed(word: str) -> set[str]:
+    """The word, and without the letters that its language writes as prefixes."""
+    prefixes = "".join(
+        language.prefixes for language in languages.languages() if languages.is_in_script(word[0], language)
+    )
+    beginning = len(word) - len(word.lstrip(prefixes)) if prefixes else 0
+    return {word[start:] for start in range(min(beginning, _PREFIXES) + 1) if len(word) - start > 1} or {word}
 
 
 def _consonants(word: str) -> str:
@@ -108,16 +138,23 @@ def _common_beginning(word: str, other: str) -> int:
     )
 
 
-def _holds_value(value: Value, text: str, evidence: str) -> bool:
-    """Whether the evidence holds a value, in its normal form or digit by digit."""
-    normals, figures = _normals(evidence), _figures(evidence)
-    own = [run.lstrip("0") or "0" for run in _runs(text)]
-    if value.type == "contact":
-        return (value.type, value.normal) in normals
+def _holds_value(value: Value, text: str, quote: str, header: str) -> bool:
+    """Whether quote or header hold a value, in its normal form, or as a date or code digit by digit.
+
+    The figures of a date are no amount: 11 of 2025-01-11 doesn't make a price of 11.
+    """
+    evidence = f"{quote}\n{header}"
     types = _AMOUNTS if value.type in _AMOUNTS else {value.type}
-    if any((type_, value.normal) in normals for type_ in types):
-        return all(run in figures for run in own if len(run) == 4) or value.type in _AMOUNTS
-    return bool(own) and all(run in figures for run in own) and _month_agrees(text, evidence)
+    figures = [run.lstrip("0") or "0" for run in _runs(text)]
+    years = all(run in _figures(evidence) for run in figures if len(run) == _YEAR_FIGURES)
+    if any((type_, value.normal.rstrip(_STOPS)) in _normals(evidence) for type_ in types):
+        return years or value.type in _AMOUNTS
+    if value.type in ("contact", "amount", "share") or not figures:
+        return False
+    is_date = value.type in ("day", "time") or _ORDINAL.search(text) is not None
+    if is_date or all(len(run) == _YEAR_FIGURES for run in figures):
+        return all(run in _figures(evidence) for run in figures) and _month_agrees(text, evidence)
+    return all(run in _figures(quote) for run in figures)
 
 
 def _month_agrees(text: str, evidence: str) -> bool:
@@ -128,7 +165,7 @@ def _month_agrees(text: str, evidence: str) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _normals(evidence: str) -> frozenset[tuple[str, str]]:
-    return frozenset((value.type, value.normal) for value in values_in(evidence))
+    return frozenset((value.type, value.normal.rstrip(_STOPS)) for value in values_in(evidence))
 
 
 @functools.lru_cache(maxsize=256)
@@ -166,5 +203,5 @@ def _without(text: str, values: Collection[Value]) -> str:
 
 
 def _capitalises_nouns(text: str) -> bool:
-    code = identify(text)
-    return code in languages.codes() and languages.language(code).capitalises_nouns
+    code = likeliest(text, languages.codes())
+    return bool(code) and languages.language(code).capitalises_nouns

@@ -21,6 +21,7 @@ from relrag_pipelines.ingest.scan import scan_units
 from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.onboarding import environment, local_models
 from relrag_pipelines.privacy import keys as key_files
+from relrag_pipelines.privacy.loopback import is_loopback_url
 from relrag_pipelines.settings import Settings, SettingsError, Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.remote import FetchError, secrets
@@ -217,9 +218,9 @@ def _answerer(settings: Settings) -> Iterator[CheckResult]:
 
     if settings.reranker != "none":
         model, host = model_of(settings)
-        yield CheckResult(
-            "ok", "reranker", f"{model} at {host}, which is sent questions and the passages found for them"
-        )
+        sent = "which is sent questions and the passages found for them"
+        here = ", on this machine: nothing leaves it" if is_loopback_url(settings.rerank_url) else ""
+        yield CheckResult("ok", "reranker", f"{model} at {host}, {sent}{here}")
     if settings.answerer == "extractive":
         yield CheckResult("ok", "answerer", "extractive: answers are excerpts of the archive")
         yield from _local_models()

@@ -30,7 +30,7 @@ def rerank(hits: list[Hit], context: QueryContext) -> list[Hit]:
         context.note("rerank", f"{error}; the order stays")
         return hits
     context.note("rerank", f"{len(hits)} passages scored by {model}")
-    scored = [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
+    scored = [replace(hit, score=score, rerank_score=score) for hit, score in zip(hits, scores, strict=True)]
     return sorted(scored, key=lambda hit: -hit.score)
 
 
