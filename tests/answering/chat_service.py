@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +18,8 @@ class ChatService:
 
     url: str
     pieces: list[str] = field(default_factory=list)
+    reply: Callable[[dict[str, Any]], list[str]] | None = None
+    """gives the pieces for a request; without it they are `pieces`"""
     status: int = 200
     refusal: int = 400
     """the status with which a strict server refuses"""
@@ -64,7 +66,7 @@ def serve() -> Iterator[ChatService]:
                 return
             event = _openai if self.path.endswith("/chat/completions") else _cohere
             try:
-                for piece in service.pieces:
+                for piece in service.reply(body) if service.reply else service.pieces:
                     time.sleep(service.seconds)
                     self.wfile.write(event(piece))
                     self.wfile.flush()
