@@ -75,8 +75,7 @@ def _rank_here(settings: Settings, question: str, texts: Sequence[str]) -> tuple
     """The scores of a server on this machine, by the first protocol that it knows."""
     import httpx
 
-    name, host = model_of(settings)
-    fault = None
+    _, host = model_of(settings)
     try:
         # by no proxy and without following it elsewhere: the texts stay on this machine
         with httpx.Client(trust_env=False, follow_redirects=False, timeout=settings.rerank_seconds) as client:
@@ -85,9 +84,9 @@ def _rank_here(settings: Settings, question: str, texts: Sequence[str]) -> tuple
     except httpx.HTTPStatusError as error:
         fault = f"answered {error.response.status_code}"
     except (httpx.HTTPError, ValueError, TypeError, AttributeError, LookupError) as error:
-        known = service.fault(error, httpx.HTTPStatusError, httpx.HTTPError)
-        fault = known.message if known else ""
-    raise RerankError(f"{host} {fault or f'does not rerank at {name}'}")
+        reason = service.fault(error, httpx.HTTPStatusError, httpx.HTTPError)
+        fault = reason.message if reason else "gave no answer that can be read"
+    raise RerankError(f"{host} {fault}")
 
 
 def _first_known(client: Any, settings: Settings, question: str, texts: Sequence[str]) -> Any:

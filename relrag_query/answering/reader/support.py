@@ -60,9 +60,9 @@ def is_supported(statement: str, quote: str, header: str, people: Collection[str
 
 def speaks_of(statement: str, evidence: str) -> bool:
     """Whether a statement has enough words of its quote, its header and the question."""
-    known = tokens(evidence)
+    evidence_tokens = tokens(evidence)
     words = [word for word in re.findall(r"[^\W_]+", statement) if folded(word) not in function_words()]
-    shared = [word for word in words if not known.isdisjoint(tokens(word))]
+    shared = [word for word in words if not evidence_tokens.isdisjoint(tokens(word))]
     return len(shared) >= _MIN_SHARED * len(words)
 
 
