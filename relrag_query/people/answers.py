@@ -13,17 +13,16 @@ from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
-from relrag_query.people import identifier_owner
 from relrag_query.people.ages import possible_ages
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
-from relrag_query.people.questions import PeopleQuestion
-from relrag_query.people.relations import FAMILY, Relation
+from relrag_query.people.relations import FAMILY
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import FusedHit, hybrid_search
 from relrag_query.retrieval.hit import ENTITY_STORE, Hit
 from relrag_query.retrieval.steps.contents import load_messages
+from relrag_query.understanding.people_question import UNKNOWN_OWNER, PeopleQuestion, Relation
 
 _FACT, _SCOPED = 1.0, 0.85
 """display scores of the passages of people, and of other passages about them"""
@@ -303,7 +302,7 @@ def _by_turns(hits: list[Hit]) -> list[Hit]:
 
 def stated_by_nobody(type_: str, shown: Iterable[str] = ()) -> str:
     """The notice that nobody is stated to be a `type_`, above the texts `shown`, which may mention one."""
-    if type_ == identifier_owner.UNKNOWN_OWNER:
+    if type_ == UNKNOWN_OWNER:
         return f"No record says whose {type_} that is."
     if type_ == INTRODUCER:
         return "Nobody is stated to have introduced them; `relrag people relate` says who did."

@@ -22,7 +22,8 @@ from relrag_pipelines.text.names.forms import may_call
 from relrag_pipelines.workers import cancellation
 from relrag_query.people.indexed_person import IndexedPerson, PeopleError, is_number
 from relrag_query.people.later_statements import LaterStatements
-from relrag_query.people.relations import FAMILY, Relation, is_of_type
+from relrag_query.people.relations import FAMILY, is_of_type
+from relrag_query.understanding.people_question import Relation
 
 
 class People:

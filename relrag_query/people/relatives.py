@@ -14,8 +14,10 @@ from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.kin_words import KinWord
 from relrag_query.people.people import People
-from relrag_query.people.relations import KIN_PATHS, Relation
-from relrag_query.understanding.phrases import bare, load_phrases
+from relrag_query.people.question_words import QuestionWords
+from relrag_query.people.relations import KIN_PATHS
+from relrag_query.understanding.people_question import Relation
+from relrag_query.understanding.phrases import load_phrases
 
 _SINGLE_TYPE = "spouse"
 """type of which a person has only one, so that the gender of the word adds nothing"""
@@ -42,9 +44,9 @@ class Reference:
     """facts that name the relative, if no known person bears that name"""
 
 
-def find_relative(question: str, word: KinWord, references: list[Reference], people: People) -> Reference | None:
+def find_relative(words: QuestionWords, word: KinWord, references: list[Reference]) -> Reference | None:
     """The relative whom a kin term means, of the owner or of one of the references; None if it is nobody's there."""
-    phrases, plain = load_phrases().people, bare(question)
+    phrases, plain, people = load_phrases().people, words.plain, words.people
     if before := re.search(rf"(?<!\w)(?:{phrases.my})$", plain[: word.start], re.IGNORECASE):
         return relative_of(people.owner, before.start(), word.end, word, people)
     if word.says_my:

@@ -14,7 +14,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
 from relrag_query.people import later_statements
-from relrag_query.retrieval.question import redact_question
+from relrag_query.retrieval.question_reader import redact_question
 from tests import archive
 
 OWN = """

@@ -73,7 +73,8 @@ def load_messages(hits: list[Hit], context: QueryContext) -> list[Hit]:
     new_hits: list[Hit] = []
     for hit in name_senders(with_messages(hits, context), context):
         shares = [
-            term_coverage(context.terms, tokens(f"{message.sender or ''}\n{message.text}")) for message in hit.messages
+            term_coverage(context.question.terms, tokens(f"{message.sender or ''}\n{message.text}"))
+            for message in hit.messages
         ]
         min_share = _MIN_SHARE_OF_BEST * max(shares, default=0.0)
         matching_ids = {

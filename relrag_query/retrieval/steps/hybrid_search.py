@@ -59,12 +59,12 @@ def _scopes(context: QueryContext) -> Iterator[tuple[ChunkFilter, frozenset[str]
     kinds = {
         kind.name
         for kind in KINDS.values()
-        if kind.any_type or any(record_type.name in context.channels for record_type in kind.record_types)
+        if kind.any_type or any(record_type.name in context.question.channels for record_type in kind.record_types)
     }
     allowed = tuple(sorted(kinds.intersection(context.limits.kinds or kinds)))
-    if context.channels and allowed:
-        yield replace(context.limits_in_time, kinds=allowed), context.channels
-    if context.time:
+    if context.question.channels and allowed:
+        yield replace(context.limits_in_time, kinds=allowed), context.question.channels
+    if context.question.time:
         yield context.limits_in_time, frozenset()
     yield context.limits, frozenset()
 
@@ -110,13 +110,13 @@ def _order_by_forms(hits: Iterator[Hit], context: QueryContext) -> Iterator[Hit]
         return hits
 
     def sort_key(hit: Hit) -> tuple[bool, bool, float]:
-        length, when = len(hit.chunk.text.split()), context.time
+        length, when = len(hit.chunk.text.split()), context.question.time
         in_time = when is not None and not hit.dated_by_file and when.holds(*hit.span)
-        in_channel = hit.chunk.rag_source_type in context.channels
+        in_channel = hit.chunk.rag_source_type in context.question.channels
         return (
             in_time,
             in_channel,
-            bm25_like_score(context.terms, passage_tokens(hit.chunk), context.frequencies, length),
+            bm25_like_score(context.question.terms, passage_tokens(hit.chunk), context.frequencies, length),
         )
 
     nearest = load_dates(list(itertools.islice(hits, _REORDER_FACTOR * context.limit)), context)
