@@ -66,15 +66,15 @@ def ask(
     With `people`, questions about these are answered by what is known of them.
     """
     # what is known of people is of all sources and times
-    asked = context.question.people.asked if context.limits == ANYWHERE else None
-    unknown = asked.unknown if asked and asked.asks == "who" else ""
+    request = context.question.people.request if context.limits == ANYWHERE else None
+    unknown = request.unknown if request and request.asks == "who" else ""
     stated = None
-    if people and asked and not unknown:
-        stated = _ask_people(asked, context, generation, people, limit)
+    if people and request and not unknown:
+        stated = _ask_people(request, context, generation, people, limit)
     if stated and stated.people:  # of nobody: a passage says it, others may too
         return stated
     context.people_hits = ()  # passages are read too, as if nobody were known
-    others = asked is not None or context.question.people.about_somebody
+    others = request is not None or context.question.people.about_somebody
     answer = _ask_records(context, generation, limit, on_text, unknown, people, may_be_others=others)
     return join_answers(stated, answer) if stated and not answer.written else answer
 

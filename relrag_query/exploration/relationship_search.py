@@ -75,9 +75,9 @@ def _rows_in_question(
 ) -> tuple[Collection[str] | None, list[PersonRelationship]]:
     """The relationship types that a question names, None if it names none, and the relationships of these types."""
     words = QuestionWords(query, people)
-    asked = None if user_id else questions.read(words)
-    if asked and asked.asks == "family":
-        return FAMILY, _with_end_in(_rows(archive, people, user_id, FAMILY), asked.people)
+    request = None if user_id else questions.read(words)
+    if request and request.asks == "family":
+        return FAMILY, _with_end_in(_rows(archive, people, user_id, FAMILY), request.people)
     types = {word.type for word in words.kin_words} or None
     return types, _rows(archive, people, user_id, types)
 

@@ -51,7 +51,7 @@ class PeopleInQuestion:
     """the people whom it may name, in the order of the names"""
     in_index: tuple[int, ...] = ()
     """the ids by which the passages of the generation know them"""
-    asked: PeopleQuestion | None = None
+    request: PeopleQuestion | None = None
     """what it asks of people; None if it asks something else"""
     about_somebody: bool = False
     """it asks for a person or for a fact about one: a passage that seems to answer may be about another person"""

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.vectors import ChunkFilter
-from relrag_pipelines.text.language import is_english
+from relrag_pipelines.text.language import in_default_language
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import FusedHit
@@ -106,7 +106,7 @@ def _order_by_forms(hits: Iterator[Hit], context: QueryContext) -> Iterator[Hit]
     Sparse search adds up all tokens that a text shares with a word (forms, beginnings, forms without prefixes), so that
     one form counts several times.
     """
-    if context.meaning is not None or is_english(context.search_text):
+    if context.meaning is not None or in_default_language(context.search_text):
         return hits
 
     def sort_key(hit: Hit) -> tuple[bool, bool, float]:
