@@ -37,24 +37,35 @@ def test_whose_mother_somebody_is_by_a_child_whom_only_a_text_names(monkeypatch:
     assert (asked.people, asked.ambiguous, asked.unknown, asked.relative_facts) == ([], False, "", [child])
 
 
-def test_a_husband_who_is_only_likely_leads_to_a_mother_in_law_who_is_only_likely() -> None:
+def test_a_husband_whom_only_a_text_names_leads_to_no_mother_in_law() -> None:
+    """Somebody has the name that the text has: that he is the husband is not stated."""
     likely = PersonFact(1, "spouse", "Petr", 0.5, "chat:1", "our son")
-    petr, eva = IndexedPerson(2, "Petr"), IndexedPerson(3, "Eva")
-    mother = SimpleNamespace(
-        person_id=2, other_id=3, type="parent",
-        row=SimpleNamespace(to_person_id=3, description="mother", source_quote=None, notes=[]),
-    )  # fmt: skip
+    petr = IndexedPerson(2, "Petr")
     people: Any = SimpleNamespace(
         owner=1,
         holders_of_role=lambda _type: [],
-        relationships=lambda ids, types: [mother] if ids == [2] and "parent" in types else [],
+        relationships=lambda ids, types: [],
         facts=lambda ids: [likely] if ids == [1] else [],
-        find=lambda name: [petr] if name == "Petr" else [],
-        by_id=lambda ids: {one: {2: petr, 3: eva}[one] for one in ids},
+        find=lambda name: [petr],
+        by_id=lambda ids: dict.fromkeys(ids, petr),
     )
     (word,) = kin_words("mother-in-law")
-    found = relative_of(1, 0, 13, word, people)
-    assert (found.people, found.ambiguous) == ([3], True)
+    relative = relative_of(1, 0, 13, word, people)
+    assert (relative.people, relative.unknown) == ([], "parent_in_law")
+
+
+@pytest.mark.parametrize(("person", "people_ids"), [(1, [7]), (2, [])])
+def test_an_architect_is_the_owners_alone(person: int, people_ids: list[int]) -> None:
+    people: Any = SimpleNamespace(
+        owner=1,
+        holders_of_role=lambda _type: [7],
+        relationships=lambda *_: [],
+        facts=lambda _ids: [],
+        by_id=lambda _ids: {},
+    )
+    (word,) = kin_words("architect")
+    relative = relative_of(person, 0, 9, word, people)
+    assert (relative.people, relative.unknown) == (people_ids, "" if people_ids else "architect")
 
 
 @pytest.mark.parametrize(
