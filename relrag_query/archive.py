@@ -16,18 +16,17 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal.journal import JournalError
-from relrag_pipelines.links import neighbors
-from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores import catalog, generations, vectors
+from relrag_pipelines.stores import catalog, generations, neighbors, vectors
 from relrag_pipelines.stores.generations import Generation
+from relrag_pipelines.stores.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.workspace import Workspace
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
-from relrag_query.people import later_statements, questions, references, wordings, writers
+from relrag_query.people import questions, references, statement_reader, wordings, writers
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
@@ -206,7 +205,7 @@ class Archive:
     def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
         if self._clients:  # what the owner says of people is for none of them
             return People(connection, LaterStatements())
-        return People(connection, later_statements.read(self.settings, self.generation.manifest.get("journal", 0)))
+        return People(connection, statement_reader.read(self.settings, self.generation.manifest.get("journal", 0)))
 
     def _people_or_why(self, connection: duckdb.DuckDBPyConnection) -> tuple[People, str]:
         """The people, and why without what was said of them since the generation, where that cannot be read."""

@@ -15,7 +15,7 @@ from relrag_pipelines.embedders.protocol import Embedder, ModelInfo
 from relrag_pipelines.embedders.spans import spans
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.languages import DEFAULT
-from relrag_pipelines.pii.pseudonyms import to_entity_type
+from relrag_pipelines.privacy.pseudonyms import to_entity_type
 from relrag_pipelines.records import Embedding
 from relrag_pipelines.stores import vector_cache
 from relrag_pipelines.stores.dense_vectors import Vectors

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from relrag_pipelines.chunking.packing import count_tokens
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import citation_marks
+from relrag_pipelines.text.packing import count_tokens
 from relrag_query.answering.llm import AnswerError, ChatModel, Usage
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.retrieval.hit import Hit

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from relrag_pipelines.links.neighbors import neighbors
 from relrag_pipelines.sources import RECORD_TYPES, record_type
+from relrag_pipelines.stores.neighbors import neighbors
 from relrag_pipelines.text.analyzer import only_function_words
 from relrag_query.answering.excerpts import Excerpt, Excerpts
 from relrag_query.answering.sentences import QuotableSpan, chat_turns, quotable_spans

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from relrag_pipelines.embedders import EmbeddingError, service
+from relrag_pipelines import model_service as service
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.language_models.model import PRICES, USUAL
+from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from relrag_pipelines.embedders import EmbeddingError, service
+from relrag_pipelines import model_service as service
 from relrag_pipelines.errors import RelragError
+from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
 
 MODEL = "rerank-v3.5"

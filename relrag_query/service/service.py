@@ -10,8 +10,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.links.neighbors import Direction
 from relrag_pipelines.settings import Settings, Source
+from relrag_pipelines.stores.neighbors import Direction
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply

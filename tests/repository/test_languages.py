@@ -43,7 +43,7 @@ NAMING = {
     "relrag_pipelines/pii/spelled_addresses.py",
     "relrag_pipelines/records.py",
     "relrag_pipelines/settings/models.py",
-    "relrag_pipelines/sources/call_recording/filename_patterns.py",
+    "relrag_pipelines/sources/call_filenames.py",
     "relrag_pipelines/sources/document/garbled_text.py",
     "relrag_pipelines/sources/formats/charset_detection.py",
     "relrag_pipelines/sources/formats/transcript/speakers.py",

@@ -91,7 +91,10 @@ LAYERS = [
     ),
     *(
         f"relrag_pipelines/{name}"
-        for name in ("sources", "stores", "settings", "pii", "embedders", "language_models", "identity")
+        for name in (
+            *("sources", "stores", "settings", "pii", "model_service.py"),
+            *("embedders", "language_models", "identity"),
+        )
     ),
     *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "people", "chunking")),
     *(

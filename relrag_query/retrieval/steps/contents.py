@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from relrag_pipelines.pii import pseudonyms
+from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.sources import record_type
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext

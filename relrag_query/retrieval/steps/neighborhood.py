@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from relrag_pipelines.links import neighbors
 from relrag_pipelines.records import Chunk
+from relrag_pipelines.stores import neighbors
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import hybrid_search
