@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+
 from relrag_pipelines.sources.formats.recording_time import time_in_name
 
 
