@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from operator import attrgetter
 
 from relrag_pipelines.identity.inverse_types import INVERSE
 from relrag_pipelines.records import PersonFact
@@ -90,12 +92,19 @@ def _is_known(reference: Reference) -> bool:
 
 def _relatives_of_several(base: Reference, start: int, end: int, relatives: list[Reference]) -> Reference:
     """The relatives of all people who may be meant; if none has one, these people."""
-    ids = list(dict.fromkeys(person_id for relative in relatives for person_id in relative.people))
-    facts = [fact for relative in relatives for fact in relative.relative_facts]
-    if not (ids or facts):
+    joined = _joined(start, end, relatives)
+    if not _is_known(joined):
         return Reference(start, end, base.people, base.relations, ambiguous=True)
-    relations = [*base.relations, *(relation for relative in relatives for relation in relative.relations)]
-    return Reference(start, end, ids, relations, ambiguous=True, relative_facts=facts)
+    return replace(joined, relations=[*base.relations, *joined.relations], ambiguous=True)
+
+
+def _joined(start: int, end: int, relatives: list[Reference]) -> Reference:
+    """One reference to the people and facts of all these; ambiguous if one of them is."""
+    people, relations, facts = (
+        [*chain.from_iterable(map(attrgetter(name), relatives))] for name in ("people", "relations", "relative_facts")
+    )
+    ambiguous = any(relative.ambiguous for relative in relatives)
+    return Reference(start, end, list(dict.fromkeys(people)), relations, ambiguous, relative_facts=facts)
 
 
 def _relative_of_stranger(facts: list[PersonFact], start: int, end: int, word: KinWord, people: People) -> Reference:
@@ -126,13 +135,10 @@ def _indirect_relative(person_id: int, start: int, end: int, word: KinWord, peop
     relatives = [relative for relative in relatives if not relative.ambiguous] or relatives
     if not relatives:
         return None
-    ids = list(dict.fromkeys(other_id for relative in relatives for other_id in relative.people))
-    relations = [relation for relative in relatives for relation in relative.relations]
-    facts = [fact for relative in relatives for fact in relative.relative_facts]
+    joined = _joined(start, end, relatives)
     # a child of a spouse, or a parent of a sibling, need not be a child or parent of this person
-    uncertain = word.type in _UNCERTAIN_BY_PATH or any(relative.ambiguous for relative in relatives)
-    unknown = "" if ids else word.type
-    return Reference(start, end, ids, relations, ambiguous=uncertain, relative_facts=facts, unknown=unknown)
+    uncertain = joined.ambiguous or word.type in _UNCERTAIN_BY_PATH
+    return replace(joined, ambiguous=uncertain, unknown="" if joined.people else word.type)
 
 
 def _relatives_by_path(person_id: int, start: int, end: int, word: KinWord, people: People) -> Iterator[Reference]:
