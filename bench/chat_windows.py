@@ -22,8 +22,8 @@ from typing import Any
 
 from bench.retrieval import batches
 from relrag_pipelines.chunking.chat_windows import MESSAGES, OVERLAP, SILENCE
-from relrag_pipelines.chunking.packing import NEVER, pack
 from relrag_pipelines.stores import vectors
+from relrag_pipelines.text.packing import NEVER, pack
 
 CHATS = Path(__file__).parent / "chats"
 BUDGETS = (40, 80, 160, 320)

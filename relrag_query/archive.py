@@ -16,17 +16,17 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal.journal import JournalError
-from relrag_pipelines.links import neighbors
-from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.privacy import keys
 from relrag_pipelines.records import Chunk, Record
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores import catalog, generations, vectors
+from relrag_pipelines.stores import catalog, generations, neighbors, vectors
 from relrag_pipelines.stores.generations import Generation
+from relrag_pipelines.stores.neighbors import Direction, Member, Neighbor
+from relrag_pipelines.workspace import Workspace
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
-from relrag_query.people import indexed_person, later_statements, references, wordings, writers
+from relrag_query.people import questions, references, statement_reader, wordings, writers
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
@@ -36,10 +36,11 @@ from relrag_query.retrieval import catalog_reader, client_generation, redacted_v
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.retrieval.connection_sharing import ArchiveError, Readers
 from relrag_query.retrieval.context import QueryContext
-from relrag_query.retrieval.question import DateLike, Filters, read_question
 from relrag_query.retrieval.question_length import NOTICE, shorten, shorten_all
+from relrag_query.retrieval.question_reader import DateLike, Filters, read_question, redact_question
 from relrag_query.retrieval.question_vectors import QuestionVectors
 from relrag_query.retrieval.term_coverage import Frequencies, tokens
+from relrag_query.understanding.people_question import PeopleInQuestion
 
 __all__ = ["Archive", "ArchiveError", "DateLike"]
 
@@ -159,7 +160,7 @@ class Archive:
         with self._reading() as connection:
             limits = Filters(sources, kinds, since, until, person)
             people, notice = self._people_or_why(connection)
-            context = self._context_with_people(connection, words, limits, candidates, people, earlier)
+            context = self._context(connection, words, limits, candidates, earlier, people)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             answer = pipeline.ask(context, self.generation, limit, on_text, people)
             notices = " ".join(filter(None, (cut, notice, answer.notice)))
@@ -204,7 +205,7 @@ class Archive:
     def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
         if self._clients:  # what the owner says of people is for none of them
             return People(connection, LaterStatements())
-        return People(connection, later_statements.read(self.settings, self.generation.manifest.get("journal", 0)))
+        return People(connection, statement_reader.read(self.settings, self.generation.manifest.get("journal", 0)))
 
     def _people_or_why(self, connection: duckdb.DuckDBPyConnection) -> tuple[People, str]:
         """The people, and why without what was said of them since the generation, where that cannot be read."""
@@ -299,37 +300,38 @@ class Archive:
         filters: Filters,
         limit: int,
         follows: Sequence[str] = (),
-        named: Sequence[indexed_person.IndexedPerson] = (),
+        people: People | None = None,
     ) -> QueryContext:
+        """The context of a question; with `people`, those whom it names are known."""
+        named = self._people_in(question, people) if people else PeopleInQuestion()
+        persons = people.by_id(named.named).values() if people else ()
         context = read_question(
             question, self.settings, self._vectors, connection, self._counted(connection), self._questions.embed,
             filters, infer=functools.partial(intent_model.infer, settings=self.settings), follows=follows,
-            entities=[one.person_id for one in named], wordings=wordings.wordings(named), limit=limit,
+            people=named, wordings=wordings.wordings(persons), limit=limit,
         )  # fmt: skip
+        context.redact = functools.partial(redact_question, settings=self.settings)
         if filters.person:
             context.limits = replace(context.limits, person_ids=self._people(connection).filter_ids(filters.person))
         if context.meaning is not None and self._questions.means:
             similarities = self._questions.similarities
             context.similarities = functools.partial(similarities, context.embedded_text, context.meaning)
+        if people:
+            context.usual_names = functools.partial(writers.usual_names, people=people, connection=connection)
+            context.sent_by_named = functools.partial(
+                writers.sent_by, named.named, people=people, connection=connection
+            )
         return context
 
-    def _context_with_people(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        question: str,
-        filters: Filters,
-        limit: int,
-        people: People,
-        follows: Sequence[str] = (),
-    ) -> QueryContext:
-        """The context of a question, with the people whom it names."""
-        named = [*people.by_id(references.named_ids(question, people)).values()]
-        context = self._context(connection, question, filters, limit, follows, named)
-        ids = [person.person_id for person in named]
-        context.named_people = tuple(people.ids_in_index(ids))
-        context.usual_names = functools.partial(writers.usual_names, people=people, connection=connection)
-        context.sent_by_named = functools.partial(writers.sent_by, ids, people=people, connection=connection)
-        return context
+    def _people_in(self, question: str, people: People) -> PeopleInQuestion:
+        """The people in a question, and what it asks of them."""
+
+        def key_of(kind: str, normalised: str) -> str:
+            # the keys are read only where a number or address is asked about: a keyring may ask its owner
+            store = self.settings.key_store
+            return store.load().pseudonym(kind, normalised) if store.exists() else ""
+
+        return questions.people_in(question, people, key_of, Workspace(self.settings).regions)
 
     def _counted(self, connection: duckdb.DuckDBPyConnection) -> Frequencies:
         """How many passages hold a word, read once."""

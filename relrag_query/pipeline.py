@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores.generations import Generation
-from relrag_pipelines.stores.vectors import ChunkFilter
-from relrag_pipelines.workspace import Workspace
+from relrag_pipelines.stores.vectors import ANYWHERE
 from relrag_query.answering import excerpts, explanation, features, listing, llm, quoted_places, ranker
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
@@ -17,9 +16,8 @@ from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.reader import budget, protocol, reading
 from relrag_query.answering.reader.protocol import Passage
 from relrag_query.answering.reader.reading import WrittenAnswer
-from relrag_query.people import answers, identifier_owner, questions, writers
+from relrag_query.people import answers, writers
 from relrag_query.people.people import People
-from relrag_query.people.questions import PeopleQuestion
 from relrag_query.results import (
     Answer,
     CitedSource,
@@ -37,9 +35,9 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit, drop_context
 from relrag_query.retrieval.missing_words import missing_words, unmatched_terms
-from relrag_query.retrieval.question import redact_question
 from relrag_query.steps import ASK, BUDGET, PEOPLE, SEARCH
 from relrag_query.understanding.intent import QueryIntent
+from relrag_query.understanding.people_question import PeopleQuestion
 
 _PEOPLE = 3
 """lines about people that a model reads at most, before the excerpts"""
@@ -50,10 +48,10 @@ def search(context: QueryContext, generation: Generation, shown: int) -> Results
     request = listing.parse_listing(context)
     hits = run(listing.listing_steps(request, shown) if request else SEARCH, context)[:shown]
     return Results(
-        context.question,
+        context.question.text,
         hits,
-        context.time,
-        context.intents,
+        context.question.time,
+        context.question.intents,
         context.trace,
         head=explanation.explain_query(context, request, hits, _zone(context))
         + explanation.explain_semantic_only(context, hits),
@@ -74,19 +72,17 @@ def ask(
     With `people`, questions about these are answered by what is known of them.
     """
     # what is known of people is of all sources and times
-    unlimited = context.limits == ChunkFilter()
-    people_question = _people_question(context, people) if people and unlimited else None
-    unknown = people_question.unknown if people_question and people_question.asks == "who" else ""
+    request = context.question.people.request if context.limits == ANYWHERE else None
+    unknown = request.unknown if request and request.asks == "who" else ""
     stated = None
-    if people and people_question and not unknown:
-        stated = _ask_people(people_question, context, generation, people, limit)
+    if people and request and not unknown:
+        stated = _ask_people(request, context, generation, people, limit)
     has_model = context.settings.answerer != "extractive"
     answers_people = stated is not None and bool(stated.people)  # of nobody: a passage says it, others may too
     if stated and answers_people and not has_model:
         return stated
     context.people_hits = ()  # passages are read too, as if nobody were known
-    asks_for_somebody = people is not None and questions.asks_for_somebody(context.question, people)
-    others = people_question is not None or asks_for_somebody
+    others = request is not None or context.question.people.about_somebody
     records, closest = _ask_records(context, generation, limit, unknown, people, may_be_others=others)
     quoted = stated if stated and answers_people else join_answers(stated, records) if stated else records
     if not has_model:
@@ -126,18 +122,18 @@ def _ask_records(
     how_sure = _confidence(evidence, may_be_others=may_be_others or elsewhere)
     shown = _sources(context, hits, evidence, at_most, people)
     quotes = _quotes(context, evidence, shown)
-    writers_line = _name_writers(context, quotes, evidence, people) if people and quotes else ""
+    writers_line = _name_writers(context, quotes, evidence, people) if people else ""
     about = [source.hit for source in shown] or hits
     explained = explanation.explain_query(context, request, about, _zone(context), elsewhere=elsewhere)
     near = [] if how_sure != "none" else nearest_hits(hits)
     read = [*(one.text for one in quotes), *(hit.chunk.text for hit in near)]
     nobody = answers.stated_by_nobody(unknown, read) if unknown else ""
     answer = Answer(
-        question=context.question, confidence=how_sure, quotes=quotes, sources=shown,
+        question=context.question.text, confidence=how_sure, quotes=quotes, sources=shown,
         closest=near,
         searched=_scope(context, generation, listed=request is not None),
         missing=[] if request else missing_words(context, hits),
-        intents=context.intents, when=context.time, trace=context.trace,
+        intents=context.question.intents, when=context.question.time, trace=context.trace,
         head=[*filter(None, (nobody, writers_line)), *explained],
     )  # fmt: skip
     return answer, closest
@@ -145,18 +141,6 @@ def _ask_records(
 
 def _confidence(evidence: Excerpts, *, may_be_others: bool) -> Confidence:
     return "unsure" if may_be_others and evidence.confidence == "sure" else evidence.confidence
-
-
-def _people_question(context: QueryContext, people: People) -> PeopleQuestion | None:
-    def pseudonym(kind: str, normalised: str) -> str:
-        # the keys are read only where a number or address is asked about: a keyring may ask its owner
-        store = context.settings.key_store
-        return store.load().pseudonym(kind, normalised) if store.exists() else ""
-
-    regions = Workspace(context.settings).regions
-    return identifier_owner.read(context.question, people, pseudonym, regions) or questions.read(
-        context.question, people
-    )
 
 
 def _ask_people(
@@ -175,7 +159,7 @@ def _ask_people(
         source.locations = list(source.hit.extra.get("source_refs", ()))
     _add_locations(context, [source for source in sources if source.hit.chunk.source != ENTITY_STORE])
     return Answer(
-        question=context.question,
+        question=context.question.text,
         confidence="sure" if statement.sure else "unsure",
         quotes=[
             Quote(text, text, None, None, [number])
@@ -186,8 +170,8 @@ def _ask_people(
         closest=[],
         searched=_scope(context, generation, listed=False),
         missing=[],
-        intents=context.intents,
-        when=context.time,
+        intents=context.question.intents,
+        when=context.question.time,
         trace=context.trace,
         people=statement.people,
         head=[answers.stated_by_nobody(question.unknown, [text for text, _ in lines])] if question.unknown else [],
@@ -197,7 +181,7 @@ def _ask_people(
 def answering_hits(context: QueryContext) -> list[Hit]:
     """The hits that may answer: those of the time that is asked for, and what was added to them."""
     hits = run(ASK, context)
-    return [hit for hit in hits if hit.in_time or hit.role] if context.time else hits
+    return [hit for hit in hits if hit.in_time or hit.role] if context.question.time else hits
 
 
 def quotable(hits: Sequence[Hit]) -> list[Candidate]:
@@ -219,8 +203,8 @@ def _evidence(context: QueryContext, hits: list[Hit], limit: int) -> tuple[Excer
         quotes,
         scorer,
         limit,
-        across=QueryIntent.CROSS_CHANNEL in context.intents,
-        timed=context.time is not None,
+        across=QueryIntent.CROSS_CHANNEL in context.question.intents,
+        timed=context.question.time is not None,
     )
     if context.settings.answerer == "extractive":
         return evidence, []
@@ -231,7 +215,7 @@ def _evidence(context: QueryContext, hits: list[Hit], limit: int) -> tuple[Excer
 def _is_elsewhere(evidence: Excerpts, context: QueryContext) -> bool:
     """Whether the question names a channel, and all that is quoted is of others."""
     quoted = {hit.chunk.rag_source_type for excerpt in evidence.excerpts for hit in excerpt.hits}
-    return bool(context.channels and quoted) and quoted.isdisjoint(context.channels)
+    return bool(context.question.channels and quoted) and quoted.isdisjoint(context.question.channels)
 
 
 def _sources(
@@ -243,20 +227,22 @@ def _sources(
 ) -> list[CitedSource]:
     """The sources that are listed: those that the sentences come from, and what belongs to them."""
     settings = context.settings.model_copy(update={"source_display_max_count": at_most})
-    types = frozenset[str]() if _is_elsewhere(evidence, context) else context.channels
+    types = frozenset[str]() if _is_elsewhere(evidence, context) else context.question.channels
     fitting = [hit for hit in hits if hit.role or not types or hit.chunk.rag_source_type in types]
     if people is None:
         return _add_locations(context, displayed_sources(fitting, evidence, settings))
     quoted = [excerpt.unit.asset_id for excerpt in evidence.excerpts]
-    named = writers.people_of(context.question, evidence.text, quoted, people, context.connection)
+    named = writers.people_of(context.question.people.named, evidence.text, quoted, people, context.connection)
     with_writers = writers.with_writers(fitting, people, context.connection)
     return _add_locations(context, displayed_sources(with_writers, evidence, settings, named))
 
 
 def _name_writers(context: QueryContext, quotes: list[Quote], evidence: Excerpts, people: People) -> str:
     """Gives quotes their senders' usual names where the question asks who said something, and says whose they are."""
+    if not context.question.people.asks_who_said:
+        return ""
     refs = {excerpt.text: excerpt.unit.asset_id for excerpt in evidence.excerpts}
-    named = writers.names(context.question, refs, people, context.connection)
+    named = writers.names(refs, people, context.connection)
     for quote in quotes:
         quote.sender = ", ".join(named.get(quote.text, ())) or quote.sender
     writers_named = dict.fromkeys(name for quote in quotes for name in named.get(quote.text, ()))
@@ -273,7 +259,7 @@ def _people_passages(context: QueryContext, stated: Answer | None) -> list[Passa
         for quote in stated.quotes
         for number in quote.sources
     ]
-    return [replace(passage, text=redact_question(passage.text, context.settings)) for passage in passages[:_PEOPLE]]
+    return [replace(passage, text=context.redact(passage.text)) for passage in passages[:_PEOPLE]]
 
 
 def _record_passages(context: QueryContext, closest: Sequence[Excerpt]) -> list[Passage]:
@@ -289,8 +275,7 @@ def _written_or_quoted(
         return quoted
     try:
         model = llm.writer(context.settings)
-        question = redact_question(context.question, context.settings)
-        answer = reading.read(model, question, given, on_text or (lambda piece: None))
+        answer = reading.read(model, context.question.redacted, given, on_text or (lambda piece: None))
     except llm.AnswerError as error:
         context.note("read", str(error))
         return replace(quoted, notice=f"No answer was written: {error}.")

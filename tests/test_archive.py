@@ -11,7 +11,7 @@ from relrag_query.archive import Archive, ArchiveError
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.results import Answer
 from relrag_query.retrieval.context import QueryContext, run
-from relrag_query.retrieval.question import Filters, redact_question
+from relrag_query.retrieval.question_reader import Filters, redact_question
 from relrag_query.retrieval.steps.neighborhood import expand_asset_neighborhood
 from relrag_query.steps import SEARCH
 from tests.query_hits import passages, publish, record, window

@@ -17,7 +17,7 @@ from relrag_query.answering.candidates import Candidate
 from relrag_query.archive import Archive
 from relrag_query.evaluation.answer_sets import SAME, LabelledQuestion, Place, words
 from relrag_query.retrieval import catalog_reader, missing_words, question_vectors
-from relrag_query.retrieval.question import Filters
+from relrag_query.retrieval.question_reader import Filters
 from tuning import archives
 
 _WHOLE = 0.9
@@ -52,7 +52,7 @@ def collect(name: str, work: Path, embedder: str = "e5", most: int = 24) -> list
 
 def _ask(archive: Archive, name: str, one: LabelledQuestion, most: int) -> Asked:
     with archive._reading() as connection:
-        context = archive._context_with_people(connection, one.question, Filters(), most, archive._people(connection))
+        context = archive._context(connection, one.question, Filters(), most, people=archive._people(connection))
         hits = pipeline.answering_hits(context)
         found = pipeline.quotable(hits)
         refs = list({unit.asset_id for hit in hits for unit in hit.messages} | {hit.chunk.asset_id for hit in hits})

@@ -16,7 +16,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.chunking.packing import NEVER, count_tokens, fits, pack, split_long
+from relrag_pipelines.text.packing import NEVER, count_tokens, fits, pack, split_long
 
 MESSAGES = 8
 OVERLAP = 2

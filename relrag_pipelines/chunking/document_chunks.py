@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from relrag_pipelines.chunking.packing import NEVER, count_tokens, fits, pack, split_long
+from relrag_pipelines.text.packing import NEVER, count_tokens, fits, pack, split_long
 from relrag_pipelines.text.sentences import sentences, spans
 
 _ANY_NUMBER = 2**62

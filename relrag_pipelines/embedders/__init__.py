@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from relrag_pipelines.embedders import cohere, e5, fastembed, minilm, openai
-from relrag_pipelines.embedders.protocol import Embedder, EmbeddingError, ModelInfo
+from relrag_pipelines.embedders.protocol import Embedder, ModelInfo
+from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import BUILT_IN, Settings
 from relrag_pipelines.stores.dense_vectors import Vectors
 

@@ -14,13 +14,14 @@ import pyarrow as pa
 from relrag_pipelines.embedders.protocol import Embedder, ModelInfo
 from relrag_pipelines.embedders.spans import spans
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.pii.pseudonyms import to_entity_type
+from relrag_pipelines.languages import DEFAULT
+from relrag_pipelines.privacy.pseudonyms import to_entity_type
 from relrag_pipelines.records import Embedding
 from relrag_pipelines.stores import vector_cache
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.table_schema import arrow_schema
 from relrag_pipelines.text.analyzer import index_text
-from relrag_pipelines.text.language import is_english
+from relrag_pipelines.text.language import in_default_language
 
 Hash = Callable[[bytes], str]
 """the archive's keyed hash of a text"""
@@ -54,7 +55,7 @@ def supports_language(model: ModelInfo, text: str, language: str | None) -> bool
         return True
     if language:
         return language in model.languages
-    return model.languages != ("en",) or is_english(text)
+    return model.languages != (DEFAULT,) or in_default_language(text)
 
 
 class TextsToEmbed(NamedTuple):

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, check_vectors
+from relrag_pipelines.embedders.protocol import ModelInfo, check_vectors
 from relrag_pipelines.files.sealed_json import file_hash
+from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.stores.dense_vectors import Vectors
 

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo
+from relrag_pipelines.embedders.protocol import ModelInfo
+from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.dense_vectors import Vectors
 

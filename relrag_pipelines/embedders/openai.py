@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from relrag_pipelines.embedders import openai_tokenizer, service
-from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo, check_vectors
+from relrag_pipelines import model_service as service
+from relrag_pipelines.embedders import openai_tokenizer
+from relrag_pipelines.embedders.protocol import ModelInfo, check_vectors
+from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.dense_vectors import Vectors
 

@@ -14,7 +14,7 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relrag_pipelines.embedders.protocol import EmbeddingError
+from relrag_pipelines.model_service import EmbeddingError
 
 if TYPE_CHECKING:
     import tiktoken

@@ -9,16 +9,12 @@ from typing import Protocol
 
 import numpy as np
 
-from relrag_pipelines.errors import SafeError
+from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.stores.dense_vectors import Vectors
 
 SPANS_PER_PASSAGE, SHARE_WITH_SPANS = 1.1, 1.5
 """how many spans a passage has, and how much is embedded with them: in four archives of documents, mails and chats
 .8 to 1.1 spans and 1.45 to 1.55; in one of short messages .05 and 1.05"""
-
-
-class EmbeddingError(SafeError):
-    """Texts could not be embedded; the message says why and what to do, and holds neither text nor key."""
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def _owner_before(
         return phrase._replace(owner=owner)
     if languages.language(word.language).has_cases:
         return _with_inflected_name(text, phrase, by_end, by_start)
-    return _with_english_name(text, phrase, by_end, by_start)
+    return _with_owner_name(text, phrase, by_end, by_start)
 
 
 def _owner_in_sentence(text: str, start: int, owner_word: str, owner: str) -> str:
@@ -90,7 +90,7 @@ def _owner_in_sentence(text: str, start: int, owner_word: str, owner: str) -> st
     return "writer" if _FIRST_PERSON.search(text, max(0, start - _MAX_OWNER_CHARS), start) else ""
 
 
-def _with_english_name(
+def _with_owner_name(
     text: str, phrase: KinPhrase, by_end: Mapping[int, Mention], by_start: Mapping[int, Mention]
 ) -> KinPhrase:
     """The phrase with a name that owns it: `David's wife`, `the wife of David`."""
@@ -125,7 +125,8 @@ def _owner_behind(
 ) -> KinPhrase | None:
     del by_end
     start, end = span
-    if text.startswith(" של ", end) and word.owner in ("", "his", "her") and (named := by_start.get(end + 4)):
+    of = next((of for of in languages.words_for_of(prefixed=True) if text.startswith(of, end)), "")
+    if of and word.owner in ("", "his", "her") and (named := by_start.get(end + len(of))):
         return KinPhrase(start, named.end, word.type, named, None, word.is_plural)
     if word.owner:
         adjectives = _adjectives_behind().match(text, end)

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from relrag_pipelines.pii import PIIRedactor, RedactionError, emails, false_positives, phones
-from relrag_pipelines.pii.pseudonyms import escape_lookalikes
 from relrag_pipelines.pii.redact_tables import channel_of
 from relrag_pipelines.pii.spans import Span
 from relrag_pipelines.privacy.keys import Keys
+from relrag_pipelines.privacy.pseudonyms import escape_lookalikes
 from relrag_pipelines.records import Identifier
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table

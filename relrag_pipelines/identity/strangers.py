@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from relrag_pipelines import languages
 from relrag_pipelines.identity.kin_phrases import KinPhrase, kin_phrases
 from relrag_pipelines.identity.kinship import APPOSITION, COPULA, LIST_JOINT
 from relrag_pipelines.identity.mentions import Mention
@@ -22,7 +23,7 @@ _NO_NAMES = frozenset(
         *fact_phrases.months(),
         *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
         *("christmas", "easter", "hanukkah", "facebook", "google", "zoom", "mr", "mrs", "ms", "miss", "dr"),
-        *("english", "german", "french", "spanish", "czech", "hebrew", "russian", "arabic"),
+        *(language.name for language in languages.languages()),
     }
 )
 _AFTER_NAME = re.compile(
@@ -50,7 +51,7 @@ def _adjacent_names(text: str, phrase: KinPhrase) -> Iterator[Mention]:
     """The names next to a phrase."""
     for joint in (APPOSITION, COPULA):
         yield from _names_after(text, phrase, joint)
-    for of in (" of ", " של "):
+    for of in languages.words_for_of():
         if text.startswith(of, phrase.end) and (name := name_at(text, phrase.end + len(of), capital=False)):
             yield name
     for pattern in (_BEFORE, _POSSESSIVE):

@@ -17,6 +17,7 @@ from relrag_pipelines.identity.kinship import StatedRelation, is_quoted, sentenc
 from relrag_pipelines.identity.mentions import Mention
 from relrag_pipelines.identity.strangers import base_name, with_strangers
 from relrag_pipelines.text import fact_phrases, kinship
+from relrag_pipelines.text.analyzer import PREFIXED
 from relrag_pipelines.text.fact_phrases import STATED_ROLES, Template
 
 _REST = re.compile(r"[^.!?\n]*[.!?\n]?")
@@ -170,7 +171,7 @@ def _iso(written: str) -> str | None:
 
 def _month(word: str) -> int | None:
     months = fact_phrases.months()
-    return months.get(word) or months.get(word.removeprefix("ב"))
+    return months.get(word) or months.get(word[1:] if word[0] in PREFIXED else "")
 
 
 def _relatives(text: str, mentions: Sequence[Mention]) -> Iterator[TextualFact]:

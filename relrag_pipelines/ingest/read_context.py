@@ -21,7 +21,7 @@ from relrag_pipelines.stores.fingerprint import settings_fingerprint
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:
-    from relrag_pipelines.sources.legacy.collection import LegacyCollection
+    from relrag_pipelines.sources.legacy_collection import LegacyCollection
 
 _LIMITS = ("unit_max_bytes", "archive_max_ratio", "archive_max_bytes")
 """what was refused for one of them is read when it is raised"""

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from relrag_pipelines.embedders import EmbeddingError, service
+from relrag_pipelines import model_service as service
 from relrag_pipelines.errors import SafeError
+from relrag_pipelines.model_service import EmbeddingError
 
 if TYPE_CHECKING:
     import cohere

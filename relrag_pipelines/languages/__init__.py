@@ -72,6 +72,8 @@ class Language:
     """the prefixes that are an article or a preposition"""
     article: str = ""
     """the prefix that is the article"""
+    of: str = ""
+    """the word between a relative and whose relative it is: `wife of Dana`"""
     name_prefix: str = ""
     """pattern of the prefixes that a name can have"""
     reference_words: tuple[str, ...] = ()
@@ -96,6 +98,8 @@ class Language:
     """whether every noun begins with a capital letter, not only a name"""
 
 
+_MAX_ALPHABET = 100
+"""letters of the largest alphabet; a script with more has signs for words or syllables"""
 _LISTS = frozenset({"stop_words", "lookalikes", "unclear", "capitalised"})
 _TUPLES = ("endings", "asking", "locales", "reference_words", "reference_labels", "currencies", "percents", "hours")
 
@@ -176,9 +180,27 @@ def prefix_pattern(most: int, *, article: bool = False) -> str:
     return f"[{letters}]{{0,{most}}}" if letters else ""
 
 
+@functools.cache
+def words_for_of(*, prefixed: bool = False) -> tuple[str, ...]:
+    """The words for `of` with blanks around them; with `prefixed`, only of languages with prefix letters."""
+    return tuple(f" {spoken.of} " for spoken in languages() if spoken.of and (spoken.prefixes or not prefixed))
+
+
 def article_pattern() -> str:
     """A regular expression for articles that are prefixes of a word."""
     return f"(?:{'|'.join(spoken.article for spoken in languages() if spoken.article) or '(?!)'})"
+
+
+@functools.cache
+def alphabets() -> tuple[str, ...]:
+    """The small letters of each script that has at most a hundred, without accents and final forms."""
+    letters = {"a-z": frozenset("abcdefghijklmnopqrstuvwxyz")}
+    for spoken in languages():
+        if script := spoken.script:
+            span = filter(str.isalpha, map(chr, range(ord(script[0]), ord(script[-1]) + 1)))
+            letters[script] = letters.get(script, frozenset()).union(span, spoken.letters)
+    alphabets = ("".join(sorted(alphabet)) for alphabet in letters.values() if len(alphabet) <= _MAX_ALPHABET)
+    return tuple(alphabet.translate(final_letters()) for alphabet in alphabets)
 
 
 @functools.cache

@@ -21,9 +21,9 @@ from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.legacy import source_collections
 from relrag_pipelines.legacy.point_person_ids import PersonIds, person_ids, union
 from relrag_pipelines.settings import Source
-from relrag_pipelines.sources.legacy.collection import LegacyCollection, LegacyPoint, PointChange
 from relrag_pipelines.sources.legacy.collection_layout import CollectionLayout
 from relrag_pipelines.sources.legacy.payload import CHANNELS, GRAPH_FIELDS, OLD_VECTORS, PEOPLE_FIELDS, PointFields
+from relrag_pipelines.sources.legacy_collection import LegacyCollection, LegacyPoint, PointChange
 from relrag_pipelines.workspace import Workspace
 
 _AT_ONCE = 500

@@ -13,10 +13,10 @@ from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.ingest.read_context import units_of_source
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.sources.legacy.collection import CollectionError, LegacyCollection
 from relrag_pipelines.sources.legacy.local_collection import LocalCollection
 from relrag_pipelines.sources.legacy.payload import PointFields, parse
 from relrag_pipelines.sources.legacy.payload_values import PayloadError
+from relrag_pipelines.sources.legacy_collection import CollectionError, LegacyCollection
 from relrag_pipelines.stores import legacy_server
 from relrag_pipelines.workspace import Workspace
 

@@ -17,14 +17,13 @@ import duckdb
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal import manual_links
-from relrag_pipelines.links import neighbors
 from relrag_pipelines.links.month_edges import CHUNK, THREAD
-from relrag_pipelines.links.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import RELATION_TYPES, ManualLink
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores import catalog, generations, lock
+from relrag_pipelines.stores import catalog, generations, lock, neighbors
+from relrag_pipelines.stores.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.workspace import Workspace
 
 _HASHED = re.compile(r"h[0-9a-f]{16}|(?=\d*[a-f])[0-9a-f]{16}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

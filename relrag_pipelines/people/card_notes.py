@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from relrag_pipelines import languages
 from relrag_pipelines.identity.kinship import stated_relations
 from relrag_pipelines.identity.mentions import Mention, MentionFinder, certain_person
 from relrag_pipelines.text import kinship
@@ -75,9 +76,14 @@ def occupation(notes: Iterable[str]) -> str | None:
     for note in _short_notes(notes):
         words = re.findall(r"[^\W\d_]+", note)
         types = {kind for word in words for kind in kinship.types_of_word(word)}
-        if kinship.roles_in(note) and types <= kinship.ROLES and not re.search(r"['’]s\b|:| של ", note):
+        if kinship.roles_in(note) and types <= kinship.ROLES and not _names_another(note):
             return note
     return None
+
+
+def _names_another(note: str) -> bool:
+    """Whether a note says whose the occupation is: `the dentist's wife`."""
+    return bool(re.search(r"['’]s\b|:", note)) or any(of in note for of in languages.words_for_of(prefixed=True))
 
 
 def _short_notes(notes: Iterable[str]) -> Iterator[str]:
@@ -95,7 +101,7 @@ def _labelled_relation(label: re.Match[str], person_id: int, finder: MentionFind
     `matka Pavla` and `אחות דנה`.
     """
     word, name = label["word"], label["name"]
-    if not label["colon"] and not (word.lower() in kinship.types_of("en") and kinship.gender(word)):
+    if not label["colon"] and not (word.lower() in kinship.types_of(languages.DEFAULT) and kinship.gender(word)):
         return None
     kinds = kinship.types_of_word(word)
     mentions = [mention for mention in finder.find(name) if mention.end - mention.start == len(name)]

@@ -20,8 +20,8 @@ from relrag_pipelines.language_models import model, reading
 from relrag_pipelines.language_models.model import JsonModel, ModelError, Reply
 from relrag_pipelines.language_models.reading import Reading
 from relrag_pipelines.people.passage_question import PassageAnswer, SupportedStatement, question, supported_statements
-from relrag_pipelines.pii.pseudonyms import to_entity_type
 from relrag_pipelines.pii.redact_tables import channel_of
+from relrag_pipelines.privacy.pseudonyms import to_entity_type
 from relrag_pipelines.records import PassageStatement
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.stores import catalog, model_answers, unread_passages

@@ -19,7 +19,7 @@ from relrag_pipelines.identity.journal_statements import Entry
 from relrag_pipelines.identity.resolve import Resolution
 from relrag_pipelines.people import card_notes, lake_months, own_words
 from relrag_pipelines.people.text_statements import STATED_CONFIDENCE
-from relrag_pipelines.pii.pseudonyms import to_entity_type
+from relrag_pipelines.privacy.pseudonyms import to_entity_type
 from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.stores.table_schema import to_table

@@ -10,7 +10,7 @@ import pyarrow as pa
 from relrag_pipelines import embedders
 from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.identity import statement_overlay
-from relrag_pipelines.pii.pseudonyms import to_entity_type
+from relrag_pipelines.privacy.pseudonyms import to_entity_type
 from relrag_pipelines.records import PersonRelationship, RelationshipEmbedding
 from relrag_pipelines.stores import vector_cache
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from relrag_pipelines.pii import pseudonyms
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 from relrag_pipelines.pii.value_spellings import HeldValue, Spellings
+from relrag_pipelines.privacy import pseudonyms
 
 APART = "\0"
 """separator between texts that are searched together; no value contains it"""

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from relrag_pipelines.pii import PIIRedactor, known_columns, pseudonyms, redact_tables
+from relrag_pipelines.pii import PIIRedactor, known_columns, redact_tables
 from relrag_pipelines.pii.known_values import KnownValues
+from relrag_pipelines.privacy import pseudonyms
 
 FAULT = "known_value"
 MEANING = (

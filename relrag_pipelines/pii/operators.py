@@ -13,8 +13,8 @@ from typing import Any
 from presidio_anonymizer.entities import InvalidParamError, OperatorConfig
 from presidio_anonymizer.operators import Operator, OperatorsFactory, OperatorType
 
-from relrag_pipelines.pii import pseudonyms
 from relrag_pipelines.pii.entities import EntityType
+from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.privacy.keys import Keys
 
 

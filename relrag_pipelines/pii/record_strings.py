@@ -15,10 +15,10 @@ from relrag_pipelines.pii import (
     apply,
     json_values,
     known_values,
-    pseudonyms,
     redacted_numbers,
 )
 from relrag_pipelines.pii.known_values import KnownValues
+from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.sources import COMMIT_REF
 
 OUR_REF = re.compile(r"[a-z_]+:h[0-9a-f]{16}(?::\d+)*|(?=\d*[a-f])[0-9a-f]{16}")

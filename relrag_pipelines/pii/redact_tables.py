@@ -24,12 +24,12 @@ from relrag_pipelines.pii import (
     PIIRedactor,
     RedactionError,
     Replacement,
-    pseudonyms,
     redacted_numbers,
 )
 from relrag_pipelines.pii.known_values import KnownValues
 from relrag_pipelines.pii.phones import record_phones
 from relrag_pipelines.pii.record_strings import OUR_REF, RecordStrings, TextKey
+from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.records import Record
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.stores.table_schema import arrow_schema

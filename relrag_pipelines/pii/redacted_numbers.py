@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
-from relrag_pipelines.pii import PIIRedactor, Replacement, pseudonyms
+from relrag_pipelines.pii import PIIRedactor, Replacement
 from relrag_pipelines.pii.redactor import ACCOUNTS
+from relrag_pipelines.privacy import pseudonyms
 
 _MIN_PART_LENGTH = 6
 """shortest number, in letters and digits, that identifies a longer number containing it"""

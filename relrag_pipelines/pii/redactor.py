@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import regex
 
-from relrag_pipelines.pii import bank_accounts, domestic_accounts, policies, pseudonyms
+from relrag_pipelines.pii import bank_accounts, domestic_accounts, policies
 from relrag_pipelines.pii.entities import ENTITIES, EntityType
 from relrag_pipelines.pii.phones import value_search
 from relrag_pipelines.pii.policies import CompiledPolicy, EntityCatalog, RedactionError
+from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.settings import Policy, Settings
 from relrag_pipelines.workers import cancellation

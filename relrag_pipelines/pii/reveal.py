@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from relrag_pipelines.pii import pseudonyms
 from relrag_pipelines.pii.known_values import KnownValues
+from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.stores import vault
 

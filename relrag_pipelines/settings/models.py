@@ -117,7 +117,7 @@ class Source(BaseModel):
     def _patterns(cls, templates: list[str]) -> list[str]:
         for template in templates:
             # imported only where a source has patterns: the connector needs libraries that settings do not
-            from relrag_pipelines.sources.call_recording.filename_patterns import pattern
+            from relrag_pipelines.sources.call_filenames import pattern
 
             pattern(template)
         return templates

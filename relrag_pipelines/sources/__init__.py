@@ -33,7 +33,7 @@ from relrag_pipelines.sources.unit import (
 from relrag_pipelines.workers.sandbox import Limits
 
 if TYPE_CHECKING:
-    from relrag_pipelines.sources.legacy.collection import LegacyCollection
+    from relrag_pipelines.sources.legacy_collection import LegacyCollection
 
 __all__ = [
     "AUDIO",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from relrag_pipelines.pii.pseudonyms import to_entity_type
+from relrag_pipelines.privacy.pseudonyms import to_entity_type
 from relrag_pipelines.stores import model_answers, parquet_file
 
 

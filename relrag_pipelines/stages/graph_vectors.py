@@ -10,7 +10,7 @@ from relrag_pipelines import embedders
 from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.embedders.embed_chunks import supports_language
 from relrag_pipelines.embedders.protocol import ModelInfo
-from relrag_pipelines.pii.pseudonyms import to_entity_type
+from relrag_pipelines.privacy.pseudonyms import to_entity_type
 from relrag_pipelines.stores import archive_tables, graph_indexes, parquet_file, vector_cache
 from relrag_pipelines.workspace import Workspace
 

@@ -1,4 +1,4 @@
-"""A collection of an older system on a Qdrant server, as sources/legacy/collection.py describes one."""
+"""A collection of an older system on a Qdrant server, as sources/legacy_collection.py describes one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from relrag_pipelines.sources.legacy.collection import CollectionError, LegacyPoint, PointChange
 from relrag_pipelines.sources.legacy.payload import OLD_VECTORS
+from relrag_pipelines.sources.legacy_collection import CollectionError, LegacyPoint, PointChange
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient

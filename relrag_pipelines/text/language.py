@@ -1,8 +1,8 @@
 """The language of a text.
 
-`identify` asks py3langid (BSD), whose model of many languages comes with it. `is_english` decides which texts a model
-of English is given, and which questions have words of many forms. It asks only for function words and letters: what
-holds none, such as a code or a name, is taken for English.
+`identify` asks py3langid (BSD), whose model of many languages comes with it. `in_default_language` decides which texts
+a model of English is given, and which questions have words of many forms. It asks only for function words and letters:
+what holds none, such as a code or a name, is taken for English.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def _identifier() -> LanguageIdentifier:
     return LanguageIdentifier.from_model_file(MODEL_FILE)
 
 
-def is_english(text: str) -> bool:
-    """Whether a text is English, or nothing in it speaks against it."""
+def in_default_language(text: str) -> bool:
+    """Whether a text is in the default language, English, or nothing in it speaks against it."""
     words = _WORD.findall(text)
     if not text.isascii():
         letters = "".join(words)

@@ -23,14 +23,14 @@ def explain_query(
     elsewhere: bool = False,
 ) -> list[str]:
     """How a question was understood: which days, what is listed, that nothing is said in the channel it names."""
-    when = context.time
+    when = context.question.time
     # a month or a day may be a word of the text, of a passage of another time
     timed = when and (when.relative or not hits or any(hit.in_time for hit in hits))
     said = [_explain_time(when, zone)] if when and (timed or when.newest is not None) else []
     if wanted and hits:
         said.append(listing.describe_listing(wanted, hits))
     if elsewhere:
-        said.append(f"No {CHANNEL_NAMES[context.channels]} answers this; what follows is from elsewhere.")
+        said.append(f"No {CHANNEL_NAMES[context.question.channels]} answers this; what follows is from elsewhere.")
     return said
 
 
@@ -46,13 +46,13 @@ def explain_semantic_only(context: QueryContext, hits: Sequence[Hit]) -> list[st
     """That only the meaning of the query led to the hits, where no hit holds a word of it."""
     if not hits or any(hit.display_score > 0 for hit in hits):
         return []
-    words = ", ".join(term.word for term in context.terms if not term.light)
+    words = ", ".join(term.word for term in context.question.terms if not term.light)
     return [f"No passage holds {words or 'a word of this'}; what follows is only near in meaning."]
 
 
 def describe_scope(context: QueryContext, passages: int, zone: ZoneInfo, *, listed: bool) -> str:
     """Where was looked, with the number of passages that the limits leave of all `passages`."""
-    timed = context.time is not None and (listed or context.time.relative)
+    timed = context.question.time is not None and (listed or context.question.time.relative)
     where = context.limits_in_time if timed else context.limits
     names = where.sources or tuple(
         source.name for source in context.settings.sources if not where.kinds or source.kind in where.kinds

@@ -87,8 +87,8 @@ def feature_rows(candidates: Sequence[Candidate], context: QueryContext) -> Vect
     """A row of features for each candidate; those of meaning are still 0, see `with_meaning`."""
     question = RankedQuestion(
         context=context,
-        terms=[term for term in context.terms if term.weight],
-        asked=asked_for(context.question),
+        terms=[term for term in context.question.terms if term.weight],
+        asked=context.question.values & VALUE_TYPES.keys(),
         best_similarity=max((candidate.unit.hit.similarity or 0.0 for candidate in candidates), default=0.0),
         best_score=max((candidate.unit.hit.score for candidate in candidates), default=1.0) or 1.0,
         sent_by_named=_sent_by_named(candidates, context),
@@ -103,7 +103,7 @@ def feature_rows(candidates: Sequence[Candidate], context: QueryContext) -> Vect
 
 
 def _sent_by_named(candidates: Sequence[Candidate], context: QueryContext) -> frozenset[str]:
-    if context.sent_by_named is None or not context.named_people:
+    if context.sent_by_named is None or not context.question.people.in_index:
         return frozenset()
     spans = (span for candidate in candidates for span in (candidate.unit, *candidate.exchange))
     return context.sent_by_named(sorted({span.asset_id for span in spans}))
@@ -127,12 +127,6 @@ def with_meaning(rows: Vectors, compared: Sequence[int], similarities: Vectors) 
     return rows
 
 
-def asked_for(question: str) -> frozenset[str]:
-    """The keys of VALUE_TYPES that a question asks for, by its words."""
-    asked, plain = vars(load_phrases().asked), bare(question)
-    return frozenset(name for name in VALUE_TYPES if name in asked and asked[name].search(plain))
-
-
 @dataclass(frozen=True)
 class SentenceScorer:
     """Tells by its words how well a sentence answers a question."""
@@ -143,7 +137,9 @@ class SentenceScorer:
     @classmethod
     def of(cls, context: QueryContext) -> SentenceScorer:
         """The scorer for a question."""
-        return cls([term for term in context.terms if term.weight], asked_for(context.question))
+        return cls(
+            [term for term in context.question.terms if term.weight], context.question.values & VALUE_TYPES.keys()
+        )
 
     @property
     def value_types(self) -> frozenset[ValueType]:
@@ -207,7 +203,7 @@ def _holds_time(text: str) -> bool:
     plain = bare(text)
     return (
         _has_type(VALUE_TYPES["when"])(text)
-        or load_phrases().answered.time.search(plain) is not None
+        or load_phrases().text.part_of_day.search(plain) is not None
         or _moment().search(plain) is not None
     )
 
@@ -236,7 +232,7 @@ _PRESENT: Mapping[str, Callable[[str], bool]] = {
 
 
 def _in_channel(question: RankedQuestion, candidate: Candidate, candidate_tokens: CandidateTokens) -> float:
-    channels = question.context.channels
+    channels = question.context.question.channels
     return float(candidate.unit.hit.chunk.rag_source_type in channels) if channels else 0.0
 
 

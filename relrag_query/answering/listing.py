@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from relrag_pipelines.links.neighbors import neighbors
 from relrag_pipelines.sources import RECORD_TYPES, record_type
+from relrag_pipelines.stores.neighbors import neighbors
 from relrag_pipelines.text.analyzer import only_function_words
 from relrag_query.answering.excerpts import Excerpt, Excerpts
 from relrag_query.answering.sentences import QuotableSpan, chat_turns, quotable_spans
@@ -85,18 +85,18 @@ class ListingRequest:
 def parse_listing(context: QueryContext) -> ListingRequest | None:
     """What the question asks to be listed; None where it asks for something else."""
     values = _values(context)
-    limited = context.time or values["types"] or values["since"] is not None or values["until"] is not None
-    if not limited or _OTHER_INTENTS.intersection(context.intents):
+    limited = context.question.time or values["types"] or values["since"] is not None or values["until"] is not None
+    if not limited or _OTHER_INTENTS.intersection(context.question.intents):
         return None
     phrases = load_phrases().listing
     spoken = values["types"] and _SPOKEN.issuperset(values["types"])
     fillers = frozenset(phrases.fillers | phrases.held if spoken else phrases.fillers)
     rest = [] if only_function_words(context.search_text) else [
         term
-        for term in context.terms
+        for term in context.question.terms
         if not (term.light or term.is_time or listed_types(term.word) or _is_filler(bare(term.word), fillers))
     ]  # fmt: skip
-    plain = bare(context.question)
+    plain = context.question.plain
     values |= {"received": any(_is_said_with(phrases.to, term, plain) for term in rest)}
     names: frozenset[str] | None = frozenset()
     if rest:
@@ -142,13 +142,13 @@ def _values(context: QueryContext) -> dict[str, Any]:
         "sources": list(where.sources),
         "kinds": list(where.kinds),
         "people": list(where.person_ids),
-        "types": sorted(listed_types(context.question) or context.channels - _ATTACHED),
+        "types": sorted(context.question.listed or context.question.channels - _ATTACHED),
     }
 
 
 def _named(rest: Sequence[Term], values: dict[str, Any], context: QueryContext) -> frozenset[str] | None:
     """The people of that time whose names hold all of these words; None where these are not just a name."""
-    plain, about = bare(context.question), load_phrases().listing.about
+    plain, about = context.question.plain, load_phrases().listing.about
     if not all(_may_be_name(term) and not _is_said_with(about, term, plain) for term in rest):
         return None
     names = [name for name in _people_in_scope(values, context) if all(_name_matches(term, name) for term in rest)]

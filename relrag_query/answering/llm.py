@@ -16,9 +16,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from relrag_pipelines.embedders import EmbeddingError, service
+from relrag_pipelines import model_service as service
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.language_models.model import PRICES, USUAL, Schema, local_connection, openai_key
+from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.workers import cancellation
 

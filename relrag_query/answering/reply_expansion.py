@@ -27,7 +27,9 @@ def attach_replies(hits: list[Hit], context: QueryContext) -> list[Hit]:
     Mails that reply stand behind all hits.
     """
     present = {hit.chunk.chunk_id: hit for hit in hits}
-    asking = [hit for hit in hits if not hit.role and hit.chunk.thread_id and _waits(hit, context.terms)][:_MOST]
+    asking = [hit for hit in hits if not hit.role and hit.chunk.thread_id and _waits(hit, context.question.terms)][
+        :_MOST
+    ]
     followed: dict[str, Hit] = {}
     for hit in asking:
         if hit.messages:

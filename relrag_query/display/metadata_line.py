@@ -24,6 +24,8 @@ _LEGACY_FIELDS = {
     "index_in_parent": "attachmentIndex",
     "file_name": "attachmentFileName",
 }
+_ATTACHMENT_PARTS = frozenset({"related", "index", "file"})
+"""parts that the type of an attachment says, or the line of its mail"""
 _ADDRESS = re.compile(r"[^<]+<(.+)>\s*")
 """a commit's author, `Name <address>`; a redacted address is itself in angle brackets"""
 
@@ -34,28 +36,28 @@ def metadata_line(metadata: Mapping[str, Any]) -> dict[str, str]:
     Field names are those of the chunks table, or their camelCase form in older indexes. An attachment's index and
     file are part of its type, and its mail shows the number of siblings, so they are not repeated.
     """
-    kind = record_type(str(_field(metadata, "rag_source_type") or "").lower())
-    attachment_parts = {
-        "index": _number(_field(metadata, "index_in_parent")),
-        "file": _field(metadata, "file_name") or "",
-    }
-    attachment = "{" in kind.label
+    kind = record_type(_text(metadata, "rag_source_type").lower())
+    index, file = _number(_field(metadata, "index_in_parent")), _text(metadata, "file_name")
     related = _number(_field(metadata, "total_siblings"))
     parts = {
-        "type": kind.label.format(index=attachment_parts["index"] or "?", file=attachment_parts["file"] or "unknown")
-        or kind.name,
+        "type": kind.label.format(index=index or "?", file=file or "unknown") or kind.name,
         "from": citation_marks.disarm(_from(metadata, kind)),
-        "subj": citation_marks.disarm((_field(metadata, "subject") or "")[:_SUBJECT_LENGTH]),
-        "when": (_field(metadata, "timestamp") or "").partition("T")[0],
-        "related": "" if attachment or related == "0" else related,
-        "index": "" if attachment else attachment_parts["index"],
+        "subj": citation_marks.disarm(_text(metadata, "subject")[:_SUBJECT_LENGTH]),
+        "when": _text(metadata, "timestamp").partition("T")[0],
+        "related": "" if related == "0" else related,
+        "index": index,
         "uri": _field(metadata, "source_uri"),
-        "file": "" if attachment else attachment_parts["file"],
-        "commit": (_field(metadata, "git_commit_hash") or "")[:_COMMIT_LENGTH],
+        "file": file,
+        "commit": _text(metadata, "git_commit_hash")[:_COMMIT_LENGTH],
         "class": _field(metadata, "class_name"),
         "method": _field(metadata, "method_name"),
     }
-    return {name: value for name, value in parts.items() if value}
+    repeated = _ATTACHMENT_PARTS if "{" in kind.label else frozenset()
+    return {name: value for name, value in parts.items() if value and name not in repeated}
+
+
+def _text(metadata: Mapping[str, Any], name: str) -> str:
+    return str(_field(metadata, name) or "")
 
 
 def line(metadata: Mapping[str, Any]) -> str:

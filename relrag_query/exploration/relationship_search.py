@@ -12,11 +12,11 @@ from relrag_pipelines.stores import vector_cache
 from relrag_query.archive import Archive
 from relrag_query.exploration.nodes import names_in_records
 from relrag_query.people import questions, relationship_vectors
-from relrag_query.people.kin_words import kin_words
 from relrag_query.people.people import People
+from relrag_query.people.question_words import QuestionWords
 from relrag_query.people.relations import FAMILY
 from relrag_query.people.relationship_vectors import MAX_RESULTS, RelationshipSearchResult
-from relrag_query.retrieval.question import redact_question
+from relrag_query.retrieval.question_reader import redact_question
 from relrag_query.retrieval.term_coverage import query_terms
 
 _WORD_WEIGHT, _MEANING_WEIGHT = 0.5, 0.5
@@ -74,17 +74,12 @@ def _rows_in_question(
     archive: Archive, people: People, query: str, user_id: str
 ) -> tuple[Collection[str] | None, list[PersonRelationship]]:
     """The relationship types that a question names, None if it names none, and the relationships of these types."""
-    family = None if user_id else _family_in_question(query, people)
-    if family is not None:
-        return FAMILY, _with_end_in(_rows(archive, people, user_id, FAMILY), family)
-    types = {word.type for word in kin_words(query)} or None
+    words = QuestionWords(query, people)
+    request = None if user_id else questions.read(words)
+    if request and request.asks == "family":
+        return FAMILY, _with_end_in(_rows(archive, people, user_id, FAMILY), request.people)
+    types = {word.type for word in words.kin_words} or None
     return types, _rows(archive, people, user_id, types)
-
-
-def _family_in_question(query: str, people: People) -> list[int] | None:
-    """The people whose family a question asks about; None if it asks something else."""
-    question = questions.read(query, people)
-    return question.people if question and question.asks == "family" else None
 
 
 def _with_end_in(rows: Sequence[PersonRelationship], person_ids: Collection[int]) -> list[PersonRelationship]:

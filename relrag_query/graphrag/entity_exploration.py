@@ -14,8 +14,8 @@ from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import IndexMissing
 from relrag_query.graphrag.service import nearest
 from relrag_query.graphrag.support import Support
-from relrag_query.retrieval.question import redact_question
 from relrag_query.retrieval.question_length import shorten
+from relrag_query.retrieval.question_reader import redact_question
 
 _CONCEPTS = frozenset({EntityType.TERM, EntityType.QUOTATION, "TOPIC", "CONCEPT"})
 """types of entities that are thoughts rather than things"""

@@ -16,7 +16,7 @@ from relrag_pipelines import embedders
 from relrag_pipelines.embedders.embed_chunks import supports_language
 from relrag_pipelines.graphrag.embedded_texts import entity_text
 from relrag_pipelines.journal import registered_indexes
-from relrag_pipelines.pii.pseudonyms import to_entity_type
+from relrag_pipelines.privacy.pseudonyms import to_entity_type
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import lock, vector_cache
 from relrag_pipelines.workspace import Workspace

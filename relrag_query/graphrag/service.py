@@ -22,8 +22,8 @@ from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import Index
 from relrag_query.graphrag.scope import words_of
 from relrag_query.graphrag.trace import Source, Trace, trace
-from relrag_query.retrieval.question import redact_question
 from relrag_query.retrieval.question_length import shorten
+from relrag_query.retrieval.question_reader import redact_question
 
 _SEARCH_LIMIT = 60
 """passages that a search of the archive gives"""

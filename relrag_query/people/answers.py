@@ -13,17 +13,16 @@ from relrag_pipelines.records import Chunk, PersonFact
 from relrag_pipelines.sources import record_type
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
-from relrag_query.people import identifier_owner
 from relrag_query.people.ages import possible_ages
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
-from relrag_query.people.questions import PeopleQuestion
-from relrag_query.people.relations import FAMILY, Relation
+from relrag_query.people.relations import FAMILY
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import FusedHit, hybrid_search
 from relrag_query.retrieval.hit import ENTITY_STORE, Hit
 from relrag_query.retrieval.steps.contents import load_messages
+from relrag_query.understanding.people_question import UNKNOWN_OWNER, PeopleQuestion, Relation
 
 _FACT, _SCOPED = 1.0, 0.85
 """display scores of the passages of people, and of other passages about them"""
@@ -53,9 +52,8 @@ def answer(question: PeopleQuestion, people: People, context: QueryContext, toda
         return _stranger_answer(question, people)
     if question.asks == "family" and context.expansion.relationships:
         ids = _family(ids, people)
-    namesakes = _namesakes(ids, people) if question.asks == "fact" and not question.ambiguous else []
-    persons = people.by_id([*ids, *namesakes, *(relation.person_id for relation in question.relations)])
-    facts = people.facts([*ids, *namesakes])
+    persons = people.by_id([*ids, *(relation.person_id for relation in question.relations)])
+    facts = people.facts(ids)
     relations = people.relationships(ids)
     shown_relations = [*question.relations, *_family_relations(question, relations)]
     hits = {key: person_hit(persons[key], facts, shown_relations, people) for key in ids if key in persons}
@@ -65,17 +63,13 @@ def answer(question: PeopleQuestion, people: People, context: QueryContext, toda
     lines = _described(hits, describe)
     if question.relative_facts and question.asks == "who":
         lines += _stranger_lines(question.relative_facts, people)
-    by_namesake = not lines
-    if by_namesake:  # a person of the same name may be the same person
-        hits = {key: person_hit(persons[key], facts, [], people) for key in namesakes}
-        lines = _described(hits, describe)
     if not lines:
         return None
     named, answering = ", ".join(map(str, question.people)), ", ".join(map(str, hits))
     context.note("people", f"{question.asks} of {named}, answered by {answering}")
     passages = _related_passages(question, [*hits], persons, people, context)
-    doubtful = question.ambiguous or by_namesake or _is_incomplete(question, hits, persons)
-    return PeopleAnswer(lines, [*hits], passages, sure=not doubtful)
+    sure = not (question.ambiguous or _is_incomplete(question, hits, persons))
+    return PeopleAnswer(lines, [*hits], passages, sure)
 
 
 @dataclass(frozen=True)
@@ -158,11 +152,6 @@ def _distinctions(
     aliases = (row for person_id in ids for row in persons[person_id].aliases)
     addresses = [row["alias"] for row in aliases if row["kind"] in ("email", "phone")]
     return list(dict.fromkeys(texts)) or addresses[:1]
-
-
-def _namesakes(ids: list[int], people: People) -> list[int]:
-    """Other people with the name of one of these."""
-    return [other for person_id in ids for other in people.namesakes(person_id) if other not in ids]
 
 
 def _family(ids: list[int], people: People) -> list[int]:
@@ -303,7 +292,7 @@ def _by_turns(hits: list[Hit]) -> list[Hit]:
 
 def stated_by_nobody(type_: str, shown: Iterable[str] = ()) -> str:
     """The notice that nobody is stated to be a `type_`, above the texts `shown`, which may mention one."""
-    if type_ == identifier_owner.UNKNOWN_OWNER:
+    if type_ == UNKNOWN_OWNER:
         return f"No record says whose {type_} that is."
     if type_ == INTRODUCER:
         return "Nobody is stated to have introduced them; `relrag people relate` says who did."

@@ -58,7 +58,7 @@ def _spellings() -> frozenset[str]:
     forms = {*kinship.inflected_forms()}
     for language in kinship.LANGUAGES:
         forms |= {
-            *(word for part in ("", "latin", "said_of") for word in kinship.types_of(language, part)),
+            *(word for part in ("", "transliterated", "said_of") for word in kinship.types_of(language, part)),
             *kinship.question_forms(language),
             *kinship.question_forms(language, "asked_only"),
         }
@@ -88,7 +88,7 @@ def _words() -> dict[str, dict[str, tuple[str, str]]]:
     for code in kinship.LANGUAGES:
         plain |= _plain_words(code) if code not in prefixed else {}
         plain |= {bare(word): (kind, bare(word)) for word, kind in kinship.types_of(code, "said_of").items()}
-        plain |= {word: (kind, word) for word, kind in kinship.types_of(code, "latin").items()}
+        plain |= {word: (kind, word) for word, kind in kinship.types_of(code, "transliterated").items()}
     for word, kind in kinship.inflected_forms().items():
         plain.setdefault(bare(word).casefold(), (kind, bare(word)))
     groups: dict[str, dict[str, tuple[str, str]]] = {"plain": plain, "prefixed": {}, "mine": {}, "of": {}}

@@ -12,8 +12,8 @@ from relrag_pipelines.records import PersonFact
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.people import People
-from relrag_query.people.relations import Relation
 from relrag_query.people.traffic import Traffic, traffic
+from relrag_query.understanding.people_question import Relation
 
 _LATEST = 5
 _TRAFFIC = """

@@ -22,7 +22,8 @@ from relrag_pipelines.text.names.forms import may_call
 from relrag_pipelines.workers import cancellation
 from relrag_query.people.indexed_person import IndexedPerson, PeopleError, is_number
 from relrag_query.people.later_statements import LaterStatements
-from relrag_query.people.relations import FAMILY, Relation, is_of_type
+from relrag_query.people.relations import FAMILY, is_of_type
+from relrag_query.understanding.people_question import Relation
 
 
 class People:
@@ -126,15 +127,6 @@ class People:
         names = [{name.words for name in person.resolved_person.names} for person in self.by_id(person_ids).values()]
         whole_names = {words for person_names in names for words in person_names if len(words) > 1}
         return any(all({words, words[:1]} & person_names for person_names in names) for words in whole_names)
-
-    def namesakes(self, person_id: int) -> list[int]:
-        """A person, and others with the same whole name."""
-        names = {name.full for name in self.by_id([person_id])[person_id].resolved_person.names if len(name.words) > 1}
-        rows = self._connection.execute(
-            "SELECT DISTINCT person_id FROM person_names WHERE rank = 'whole' AND form IN (SELECT unnest($names))",
-            {"names": sorted(names)},
-        ).fetchall()
-        return [person_id, *sorted({self.survivor(bearer) for (bearer,) in rows} - {person_id})]
 
     def finder(self, text: str) -> MentionFinder:
         """The finder of the people whom a text may name."""

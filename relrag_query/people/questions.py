@@ -7,101 +7,95 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
 
 from relrag_pipelines.identity.inverse_types import INVERSE
 from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names.personal_name import parse
+from relrag_query.people import identifier_owner
+from relrag_query.people.identifier_owner import IdentifierKey
 from relrag_query.people.kin_words import kin_words
 from relrag_query.people.people import People
-from relrag_query.people.references import names, references
-from relrag_query.people.relations import Relation
+from relrag_query.people.question_words import QuestionWords, Span, has_only_fillers
+from relrag_query.people.references import references
 from relrag_query.people.relatives import Reference
+from relrag_query.understanding.people_question import PeopleInQuestion, PeopleQuestion, QuestionType
 from relrag_query.understanding.phrases import bare, load_phrases
 
-QuestionType = Literal["who", "fact", "family"]
 _PREDICATES = ("age", "birthday", "lives_in", "works_at", "occupation", "phone", "email")
 
 
-@dataclass
-class PeopleQuestion:
-    """What a question asks of people."""
+def people_in(question: str, people: People, key_of: IdentifierKey, regions: Sequence[str]) -> PeopleInQuestion:
+    """The people in a question, and what it asks of them.
 
-    asks: QuestionType
-    people: list[int]
-    """the people that it is about; of `who` the answer. Several if it is not certain, or if several are meant"""
-    relations: list[Relation] = field(default_factory=list)
-    """the relations that lead to them, in the order of the question"""
-    predicate: str = ""
-    """of `fact`: age, birthday, lives_in, works_at, occupation, phone or email"""
-    ambiguous: bool = False
-    """`people` may be meant, but it is not certain"""
-    unknown: str = ""
-    """a relationship that nobody is known to have; then there are no people"""
-    relative_facts: list[PersonFact] = field(default_factory=list)
-    """facts that name the relative in question, if no known person bears that name"""
+    `key_of` gives the keyed value of a number or address; `regions` are the countries of numbers without a code.
+    """
+    words = QuestionWords(question, people)
+    return PeopleInQuestion(
+        words.named,
+        tuple(people.ids_in_index(words.named)),
+        identifier_owner.read(words, key_of, regions) or read(words),
+        _is_about_somebody(words),
+        load_phrases().people.said.search(words.plain) is not None,
+    )
 
 
-def read(question: str, people: People) -> PeopleQuestion | None:
+def read(words: QuestionWords) -> PeopleQuestion | None:
     """What a question asks of people; None if it asks something else."""
-    if inverse := _inverse_question(question, people):
+    if inverse := _inverse_question(words):
         return inverse
     introduction = load_phrases().people.introduction
-    if introduction.search(bare(question)):
-        return _introduction_question(question, introduction, people)
-    every = [*references(question, people)]
-    if _implies_owner(question):
-        every += references(question, people, implied=True)
-    readings = (_read(question, reference, people) for reference in every)
+    if introduction.search(words.plain):
+        return _introduction_question(words, introduction)
+    every = [*references(words)]
+    if _implies_owner(words):
+        every += references(words, implied=True)
+    readings = (_read(words, reference) for reference in every)
     return next((reading for reading in readings if reading), None)
 
 
-def _implies_owner(question: str) -> bool:
+def _implies_owner(words: QuestionWords) -> bool:
     """Whether a question means a relative of the owner without a pronoun: `how old is grandma?`."""
-    phrases, plain = load_phrases().people, bare(question)
+    phrases, plain, terms = load_phrases().people, words.plain, words.kin_words
     if phrases.age.search(plain):
         return True
-    words = kin_words(question)
-    rest = phrases.who.sub(" ", f"{plain[: words[0].start]} {plain[words[0].end :]}") if len(words) == 1 else plain
+    rest = phrases.who.sub(" ", f"{plain[: terms[0].start]} {plain[terms[0].end :]}") if len(terms) == 1 else plain
     return set(re.findall(r"\w+", rest.casefold())) <= {"the"}  # not the new one, or another's
 
 
-def _introduction_question(question: str, introduction: re.Pattern[str], people: People) -> PeopleQuestion | None:
+def _introduction_question(words: QuestionWords, introduction: re.Pattern[str]) -> PeopleQuestion | None:
     """A question for the person who introduced somebody to the owner."""
-    plain = bare(question)
-    for reference in references(question, people, implied=True):
+    plain = words.plain
+    for reference in references(words, implied=True):
         rest = introduction.sub(" ", f"{plain[: reference.start]} {plain[reference.end :]}")
         if has_only_fillers(rest):
-            return _introducers(reference, people)
+            return _introducers(reference, words.people)
     rest = introduction.sub(" ", plain)
-    words = " ".join(word for word in re.findall(r"[^\W_]+", rest) if not has_only_fillers(word))
-    pronouns = load_phrases().people.somebody.finditer(words)
-    if not any(pronoun.start() == 0 or pronoun.end() == len(words) for pronoun in pronouns):
+    rest = " ".join(word for word in re.findall(r"[^\W_]+", rest) if not has_only_fillers(word))
+    pronouns = load_phrases().people.somebody.finditer(rest)
+    if not any(pronoun.start() == 0 or pronoun.end() == len(rest) for pronoun in pronouns):
         return None  # `the discount at the firm next door` is nobody
     return PeopleQuestion("who", [], unknown=INTRODUCER)
 
 
-def asks_for_somebody(question: str, people: People) -> bool:
+def _is_about_somebody(words: QuestionWords) -> bool:
     """Whether a question asks for a person, or a fact about one, by names and kin terms alone.
 
     If no statement about people answers it, a passage that seems to may be about another person of that name.
     """
-    phrases, plain = load_phrases().people, bare(question)
+    phrases, plain = load_phrases().people, words.plain
     facts = (getattr(phrases, predicate) for predicate in _PREDICATES)
     patterns = (phrases.introduction, phrases.others_introduction, *facts, phrases.who)
     pattern = next((pattern for pattern in patterns if pattern.search(plain)), None)
-    relatives = kin_words(question)
-    if pattern is None or (pattern is phrases.who and not relatives):
+    if pattern is None or (pattern is phrases.who and not words.kin_words):
         return False
-    spans = [mention[:2] for mention in (*relatives, *names(question, people))]
-    spans += [match.span() for match in pattern.finditer(plain)]
+    spans = [mention[:2] for mention in (*words.kin_words, *words.mentions)]
+    spans += [*words.stranger_names(), *(match.span() for match in pattern.finditer(plain))]
     return has_only_fillers(_blanked(plain, spans))
 
 
-def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def _blanked(text: str, spans: Iterable[Span]) -> str:
     """The text with spaces in place of these spans."""
     characters = [*text]
     for start, end in spans:
@@ -109,15 +103,15 @@ def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join(characters)
 
 
-def _inverse_question(question: str, people: People) -> PeopleQuestion | None:
+def _inverse_question(words: QuestionWords) -> PeopleQuestion | None:
     """A question for the person whose relative somebody is: `whose mother is Dana?`; None for other questions."""
-    whose = load_phrases().people.owner.search(bare(question))
+    whose = load_phrases().people.owner.search(words.plain)
     if whose is None:
         return None
-    types = {word: kinship.types_of_word(word) for word in re.findall(r"[\w'’-]+", question[whose.end() :])}
+    types = {word: kinship.types_of_word(word) for word in re.findall(r"[\w'’-]+", words.text[whose.end() :])}
     kin_terms = [word for word, kinds in types.items() if len(kinds) == 1]
     name = " ".join(word for word, kinds in types.items() if not (kinds or has_only_fillers(bare(word))))
-    relative = _named_relative(name, people)
+    relative = _named_relative(name, words.people)
     if len(kin_terms) != 1 or relative is None:
         return None
     if not has_only_fillers(f"{name[: relative.start]} {name[relative.end :]}"):
@@ -125,12 +119,12 @@ def _inverse_question(question: str, people: People) -> PeopleQuestion | None:
     (type_,) = types[kin_terms[0]]
     if not relative.people:
         return _inverse_of_stranger(relative.relative_facts, type_)
-    return _inverse_of_people(relative.people, INVERSE.get(type_, type_), people)
+    return _inverse_of_people(relative.people, INVERSE.get(type_, type_), words.people)
 
 
 def _named_relative(name: str, people: People) -> Reference | None:
     """The first reference of a name to known people; if there is none, the first to a relative whom texts name."""
-    every = list(references(name, people)) if name else []
+    every = list(references(QuestionWords(name, people))) if name else []
     candidates = [reference for reference in every if reference.people]
     candidates = candidates or [reference for reference in every if reference.relative_facts]
     return candidates[0] if candidates else None
@@ -156,15 +150,16 @@ def _inverse_of_stranger(facts: list[PersonFact], type_: str) -> PeopleQuestion 
     return PeopleQuestion("who", ids, ambiguous=len(ids) > 1, relative_facts=facts) if ids else None
 
 
-def _read(question: str, reference: Reference, people: People) -> PeopleQuestion | None:
-    reading = _question_type(f"{question[: reference.start]} {question[reference.end :]}", reference)
+def _read(words: QuestionWords, reference: Reference) -> PeopleQuestion | None:
+    plain, people = words.plain, words.people
+    reading = _question_type(f"{plain[: reference.start]} {plain[reference.end :]}", reference)
     if reading is None:
         return None
     asks, predicate = reading
     if not reference.people and (reference.relative_facts or not reference.unknown):
         return _stranger_question(asks, predicate, reference)
     if asks == "who" and not (reference.ambiguous or reference.relations or reference.unknown):
-        reference.people = _with_shorter_names(question[reference.start : reference.end], reference, people)
+        reference.people = _with_shorter_names(words.text[reference.start : reference.end], reference, people)
     if reference.ambiguous and len(reference.people) > 1 and people.share_name(reference.people):
         reference.ambiguous = False  # a reader could not choose between people of the same name
     facts = reference.relative_facts if asks == "who" else []
@@ -182,9 +177,9 @@ def _stranger_question(asks: QuestionType, predicate: str, reference: Reference)
     return None
 
 
-def _question_type(rest: str, reference: Reference) -> tuple[QuestionType, str] | None:
+def _question_type(plain: str, reference: Reference) -> tuple[QuestionType, str] | None:
     """The type and predicate of a question by its words apart from the reference; None if they ask something else."""
-    phrases, plain = load_phrases(), bare(rest)
+    phrases = load_phrases()
     who = phrases.people.who
     topics: list[tuple[QuestionType, str, re.Pattern[str]]] = [("family", "", phrases.intent.family)]
     topics += [("fact", predicate, getattr(phrases.people, predicate)) for predicate in _PREDICATES]
@@ -210,12 +205,6 @@ def _introducers(reference: Reference, people: People) -> PeopleQuestion:
     if len({relation.person_id for relation in relations}) > 1:  # people of the same name, each with an introducer
         return PeopleQuestion("who", ids, relations, ambiguous=True)
     return PeopleQuestion("who", ids, relations, unknown="" if ids else INTRODUCER)
-
-
-def has_only_fillers(rest: str) -> bool:
-    """Whether the rest of a question, given without accents, asks nothing else."""
-    phrases = load_phrases()
-    return set(re.findall(r"[^\W_]+", phrases.intent.latest.sub(" ", rest).casefold())) <= phrases.people.fillers
 
 
 def _with_shorter_names(typed: str, reference: Reference, people: People) -> list[int]:

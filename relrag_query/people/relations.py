@@ -1,11 +1,8 @@
-"""Relationships between people, seen from either person."""
+"""Types of relationships between people, and the paths of two that lead to a third."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-
-from relrag_pipelines.records import PersonRelationship
 
 FAMILY = frozenset({"spouse", "child", "parent", "sibling"})
 """relationship types of a family"""
@@ -23,17 +20,6 @@ KIN_PATHS = {
     "sibling_in_law": (("spouse", "sibling"), ("sibling", "spouse")),
 }
 """the paths of two relationships that lead to a relative: the parent of a spouse is a parent-in-law"""
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A relationship from the side of one person."""
-
-    person_id: int
-    other_id: int
-    type: str
-    """the relationship type of the other to the person"""
-    row: PersonRelationship
 
 
 def is_of_type(type_: str, types: Collection[str]) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from operator import attrgetter
 
 from relrag_pipelines.identity.inverse_types import INVERSE
 from relrag_pipelines.records import PersonFact
@@ -14,15 +16,15 @@ from relrag_pipelines.text.names.personal_name import parse
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.kin_words import KinWord
 from relrag_query.people.people import People
-from relrag_query.people.relations import KIN_PATHS, Relation
-from relrag_query.understanding.phrases import bare, load_phrases
+from relrag_query.people.question_words import QuestionWords
+from relrag_query.people.relations import KIN_PATHS
+from relrag_query.understanding.people_question import Relation
+from relrag_query.understanding.phrases import load_phrases
 
 _SINGLE_TYPE = "spouse"
 """type of which a person has only one, so that the gender of the word adds nothing"""
 _UNCERTAIN_BY_PATH = ("child", "parent")
 """types that a path over others makes possible, but not certain"""
-_PAIR_TYPE = "parent"
-"""type of which a person has two, a woman and a man"""
 
 
 @dataclass
@@ -42,9 +44,9 @@ class Reference:
     """facts that name the relative, if no known person bears that name"""
 
 
-def find_relative(question: str, word: KinWord, references: list[Reference], people: People) -> Reference | None:
+def find_relative(words: QuestionWords, word: KinWord, references: list[Reference]) -> Reference | None:
     """The relative whom a kin term means, of the owner or of one of the references; None if it is nobody's there."""
-    phrases, plain = load_phrases().people, bare(question)
+    phrases, plain, people = load_phrases().people, words.plain, words.people
     if before := re.search(rf"(?<!\w)(?:{phrases.my})$", plain[: word.start], re.IGNORECASE):
         return relative_of(people.owner, before.start(), word.end, word, people)
     if word.says_my:
@@ -90,12 +92,19 @@ def _is_known(reference: Reference) -> bool:
 
 def _relatives_of_several(base: Reference, start: int, end: int, relatives: list[Reference]) -> Reference:
     """The relatives of all people who may be meant; if none has one, these people."""
-    ids = list(dict.fromkeys(person_id for relative in relatives for person_id in relative.people))
-    facts = [fact for relative in relatives for fact in relative.relative_facts]
-    if not (ids or facts):
+    joined = _joined(start, end, relatives)
+    if not _is_known(joined):
         return Reference(start, end, base.people, base.relations, ambiguous=True)
-    relations = [*base.relations, *(relation for relative in relatives for relation in relative.relations)]
-    return Reference(start, end, ids, relations, ambiguous=True, relative_facts=facts)
+    return replace(joined, relations=[*base.relations, *joined.relations], ambiguous=True)
+
+
+def _joined(start: int, end: int, relatives: list[Reference]) -> Reference:
+    """One reference to the people and facts of all these; ambiguous if one of them is."""
+    people, relations, facts = (
+        [*chain.from_iterable(map(attrgetter(name), relatives))] for name in ("people", "relations", "relative_facts")
+    )
+    ambiguous = any(relative.ambiguous for relative in relatives)
+    return Reference(start, end, list(dict.fromkeys(people)), relations, ambiguous, relative_facts=facts)
 
 
 def _relative_of_stranger(facts: list[PersonFact], start: int, end: int, word: KinWord, people: People) -> Reference:
@@ -107,19 +116,13 @@ def _relative_of_stranger(facts: list[PersonFact], start: int, end: int, word: K
     for person_id, type_ in inverse_types.items():
         if type_ == word.type and (not gender or _gender(persons[person_id]) in ("", gender)):
             ids.append(person_id)
-    if ids:
-        return Reference(start, end, ids, ambiguous=len(ids) > 1)
-    matches = [people.find(fact.value) for fact in facts]
-    bearers = {match[0].person_id for match in matches if len(match) == 1}
-    if len(bearers) == 1:  # the only bearer of the name is likely the stranger
-        return replace(relative_of(bearers.pop(), start, end, word, people), ambiguous=True)
-    return _relative_by_role(start, end, word, people, surely=False)
+    return Reference(start, end, ids, ambiguous=len(ids) > 1, unknown="" if ids else word.type)
 
 
 def relative_of(person_id: int | None, start: int, end: int, word: KinWord, people: People) -> Reference:
     """The relative of a person, as stated or over a path of relations; nobody if none is known or fits the word."""
     if person_id is None:
-        return _relative_by_role(start, end, word, people, surely=False)
+        return Reference(start, end, [], unknown=word.type)
     stated = _stated_relative(person_id, start, end, word, people)
     if _is_known(stated):
         return stated
@@ -132,73 +135,58 @@ def _indirect_relative(person_id: int, start: int, end: int, word: KinWord, peop
     relatives = [relative for relative in relatives if not relative.ambiguous] or relatives
     if not relatives:
         return None
-    ids = list(dict.fromkeys(other_id for relative in relatives for other_id in relative.people))
-    relations = [relation for relative in relatives for relation in relative.relations]
-    facts = [fact for relative in relatives for fact in relative.relative_facts]
+    joined = _joined(start, end, relatives)
     # a child of a spouse, or a parent of a sibling, need not be a child or parent of this person
-    uncertain = word.type in _UNCERTAIN_BY_PATH or any(relative.ambiguous for relative in relatives)
-    unknown = "" if ids else word.type
-    return Reference(start, end, ids, relations, ambiguous=uncertain, relative_facts=facts, unknown=unknown)
+    uncertain = joined.ambiguous or word.type in _UNCERTAIN_BY_PATH
+    return replace(joined, ambiguous=uncertain, unknown="" if joined.people else word.type)
 
 
 def _relatives_by_path(person_id: int, start: int, end: int, word: KinWord, people: People) -> Iterator[Reference]:
     """The relatives of each path of the word's type, without the person."""
     for first, second in KIN_PATHS.get(word.type, ()):
-        for other_id, first_relations in relation_ends(person_id, first, people):
-            stated = _stated_relative(other_id, start, end, word._replace(type=second), people)
+        for step in _relations_of(person_id, first, people):
+            stated = _stated_relative(step.other_id, start, end, word._replace(type=second), people)
             others = [relative_id for relative_id in stated.people if relative_id != person_id]
             if others or stated.relative_facts:
-                relations = [*first_relations, *stated.relations]
-                ambiguous = stated.ambiguous or not first_relations
-                yield replace(stated, people=others, relations=relations, ambiguous=ambiguous)
+                yield replace(stated, people=others, relations=[step, *stated.relations])
 
 
-def relation_ends(person_id: int, type_: str, people: People) -> list[tuple[int, list[Relation]]]:
-    """The people who are the `type_` of a person, each with the relation that states it.
-
-    If there is none: the only bearers of names that facts give such relatives, without a relation; they may be it.
-    """
-    relations = [relation for relation in people.relationships([person_id], {type_}) if relation.type == type_]
-    if relations:
-        return [(relation.other_id, [relation]) for relation in relations]
-    matches = [people.find(fact.value) for fact in people.facts([person_id]) if fact.predicate == type_]
-    return [(match[0].person_id, []) for match in matches if len(match) == 1]
+def _relations_of(person_id: int, type_: str, people: People) -> list[Relation]:
+    """The relations to people who are stated to be the `type_` of a person; former ones do not count."""
+    return [relation for relation in people.relationships([person_id], {type_}) if relation.type == type_]
 
 
 def _stated_relative(person_id: int, start: int, end: int, word: KinWord, people: People) -> Reference:
     """The relative that relationships or facts state."""
-    stated = [relation for relation in people.relationships([person_id], {word.type}) if relation.type == word.type]
+    stated = _relations_of(person_id, word.type, people)
     persons = people.by_id(relation.other_id for relation in stated)
     stated = [relation for relation in stated if relation.other_id in persons]
-    certain, possible, excluded = _by_fit(word, stated, persons)
+    certain, possible = _by_fit(word, stated, persons)
     relations = certain or possible
     facts = [] if certain and word.type == _SINGLE_TYPE else _relative_facts(word, person_id, people, persons)
     if facts and not certain and (not relations or kinship.gender(word.word)):
         return Reference(start, end, [], unknown=word.type, relative_facts=facts)
     if not relations:
-        return _relative_by_role(start, end, word, people, surely=person_id == people.owner)
+        return _relative_by_role(person_id, start, end, word, people)
     ids = list(dict.fromkeys(relation.other_id for relation in relations))
-    # if one of two parents is the father, the other is the mother
-    other_of_pair = word.type == _PAIR_TYPE and len(ids) == 1 and bool(excluded)
-    uncertain = not (certain or other_of_pair) and word.word not in kinship.words_for({_SINGLE_TYPE})
+    uncertain = not certain and word.word not in kinship.words_for({_SINGLE_TYPE})
     return Reference(start, end, ids, relations, ambiguous=uncertain, relative_facts=facts)
 
 
 def _by_fit(
     word: KinWord, relations: list[Relation], persons: dict[int, IndexedPerson]
-) -> tuple[list[Relation], list[Relation], list[Relation]]:
-    """The relations whose relative has the word's gender, those of unknown gender, and those of the other gender."""
+) -> tuple[list[Relation], list[Relation]]:
+    """The relations whose relative has the word's gender, and those of unknown gender."""
     by_fit: dict[bool | None, list[Relation]] = {True: [], None: [], False: []}
     for relation in relations:
         by_fit[_fits(word, relation, persons[relation.other_id])].append(relation)
-    return by_fit[True], by_fit[None], by_fit[False]
+    return by_fit[True], by_fit[None]
 
 
-def _relative_by_role(start: int, end: int, word: KinWord, people: People, *, surely: bool) -> Reference:
-    """The people with that occupation: certain for the owner's architect, possible for another person's."""
-    ids = people.holders_of_role(word.type)
-    uncertain = bool(ids) and (len(ids) > 1 or not surely)
-    return Reference(start, end, ids, ambiguous=uncertain, unknown="" if ids else word.type)
+def _relative_by_role(person_id: int, start: int, end: int, word: KinWord, people: People) -> Reference:
+    """The people with that occupation, for the owner: `my architect`; nobody for others, of whom no text says it."""
+    ids = people.holders_of_role(word.type) if person_id == people.owner else []
+    return Reference(start, end, ids, ambiguous=len(ids) > 1, unknown="" if ids else word.type)
 
 
 def _relative_facts(

@@ -6,20 +6,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from relrag_query.people.people import People
-from relrag_query.people.references import named_ids
 from relrag_query.retrieval.catalog_reader import Connection
 from relrag_query.retrieval.hit import Hit
-from relrag_query.understanding.phrases import bare, load_phrases
 
 _WRITERS = """
     SELECT DISTINCT asset_ref, person_id FROM person_assets
     SEMI JOIN (SELECT unnest($refs) AS asset_ref) USING (asset_ref) WHERE role = 'sender' ORDER BY ALL
 """
-
-
-def asks_who_said(question: str) -> bool:
-    """Whether a question asks for the person who said or wrote something."""
-    return load_phrases().people.said.search(bare(question)) is not None
 
 
 def writers(refs: Iterable[str], people: People, connection: Connection) -> dict[str, tuple[int, ...]]:
@@ -30,10 +23,8 @@ def writers(refs: Iterable[str], people: People, connection: Connection) -> dict
     return {ref: tuple(ids) for ref, ids in senders.items()}
 
 
-def names(question: str, refs: Mapping[str, str], people: People, connection: Connection) -> dict[str, list[str]]:
-    """Quote -> names of its writers; empty unless the question asks for them. `refs` has the record of each quote."""
-    if not asks_who_said(question):
-        return {}
+def names(refs: Mapping[str, str], people: People, connection: Connection) -> dict[str, list[str]]:
+    """Quote -> names of its writers. `refs` has the record of each quote."""
     by_ref = writers(refs.values(), people, connection)
     persons = people.by_id(person_id for ids in by_ref.values() for person_id in ids)
     quote_names = {}
@@ -71,9 +62,13 @@ def with_writers(hits: Sequence[Hit], people: People, connection: Connection) ->
     return [replace(hit, writer_ids=writer_ids(hit)) for hit in hits]
 
 
-def people_of(question: str, answer: str, quoted: Iterable[str], people: People, connection: Connection) -> set[int]:
-    """The people whom a question or its answer certainly names, and the writers of the records that it quotes."""
-    named = named_ids(question, people)
+def people_of(
+    named: Collection[int], answer: str, quoted: Iterable[str], people: People, connection: Connection
+) -> set[int]:
+    """The people whom a question or its answer certainly names, and the writers of the records that it quotes.
+
+    `named` are all whom the question may name.
+    """
     quoted_writers = {person_id for ids in writers(quoted, people, connection).values() for person_id in ids}
     certain = set(named) if len(named) == 1 else set()
     return quoted_writers | people.finder(answer).people(answer, quoted_writers) | certain

@@ -21,9 +21,10 @@ from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
 from relrag_pipelines.workers import cancellation
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.hit import Hit
+from relrag_query.retrieval.question import Question
 from relrag_query.retrieval.spelling import Spellings
-from relrag_query.retrieval.term_coverage import Frequencies, Term
-from relrag_query.understanding.intent import Expansion, QueryIntent, expansion_for
+from relrag_query.retrieval.term_coverage import Frequencies
+from relrag_query.understanding.intent import Expansion, expansion_for
 from relrag_query.understanding.time_expressions import TimeRange
 
 MIN_CANDIDATES = 8
@@ -34,18 +35,13 @@ MIN_CANDIDATES = 8
 class QueryContext:
     """One query: the question and the open generation."""
 
-    question: str
+    question: Question
     search_text: str
     """the question without its relative time phrase, with pseudonyms beside the personal data that they stand for, and
     words of the archive beside those that may be mistyped"""
     redacted_text: str
     """the same as it would stand in the index: what may be sent to a service"""
-    terms: list[Term]
-    intents: list[QueryIntent]
-    time: TimeRange | None
     limits: ChunkFilter
-    channels: frozenset[str]
-    """record types that the question names as its source: a mail, a call"""
     limit: int
     """number of hits that are ranked: at least MIN_CANDIDATES, however many are shown"""
     settings: Settings
@@ -62,16 +58,12 @@ class QueryContext:
     spellings: Spellings = field(default_factory=dict)
     translated: Mapping[str, float] = field(default_factory=dict)
     """tokens of what the words of the question mean in other languages -> what each counts in a search"""
-    latest: bool = False
-    """whether the question asks for the current state"""
-    assets: tuple[str, ...] = ()
-    """refs of records that the question names by file name, reference number or subject"""
-    named_people: tuple[int, ...] = ()
-    """the people whom the question names, by their ids in the index"""
     usual_names: Callable[[Sequence[str]], Mapping[str, str]] | None = None
     """the usual name of who sent each of these records, as far as it is known; None where people are not"""
     sent_by_named: Callable[[Sequence[str]], frozenset[str]] | None = None
     """which of these records the named people sent; None where people are not known"""
+    redact: Callable[[str], str] = str
+    """replaces personal data of a text as in the index"""
     people_hits: tuple[Hit, ...] = ()
     """facts about the people in the question, and passages about them"""
     excluded_labels: frozenset[str] = frozenset()
@@ -81,12 +73,12 @@ class QueryContext:
     @functools.cached_property
     def expansion(self) -> Expansion:
         """How far the query follows relations from the hits, given its intents."""
-        return expansion_for(self.intents)
+        return expansion_for(self.question.intents)
 
     @functools.cached_property
     def limits_in_time(self) -> ChunkFilter:
         """The limits, narrowed to the time that the question mentions."""
-        return _narrow(self.limits, self.time) if self.time else self.limits
+        return _narrow(self.limits, self.question.time) if self.question.time else self.limits
 
     def allows(self, chunk: Chunk) -> bool:
         """Whether a passage lies within the limits, of sources, time and people."""

@@ -22,7 +22,7 @@ def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
     """Words that no passage contains, mistyped ones too; time words only if no passage lies within that time."""
     absent = _absent_words(unmatched_terms(context, hits), context)
     absent |= {word for word, near in context.spellings.items() if not any(_inflects(word, other) for other in near)}
-    return [term.word for term in context.terms if term.word in absent]
+    return [term.word for term in context.question.terms if term.word in absent]
 
 
 def _inflects(word: str, other: str) -> bool:
@@ -32,7 +32,7 @@ def _inflects(word: str, other: str) -> bool:
 
 def unmatched_terms(context: QueryContext, hits: list[Hit]) -> list[Term]:
     """The rare words that occur in none of the hits."""
-    rare = [term for term in context.terms if not (term.light or term.occurs_in(context.frequencies))]
+    rare = [term for term in context.question.terms if not (term.light or term.occurs_in(context.frequencies))]
     if any(term.is_time for term in rare) and context.vectors.count(context.limits_in_time):
         rare = [term for term in rare if not term.is_time]
     tokens = frozenset[str]().union(*(passage_tokens(hit.chunk) for hit in drop_context(hits))) if rare else frozenset()

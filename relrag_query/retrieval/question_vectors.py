@@ -14,7 +14,7 @@ from relrag_pipelines.embedders import Embedder, EmbeddingError, Vectors, centri
 from relrag_pipelines.embedders.centring import Means
 from relrag_pipelines.embedders.e5 import E5
 from relrag_pipelines.embedders.embed_chunks import supports_language
-from relrag_pipelines.pii.pseudonyms import to_entity_type
+from relrag_pipelines.privacy.pseudonyms import to_entity_type
 from relrag_pipelines.settings import Settings
 
 

@@ -12,8 +12,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from relrag_pipelines.embedders import EmbeddingError, service
+from relrag_pipelines import model_service as service
 from relrag_pipelines.errors import RelragError
+from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.privacy.loopback import is_loopback_url
 from relrag_pipelines.settings import Settings
 

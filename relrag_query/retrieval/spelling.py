@@ -39,11 +39,6 @@ _MIN_CORRECTED_LETTERS = 6
 rarest word of 520 questions mistyped, e5 found 367 answers instead of 360, and without slips 381 instead of 382"""
 _CORRECTION_CONFIDENCE = 0.8
 """confidence that a passage with a correction contains the intended word"""
-_SCRIPTS = tuple(
-    "".join(filter(str.isalpha, map(chr, range(ord(first), ord(last) + 1)))).translate(languages.final_letters())
-    for first, last in ("az", "αω", "аџ", "את", "ءي")
-)
-"""letters of Latin, Greek, Cyrillic, Hebrew and Arabic"""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -114,7 +109,7 @@ def _is_unknown(term: Term, frequencies: Frequencies, store: VectorStore) -> boo
 
 def _edits(word: str) -> Collection[str]:
     """All words at edit distance one (with transpositions) that keep the first letter."""
-    letters = next((script for script in _SCRIPTS if word[:1] in script), "")
+    letters = next((letters for letters in languages.alphabets() if word[:1] in letters), "")
     edits = set()
     for position in range(1, len(word) + 1):
         before, after = word[:position], word[position:]

@@ -45,6 +45,8 @@ PART = 0.25
 _ENDINGS = tuple(ending for language in languages.languages() for ending in language.endings)
 _ABBREVIATION_CONFIDENCE = 0.9
 """confidence of the first seven digits of a long hexadecimal id"""
+_ABBREVIATED_HASH = 7
+"""digits of a hexadecimal id that git shows"""
 _MAX_CODE_PARTS = 4
 """largest number of parts of a code that a text may write as separate words"""
 
@@ -172,13 +174,18 @@ def _match_confidences(piece: str) -> dict[str, float]:
     plain = [token for token in query_tokens(_PREFIX.sub("", piece)).split() if is_whole(token)]
     if not plain or len(confidences) == 1 or not _CODE.search(piece) or _PSEUDONYM.search(piece):
         return confidences
-    whole = max(plain, key=len)
-    code_confidences = dict.fromkeys(confidences, PART) | {whole: 1.0}
-    if len(plain) == 2 and len(plain[1]) == 7 and whole.startswith(plain[1]):
-        code_confidences[plain[1]] = _ABBREVIATION_CONFIDENCE
-    if len(plain) > 2 and "." not in whole:
-        code_confidences["+" + re.sub(r"\W", "", whole)] = 1.0
-    return code_confidences
+    return dict.fromkeys(confidences, PART) | _code_confidences(plain)
+
+
+def _code_confidences(parts: list[str]) -> dict[str, float]:
+    """Tokens that match a whole code -> confidence; `parts` are the code and the tokens that it is made of."""
+    whole = max(parts, key=len)
+    confidences = {whole: 1.0}
+    if len(parts) == 2 and len(parts[1]) == _ABBREVIATED_HASH and whole.startswith(parts[1]):
+        confidences[parts[1]] = _ABBREVIATION_CONFIDENCE
+    if len(parts) > 2 and "." not in whole:
+        confidences["+" + re.sub(r"\W", "", whole)] = 1.0
+    return confidences
 
 
 def term_coverage(words: Sequence[Term], text_tokens: frozenset[str]) -> float:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from relrag_pipelines.languages import DEFAULT
 from relrag_pipelines.text.analyzer import fold, whole_tokens
-from relrag_pipelines.text.language import is_english
+from relrag_pipelines.text.language import in_default_language
 from relrag_query.retrieval.term_coverage import Frequencies, Term, idf, passages_with, terms_of
 from relrag_query.understanding import lexicon
 
@@ -28,7 +28,7 @@ _MIN_CONFIDENCE = 0.9
 
 def translations(terms: Sequence[Term], question: str) -> Translations:
     """The translations of the words of a question, except names, times and words that only ask."""
-    default = is_english(question)
+    default = in_default_language(question)
     words = {
         term.word: lexicon.translations(term.word, default=default)
         for term in terms

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relrag_query.retrieval.question import Filters
+    from relrag_query.retrieval.question_reader import Filters
     from relrag_query.service.cursors import MAX_ENTRIES
     from relrag_query.service.errors import NotServed, UnknownRef
     from relrag_query.service.graph_replies import GraphLimits, GraphReply
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_ENTRIES", "Filters", "GraphLimits", "GraphReply", "NotServed", "Service", "UnknownRef"]
 
 _MODULES = {
-    "relrag_query.retrieval.question": ("Filters",),
+    "relrag_query.retrieval.question_reader": ("Filters",),
     "relrag_query.service.cursors": ("MAX_ENTRIES",),
     "relrag_query.service.errors": ("NotServed", "UnknownRef"),
     "relrag_query.service.graph_replies": ("GraphLimits", "GraphReply"),

@@ -13,10 +13,10 @@ from relrag_pipelines.settings import now
 from relrag_query.people.ages import age
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.page import Moment, PersonPage
-from relrag_query.people.relations import Relation
 from relrag_query.people.traffic import Traffic
 from relrag_query.retrieval.excerpts import plain
 from relrag_query.service.replies import local_time
+from relrag_query.understanding.people_question import Relation
 
 
 class AliasReply(BaseModel):

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, Field
 
-from relrag_pipelines.links.neighbors import Member, Neighbor
 from relrag_pipelines.records import Chunk, Record
+from relrag_pipelines.stores.neighbors import Member, Neighbor
 from relrag_query.retrieval.catalog_reader import Brief
 from relrag_query.service.cursors import cursor, offset_of
 from relrag_query.service.person_replies import PersonReply

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.pii import pseudonyms
 from relrag_pipelines.pii import reveal as pii_reveal
+from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import lake, lock, vault
 from relrag_pipelines.stores.vault import VaultError

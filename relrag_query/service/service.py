@@ -10,8 +10,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.links.neighbors import Direction
 from relrag_pipelines.settings import Settings, Source
+from relrag_pipelines.stores.neighbors import Direction
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply
@@ -19,7 +19,7 @@ from relrag_query.graphrag.chunk_lookup import get_chunks_batch
 from relrag_query.graphrag.entity_exploration import explore
 from relrag_query.people.indexed_person import PeopleError, is_number
 from relrag_query.retrieval.connection_sharing import WrongQuestion
-from relrag_query.retrieval.question import Filters
+from relrag_query.retrieval.question_reader import Filters
 from relrag_query.service import record_replies, replies
 from relrag_query.service.archive_status import Status, collect, redact
 from relrag_query.service.cursors import MAX_ENTRIES, cursor, offset_of

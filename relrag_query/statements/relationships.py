@@ -16,9 +16,9 @@ from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
 from relrag_query.people.indexed_person import IndexedPerson, PeopleError
 from relrag_query.people.people import People
-from relrag_query.people.relations import Relation
 from relrag_query.statements.record import StatementReceipt, record, writable_archive
 from relrag_query.statements.type_names import require_no_misspelling, type_name
+from relrag_query.understanding.people_question import Relation
 
 _Ends = tuple[IndexedPerson, IndexedPerson]
 

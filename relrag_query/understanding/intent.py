@@ -151,9 +151,10 @@ def _in_second_question(plain: str) -> bool:
     return second is not None and bool(starts) and min(starts) > second.start()
 
 
-def asks_for_value(query: str) -> bool:
-    """Whether a question asks when or how much, so that a sentence with a date or a number rather answers it."""
-    return load_phrases().intent.value.search(bare(query)) is not None
+def asked_values(query: str) -> frozenset[str]:
+    """What a question asks for, as the pattern table `asked` names it: when, price, who."""
+    plain, patterns = bare(query), vars(load_phrases().asked)
+    return frozenset(name for name, pattern in patterns.items() if pattern.search(plain))
 
 
 def asks_for_latest(query: str, intents: Sequence[QueryIntent]) -> bool:

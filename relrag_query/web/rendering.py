@@ -22,7 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from relrag_pipelines.identity import relationship_text
-from relrag_pipelines.pii import pseudonyms
+from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.sources import record_type
 from relrag_query.display.inert_text import safe
 from relrag_query.retrieval.excerpts import plain

@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_pipelines import embedders
+from relrag_pipelines import model_service as remote
 from relrag_pipelines.embedders import EMBEDDERS, EmbeddingError, ModelInfo, Vectors, embed_chunks
-from relrag_pipelines.embedders import service as remote
 from relrag_pipelines.embedders.embed_chunks import EmbeddingCounts
 from relrag_pipelines.maintenance.repair import repair
 from relrag_pipelines.maintenance.verify import verify_home

@@ -12,6 +12,7 @@ from relrag_query import exploration, statements
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import people as commands
 from relrag_query.people.indexed_person import PeopleError
+from relrag_query.people.question_words import QuestionWords
 from relrag_query.people.questions import read
 from tests import archive as archives
 
@@ -93,7 +94,7 @@ ASKED = [
 @pytest.mark.parametrize(("question", "asks", "people"), ASKED)
 def test_whom_a_question_means(archive: Archive, question: str, asks: str, people: list[int]) -> None:
     with archive.people() as known:
-        found = read(question, known)
+        found = read(QuestionWords(question, known))
     assert found is not None
     assert (found.asks, found.people, found.ambiguous) == (asks, people, False)
     assert bool(found.unknown) == (not people)
@@ -112,7 +113,7 @@ def test_whom_a_question_means(archive: Archive, question: str, asks: str, peopl
 )
 def test_what_asks_something_else_is_searched_for(archive: Archive, question: str) -> None:
     with archive.people() as known:
-        assert read(question, known) is None
+        assert read(QuestionWords(question, known)) is None
 
 
 @pytest.mark.parametrize("question", ["who is Doron?", "who is my dentist?", "How old is Doron?"])

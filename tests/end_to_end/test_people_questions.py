@@ -13,7 +13,9 @@ from relrag_query import exploration, statements
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import people as commands
 from relrag_query.people.indexed_person import PeopleError
-from relrag_query.people.questions import PeopleQuestion, read
+from relrag_query.people.question_words import QuestionWords
+from relrag_query.people.questions import read
+from relrag_query.understanding.people_question import PeopleQuestion
 from tests import archive as archives
 from tuning.people import measure
 
@@ -173,8 +175,8 @@ def test_nothing_is_denied_that_a_passage_may_say(berger: Archive, question: str
 def test_a_name_that_nobody_bears_is_asked_about_all_the_same(sagi: Archive, question: str, predicate: str) -> None:
     """So that no sentence about somebody else counts as sure."""
     with sagi.people() as people:
-        assert read(question, people) == PeopleQuestion("fact", [], predicate=predicate)
-        assert read("How old is the boiler?", people) is None
+        assert read(QuestionWords(question, people)) == PeopleQuestion("fact", [], predicate=predicate)
+        assert read(QuestionWords("How old is the boiler?", people)) is None
 
 
 def test_who_is_in_a_family_is_explored(rosen: Archive) -> None:

@@ -13,7 +13,7 @@ from relrag_pipelines.text import kinship
 from relrag_pipelines.text.analyzer import query_tokens
 from relrag_query.archive import Archive
 from relrag_query.people.kin_words import kin_words
-from relrag_query.understanding.intent import QueryIntent, asks_for_value, classify_query_intent
+from relrag_query.understanding.intent import QueryIntent, asked_values, classify_query_intent
 from relrag_query.understanding.phrases import bare, load_phrases
 from relrag_query.understanding.time_expressions import time_range
 from tests import archive
@@ -37,8 +37,7 @@ def main(folder: Path) -> None:
         result = opened.ask("Quom zub fralmo zib murvak?")
     answer = {
         "tokens": query_tokens("Quom zub fralmo zib murvak?"),
-        "value": asks_for_value("Quom zub fralmo?"),
-        "asks_when": load_phrases().asked.when.search(bare("Quom zub fralmo?")) is not None,
+        "asks_when": "when" in asked_values("Quom zub fralmo?"),
         "asks_who": load_phrases().people.who.search(bare("Vint fralmo?")) is not None,
         "family": classify_query_intent("Vint brakkum?", [], []) == [QueryIntent.FAMILY_CONTEXT],
         "kin": [(word.type, word.word) for word in kin_words("Vint brakkunok zab Petr?")],

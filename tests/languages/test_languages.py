@@ -32,7 +32,6 @@ def test_a_folder_adds_a_language(tmp_path: Path) -> None:
     )
     assert json.loads(done.stdout.splitlines()[-1]) == {
         "tokens": "fralmo ~fra ~fral ~fralm murvak ~mur ~murv ~murva",
-        "value": True,
         "asks_when": True,
         "asks_who": True,
         "family": True,

@@ -13,8 +13,8 @@ from relrag_pipelines.identity.journal_statements import Merge
 from relrag_pipelines.journal import journal
 from relrag_pipelines.legacy.backfill import backfill
 from relrag_pipelines.maintenance.verify import verify_home
-from relrag_pipelines.sources.legacy.collection import CollectionError
 from relrag_pipelines.sources.legacy.payload import CHANNELS, GRAPH_FIELDS, OLD_VECTORS, PEOPLE_FIELDS, UNIVERSAL_FIELDS
+from relrag_pipelines.sources.legacy_collection import CollectionError
 from relrag_pipelines.stores import catalog, generations
 from relrag_query.cli.commands.forget import ForgetRequest, forget
 from tests import archive

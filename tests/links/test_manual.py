@@ -15,13 +15,13 @@ from relrag_pipelines.erasure.record_selection import ErasureSelection
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.journal import journal, manual_links
 from relrag_pipelines.links import LinkError
-from relrag_pipelines.links.neighbors import Neighbor
 from relrag_pipelines.maintenance import backup
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.records import ManualLink
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import lock
 from relrag_pipelines.stores.generations import NothingPublished
+from relrag_pipelines.stores.neighbors import Neighbor
 from tests import archive
 
 N1, N2 = "jsonl:notes:n1", "jsonl:notes:n2"

@@ -11,8 +11,8 @@ import pytest
 from relrag_pipelines.records import PersonFact
 from relrag_query.people.answers import _by_turns, _fact, _is_nameless, _line, answer
 from relrag_query.people.indexed_person import IndexedPerson
-from relrag_query.people.questions import PeopleQuestion
 from relrag_query.retrieval.hit import Hit
+from relrag_query.understanding.people_question import PeopleQuestion
 from tests.query_hits import passages, record
 
 

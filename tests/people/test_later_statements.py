@@ -13,8 +13,8 @@ from relrag_pipelines.pii import PIIRedactor, RedactionError
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.workspace import Workspace
 from relrag_query.archive import Archive
-from relrag_query.people import later_statements
-from relrag_query.retrieval.question import redact_question
+from relrag_query.people import statement_reader
+from relrag_query.retrieval.question_reader import redact_question
 from tests import archive
 
 OWN = """
@@ -44,7 +44,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def said_of(settings: Settings) -> list[str]:
-    entries = [entry.statement for entry in later_statements.read(settings, 0).entries]
+    entries = [entry.statement for entry in statement_reader.read(settings, 0).entries]
     return [said.value for said in entries if isinstance(said, StatedFact)]
 
 

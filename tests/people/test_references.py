@@ -10,8 +10,9 @@ import pytest
 from relrag_query.people import references
 from relrag_query.people.indexed_person import IndexedPerson, PeopleError
 from relrag_query.people.people import People
-from relrag_query.people.relations import Relation
+from relrag_query.people.question_words import QuestionWords
 from relrag_query.people.relatives import Reference
+from relrag_query.understanding.people_question import Relation
 
 
 class Known:
@@ -71,7 +72,7 @@ def test_a_word_that_asks_is_nobodys_name_by_its_sound(question: str, names: set
 
         owner = None
 
-    list(references.references(question, cast(People, Names())))
+    list(references.references(QuestionWords(question, cast(People, Names()))))
     said = set(asked[0].split())
     assert said >= names
     assert not said & {"אמר", "říkal", "mentioned"}

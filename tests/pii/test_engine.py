@@ -98,7 +98,8 @@ def test_redacted_text_holds_nothing_and_stays_as_it_is(keys: Keys) -> None:
 
 def test_what_stands_in_front_of_the_engine_changes_no_finding(keys: Keys) -> None:
     """The redactor against the engine alone: every text, all recognisers, AnalyzerEngine, then AnonymizerEngine."""
-    from relrag_pipelines.pii import operators, pseudonyms
+    from relrag_pipelines.pii import operators
+    from relrag_pipelines.privacy import pseudonyms
 
     presidio, table = EntityCatalog().engine, entities.table()
     ours = redactor(keys, list(table))

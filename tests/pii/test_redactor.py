@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_pipelines.pii import PIIEntity, PIIRedactor, PolicyError, RedactionError, entities
-from relrag_pipelines.pii.pseudonyms import escape_lookalikes, to_entity_type
 from relrag_pipelines.pii.spans import Span
 from relrag_pipelines.privacy.keys import Keys
+from relrag_pipelines.privacy.pseudonyms import escape_lookalikes, to_entity_type
 from relrag_pipelines.settings import POLICIES, Policy, Settings, SettingsError
 
 KEYS = Keys(ids=b"i" * 32, pseudonyms=b"p" * 32, version="k1")

@@ -91,7 +91,10 @@ LAYERS = [
     ),
     *(
         f"relrag_pipelines/{name}"
-        for name in ("sources", "stores", "settings", "pii", "embedders", "language_models", "identity")
+        for name in (
+            *("sources", "stores", "settings", "pii", "model_service.py"),
+            *("embedders", "language_models", "identity"),
+        )
     ),
     *(f"relrag_pipelines/{name}" for name in ("journal", "workspace.py", "links", "people", "chunking")),
     *(
@@ -213,6 +216,7 @@ NAMES_A_KIND = {
     "relrag_query/graphrag/chunk_lookup.py": "a field of another store",
     "relrag_query/graphrag/page_lookup.py": "a field of another store",
     "relrag_query/graphrag/service.py": "a field of a source",
+    "relrag_query/graphrag/workspace.py": "a column of a table",
 }
 """what has a word in it that is also the name of a kind or of a type of records -> what it means there"""
 

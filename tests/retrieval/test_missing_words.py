@@ -9,7 +9,7 @@ import pytest
 
 from relrag_query.archive import Archive
 from relrag_query.retrieval import missing_words
-from relrag_query.retrieval.question import Filters
+from relrag_query.retrieval.question_reader import Filters
 from relrag_query.retrieval.term_coverage import Term
 from tests.query_hits import passages, publish, record
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from relrag_query.archive import Archive
-from relrag_query.retrieval.question import Filters
+from relrag_query.retrieval.question_reader import Filters
 from relrag_query.retrieval.spelling import correct
 from tests.query_hits import passages, publish, record
 

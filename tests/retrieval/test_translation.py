@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from relrag_query.archive import Archive
-from relrag_query.retrieval.question import Filters
+from relrag_query.retrieval.question_reader import Filters
 from relrag_query.retrieval.term_coverage import terms_of
 from relrag_query.retrieval.translation import translate, translation_tokens, translations
 from tests.query_hits import passages, publish, record
@@ -52,7 +52,7 @@ def test_texts_in_other_languages_are_found(archive: Archive, question: str, fou
 def test_the_words_of_the_question_count_more_than_their_translations(archive: Archive) -> None:
     with archive._reading() as connection:
         context = archive._context(connection, "How long is the warranty on the roof?", Filters(), 8)
-    (warranty,) = [term for term in context.terms if term.word == "warranty"]
+    (warranty,) = [term for term in context.question.terms if term.word == "warranty"]
     shares = [warranty.match(frozenset(terms)) for terms in (["warranti"], ["~zaru"], ["~zaruk"], ["~zar"], ["kotel"])]
     assert shares == [1.0, pytest.approx(0.35), pytest.approx(0.63), 0.0, 0.0]
     assert {"~zaruk", "~strec", "גג"} <= context.translated.keys()

@@ -11,7 +11,7 @@ from qdrant_client import QdrantClient
 
 from relrag_pipelines.legacy import source_collections
 from relrag_pipelines.legacy.backfill import backfill
-from relrag_pipelines.sources.legacy.collection import CollectionError
+from relrag_pipelines.sources.legacy_collection import CollectionError
 from tests import archive
 from tests import legacy_collection as older
 from tests.stores import qdrant

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.text.language import is_english
+from relrag_pipelines.text.language import in_default_language
 
 FOREIGN = {
     "Italian": [
@@ -63,12 +63,12 @@ ENGLISH = [
 
 @pytest.mark.parametrize(("language", "text"), [(name, text) for name, texts in FOREIGN.items() for text in texts])
 def test_other_languages_are_told_without_their_accents(language: str, text: str) -> None:
-    assert not is_english(text)
+    assert not in_default_language(text)
 
 
 @pytest.mark.parametrize("text", ENGLISH)
 def test_english_and_what_is_of_no_language_is_english(text: str) -> None:
-    assert is_english(text)
+    assert in_default_language(text)
 
 
 @pytest.mark.parametrize("name", ["musique_100", "2wiki_101"])
@@ -77,5 +77,5 @@ def test_hardly_an_english_text_is_lost(name: str, shared_data: Path) -> None:
     folder = shared_data / "retrieval" / name
     questions = [json.loads(line)["question"] for line in (folder / "questions.jsonl").open()]
     texts = [json.loads(line)["text"] for line in (folder / "corpus.jsonl").open()]
-    assert all(map(is_english, questions))
-    assert sum(not is_english(text) for text in texts) < len(texts) / 200
+    assert all(map(in_default_language, questions))
+    assert sum(not in_default_language(text) for text in texts) < len(texts) / 200

@@ -12,7 +12,7 @@ from relrag_query.answering.sentences import asks_for_something, contains_value,
 from relrag_query.understanding import phrases
 from relrag_query.understanding.intent import (
     QueryIntent,
-    asks_for_value,
+    asked_values,
     classify_query_intent,
     listed_types,
     named_channel,
@@ -23,7 +23,6 @@ GERMAN = r"""
 [intent]
 family = ['Familien?']
 attachment = ['Anhang|Anhänge']
-value = ['wann|wie viele?']
 
 [said_in]
 meeting = ['(?:in|bei) der (?:\w+ )?Besprechung']
@@ -34,6 +33,9 @@ call = ['Anrufe']
 [listing]
 own = ['ich (?:\w+ )?geschrieben']
 fillers = ['alles neues']
+
+[asked]
+count = ['wie viele?']
 
 [term]
 asking = ['erzählte besprochen']
@@ -105,7 +107,7 @@ def test_a_file_more_is_a_language_more() -> None:
     assert classify_query_intent("Was macht die Familie?", [], []) == [QueryIntent.FAMILY_CONTEXT]
     assert named_channel("Was wurde in der letzten Besprechung gesagt?", []) == {"meeting_transcript"}
     assert listed_types("Alle Anrufe bitte") == {"call_recording"}
-    assert asks_for_value("Wie viele Tonnen waren es?")
+    assert "count" in asked_values("Wie viele Tonnen waren es?")
     assert asks_for_something("Weiß jemand, wer kommt?")
     assert contains_value("Wir sehen uns morgen")
     assert split("Der Plan bzw. Die Skizze liegt bei.") == ["Der Plan bzw. Die Skizze liegt bei."]

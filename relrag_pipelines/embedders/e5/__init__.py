@@ -24,7 +24,8 @@ import numpy as np
 from relrag_pipelines.embedders.e5 import encoder, late_interaction
 from relrag_pipelines.embedders.e5.tokenizer import Pieces
 from relrag_pipelines.embedders.e5.weights import Weights, floats, parse
-from relrag_pipelines.embedders.protocol import EmbeddingError, ModelInfo
+from relrag_pipelines.embedders.protocol import ModelInfo
+from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.workers import cancellation

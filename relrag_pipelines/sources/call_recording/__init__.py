@@ -18,8 +18,8 @@ from typing import Any
 from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import AUDIO_REF, Failure, NamedPerson, Record
 from relrag_pipelines.sources import AUDIO, TRANSCRIPTS, CallApproval, ReadContext, Unit
+from relrag_pipelines.sources.call_filenames import FilenameFacts, parse_filename, says_call
 from relrag_pipelines.sources.call_recording.audio import AudioError, seconds
-from relrag_pipelines.sources.call_recording.filename_patterns import FilenameFacts, parse_filename, says_call
 from relrag_pipelines.sources.call_recording.transcribe import transcript_of
 from relrag_pipelines.sources.formats.transcript import (
     Transcript,

@@ -15,6 +15,8 @@ from fractions import Fraction
 
 from babel import Locale, UnknownLocaleError
 
+from relrag_pipelines.languages import DEFAULT
+
 GENERAL = "General"
 BUILT_IN = {
     1: "0",
@@ -56,7 +58,6 @@ _SHOWN = frozenset({"number", "text", "percent", "general"})
 _FRACTION = re.compile(r"(?P<whole>[#0?]+)? *(?P<numerator>(?<![#0?])[#0?]+) ?/ ?(?P<denominator>[#0?]+|[1-9]\d{0,3})")
 _SYSTEM_DATES = re.compile(r"\[\$-F(?:800|400)\]", re.IGNORECASE)
 _EPOCH = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}  # noqa: DTZ001  a spreadsheet has no zone
-_ENGLISH = "en"
 
 
 @functools.lru_cache(2**14)
@@ -249,8 +250,8 @@ def _month_name(moment: datetime, names: Locale, length: int) -> str:
 @functools.lru_cache(64)
 def _names(zone: str) -> Locale:
     """Names of days and months in the language of a Windows locale, given in hexadecimal; English without one."""
-    name = locale.windows_locale.get(int(zone, 16) & 0xFFFF if zone else 0, _ENGLISH)
+    name = locale.windows_locale.get(int(zone, 16) & 0xFFFF if zone else 0, DEFAULT)
     try:
         return Locale.parse(name)
     except (UnknownLocaleError, ValueError):
-        return Locale.parse(_ENGLISH)
+        return Locale.parse(DEFAULT)

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
-from relrag_pipelines.sources.legacy.collection import LegacyPoint
 from relrag_pipelines.sources.legacy.payload import ATTACHMENT, MAIL, MESSAGE, PointFields, parse
 from relrag_pipelines.sources.legacy.payload_values import PayloadError, whole_number
+from relrag_pipelines.sources.legacy_collection import LegacyPoint
 
 
 @dataclass

@@ -19,8 +19,8 @@ from typing import Any
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files.failpoints import failpoint
-from relrag_pipelines.sources.legacy.collection import CollectionError, LegacyPoint, PointChange
 from relrag_pipelines.sources.legacy.payload import OLD_VECTORS
+from relrag_pipelines.sources.legacy_collection import CollectionError, LegacyPoint, PointChange
 
 STORAGE = "storage.sqlite"
 SNAPSHOT = ".snapshot-"

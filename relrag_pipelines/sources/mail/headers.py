@@ -316,7 +316,7 @@ def _standard_moment(text: str, match: re.Match[str]) -> datetime | None:
     """The time in a text that has the form of RFC 5322, if its month is known."""
     day, month, year, hour, minute, second, half, zone = match.groups()
     number = _MONTHS.get(month[:3].lower())
-    localised = None if _is_english(month) else localised_dates.parse(text)
+    localised = None if _is_standard_month(month) else localised_dates.parse(text)
     if localised or number is None:
         return localised
     moment = datetime(_full_year(year), number, int(day), _hour(hour, half), int(minute), min(int(second or 0), 59))  # noqa: DTZ001
@@ -330,8 +330,8 @@ def _full_year(year: str) -> int:
     return int(year) + (1900 if len(year) == 3 or int(year) > 49 else 2000)
 
 
-def _is_english(month: str) -> bool:
-    """Whether it is the name of a month, or its beginning."""
+def _is_standard_month(month: str) -> bool:
+    """Whether it is the name of a month in RFC 5322, or its beginning."""
     return any(name.startswith(month.lower()) for name in _MONTH_NAMES)
 
 

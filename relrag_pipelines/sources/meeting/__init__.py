@@ -17,13 +17,13 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import Failure, NamedPerson, Record
 from relrag_pipelines.sources import ReadContext, Unit
+from relrag_pipelines.sources.formats import recording_time
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, decode
 from relrag_pipelines.sources.formats.transcript import (
     Transcript,
     TranscriptError,
     describe_damage,
     format_transcript,
-    recording_time,
     speaker_text,
     speakers,
 )

@@ -93,7 +93,7 @@ def _signs(format_: FormatGuess, phrase: str) -> Iterator[str]:
     for *_, body in first:
         if foreign := system_messages.foreign(body.partition(": ")[2]):
             yield foreign
-    if not system_messages.is_english(phrase):
+    if not system_messages.is_untranslated(phrase):
         yield phrase
 
 

@@ -248,7 +248,7 @@ TITLES = (
 )
 """Names of exported files; {} stands for the name of the chat."""
 
-ENGLISH = ("omitted", "attached", "attachment", "deleted", "edited", "WhatsApp Chat with", "WhatsApp Chat -")
+UNTRANSLATED = ("omitted", "attached", "attachment", "deleted", "edited", "WhatsApp Chat with", "WhatsApp Chat -")
 """Every English phrase above contains one of them."""
 
 MONTH_FIRST = ("AM", "nakalakip na file", "WhatsApp Chat kay {}")

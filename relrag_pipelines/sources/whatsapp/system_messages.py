@@ -33,7 +33,7 @@ _FOREIGN = {
     _bare(phrase)
     for table in (phrases.ATTACHED, *phrases.OMITTED.values(), phrases.DELETED, phrases.EDITED)
     for phrase in table
-    if not any(word in phrase for word in phrases.ENGLISH)
+    if not any(word in phrase for word in phrases.UNTRANSLATED)
 }
 _NOTICE = re.compile("|".join(phrases.NOTICES), re.IGNORECASE)
 _FACTS: list[tuple[Iterable[str], dict[str, Any]]] = [
@@ -100,9 +100,9 @@ def is_notice(sender: str, text: str) -> bool:
     return _NOTICE.search(notice) is not None
 
 
-def is_english(phrase: str) -> bool:
-    """Whether a phrase of phrases.py is English; an empty one counts as English."""
-    return not phrase or any(word in phrase for word in phrases.ENGLISH)
+def is_untranslated(phrase: str) -> bool:
+    """Whether a phrase of phrases.py is of the app's own language, English; an empty one counts as such."""
+    return not phrase or any(word in phrase for word in phrases.UNTRANSLATED)
 
 
 def foreign(text: str) -> str:

@@ -122,7 +122,7 @@ def adjectives(language: str) -> tuple[str, ...]:
 @functools.cache
 def types_of_names() -> Mapping[str, str]:
     """Plain kin term or role that address books use instead of names -> relationship type."""
-    parts = [types_of(language, part) for language in LANGUAGES for part in ("", "latin", "mine", "yours")]
+    parts = [types_of(language, part) for language in LANGUAGES for part in ("", "transliterated", "mine", "yours")]
     return MappingProxyType({plain(word): kind for part in parts for word, kind in part.items()})
 
 

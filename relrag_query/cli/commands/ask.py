@@ -111,8 +111,8 @@ def _earlier_questions(home: Path) -> list[str]:
 
 def _reveal_pseudonyms(text: str, settings: Settings, who: str, why: str) -> str:
     """The text with the original values of its pseudonyms, after recording who asks and why."""
-    from relrag_pipelines.pii import pseudonyms
     from relrag_pipelines.pii import reveal as pii_reveal
+    from relrag_pipelines.privacy import pseudonyms
     from relrag_query.cli.commands.reveal import note
 
     if names := pseudonyms.all_in(text):
@@ -123,7 +123,7 @@ def _reveal_pseudonyms(text: str, settings: Settings, who: str, why: str) -> str
 
 def _print_hint(text: str) -> None:
     """Prints how to reveal the redacted values of an answer, if it has any."""
-    from relrag_pipelines.pii import pseudonyms
+    from relrag_pipelines.privacy import pseudonyms
 
     if pseudonyms.all_in(text):
         print("\nValues in <...> are hidden; `relrag ask --reveal` shows them, and records who asked and why.")

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.embedders.protocol import EmbeddingError
 from relrag_pipelines.errors import RelragError
+from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import SettingsError
 from relrag_pipelines.stores import graph_indexes
 from relrag_pipelines.stores.lock import LockedByOther

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from relrag_pipelines.pii import pseudonyms
+from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.sources import record_type
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
@@ -73,7 +73,8 @@ def load_messages(hits: list[Hit], context: QueryContext) -> list[Hit]:
     new_hits: list[Hit] = []
     for hit in name_senders(with_messages(hits, context), context):
         shares = [
-            term_coverage(context.terms, tokens(f"{message.sender or ''}\n{message.text}")) for message in hit.messages
+            term_coverage(context.question.terms, tokens(f"{message.sender or ''}\n{message.text}"))
+            for message in hit.messages
         ]
         min_share = _MIN_SHARE_OF_BEST * max(shares, default=0.0)
         matching_ids = {

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.vectors import ChunkFilter
-from relrag_pipelines.text.language import is_english
+from relrag_pipelines.text.language import in_default_language
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import FusedHit
@@ -59,12 +59,12 @@ def _scopes(context: QueryContext) -> Iterator[tuple[ChunkFilter, frozenset[str]
     kinds = {
         kind.name
         for kind in KINDS.values()
-        if kind.any_type or any(record_type.name in context.channels for record_type in kind.record_types)
+        if kind.any_type or any(record_type.name in context.question.channels for record_type in kind.record_types)
     }
     allowed = tuple(sorted(kinds.intersection(context.limits.kinds or kinds)))
-    if context.channels and allowed:
-        yield replace(context.limits_in_time, kinds=allowed), context.channels
-    if context.time:
+    if context.question.channels and allowed:
+        yield replace(context.limits_in_time, kinds=allowed), context.question.channels
+    if context.question.time:
         yield context.limits_in_time, frozenset()
     yield context.limits, frozenset()
 
@@ -106,17 +106,17 @@ def _order_by_forms(hits: Iterator[Hit], context: QueryContext) -> Iterator[Hit]
     Sparse search adds up all tokens that a text shares with a word (forms, beginnings, forms without prefixes), so that
     one form counts several times.
     """
-    if context.meaning is not None or is_english(context.search_text):
+    if context.meaning is not None or in_default_language(context.search_text):
         return hits
 
     def sort_key(hit: Hit) -> tuple[bool, bool, float]:
-        length, when = len(hit.chunk.text.split()), context.time
+        length, when = len(hit.chunk.text.split()), context.question.time
         in_time = when is not None and not hit.dated_by_file and when.holds(*hit.span)
-        in_channel = hit.chunk.rag_source_type in context.channels
+        in_channel = hit.chunk.rag_source_type in context.question.channels
         return (
             in_time,
             in_channel,
-            bm25_like_score(context.terms, passage_tokens(hit.chunk), context.frequencies, length),
+            bm25_like_score(context.question.terms, passage_tokens(hit.chunk), context.frequencies, length),
         )
 
     nearest = load_dates(list(itertools.islice(hits, _REORDER_FACTOR * context.limit)), context)

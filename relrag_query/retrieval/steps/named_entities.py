@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ahocorasick_rs import AhoCorasick, Implementation
@@ -58,9 +58,7 @@ def expand_named_entities(hits: list[Hit], context: QueryContext) -> list[Hit]:
         return hits
     hits_by_id = {hit.chunk.chunk_id: hit for hit in hits}
     where = replace(context.limits_in_time, kinds=tuple(sorted({hit.chunk.kind for hit in seeds})))
-    chunk_ids = [point.chunk_id for point in context.vectors.search("\n".join(names), _MAX_CANDIDATES, where)]
-    chunks_read = catalog_reader.chunks(context.connection, [key for key in chunk_ids if key not in hits_by_id])
-    chunks = {key: hit.chunk for key, hit in hits_by_id.items()} | chunks_read
+    chunks = {key: hit.chunk for key, hit in hits_by_id.items()} | _candidates(names, hits_by_id, where, context)
     ids_by_names = _by_names({key: chunk for key, chunk in chunks.items() if _is_fact(chunk)}, names)
     ordered = _fuse(list(hits_by_id), ids_by_names)[: max(len(hits), context.limit)]
     added = [key for key in ordered if key not in hits_by_id]
@@ -74,6 +72,15 @@ def expand_named_entities(hits: list[Hit], context: QueryContext) -> list[Hit]:
         replace(hits_by_id[key], score=score, by_name=key in by_name)
         for key, score in zip(ordered, scores, strict=True)
     ]
+
+
+def _candidates(
+    names: Collection[str], hit_ids: Collection[str], where: ChunkFilter, context: QueryContext
+) -> dict[str, Chunk]:
+    """Passages that words of the names lead to, by id, those of the hits left out."""
+    points = context.vectors.search("\n".join(names), _MAX_CANDIDATES, where)
+    new_ids = [point.chunk_id for point in points if point.chunk_id not in hit_ids]
+    return catalog_reader.chunks(context.connection, new_ids)
 
 
 def _is_fact(chunk: Chunk) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from relrag_pipelines.links import neighbors
 from relrag_pipelines.records import Chunk
+from relrag_pipelines.stores import neighbors
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.fusion import hybrid_search
@@ -114,13 +114,13 @@ def _seeds(results: list[Hit], context: QueryContext) -> list[Hit]:
     Attachments where one is asked for.
     """
     seeds = [hit for hit in results if hit.role is None and hit.hit_of is None]
-    if context.time and context.time.relative:
+    if context.question.time and context.question.time.relative:
         seeds = [hit for hit in seeds if hit.in_time]
-    if QueryIntent.ASSET_ATTACHMENT in context.intents:
+    if QueryIntent.ASSET_ATTACHMENT in context.question.intents:
         seeds = [hit for hit in seeds if hit.chunk.index_in_parent is not None] or seeds
     best = max((hit.display_score for hit in seeds), default=0.0)
     near = [hit for hit in seeds if hit.display_score >= _MIN_SHARE_OF_BEST * best]
-    return sorted(near, key=lambda hit: hit.chunk.asset_id not in context.assets)[:_MAX_SEEDS]
+    return sorted(near, key=lambda hit: hit.chunk.asset_id not in context.question.assets)[:_MAX_SEEDS]
 
 
 def _neighbors(seeds: Sequence[Hit], context: QueryContext, relations: _Relations) -> Iterator[Hit]:
@@ -140,7 +140,7 @@ def _neighbors(seeds: Sequence[Hit], context: QueryContext, relations: _Relation
 
 
 def _hits(chunks: Iterable[Chunk], score: float, why: str, context: QueryContext) -> Iterator[Hit]:
-    shown = bool(_SHOWN_BY_INTENT[score].intersection(context.intents))
+    shown = bool(_SHOWN_BY_INTENT[score].intersection(context.question.intents))
     return (Hit(chunk, score, score, ASSET_NEIGHBORHOOD, promoted=shown, why=why) for chunk in chunks)
 
 

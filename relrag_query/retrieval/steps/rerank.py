@@ -52,7 +52,7 @@ def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
     The time of a file, which may be that of a copy, counts only if no other hit matches the time.
     """
-    when = context.time
+    when = context.question.time
     if when is None:
         return hits
     zone = ZoneInfo(context.settings.timezone)
@@ -66,11 +66,11 @@ def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
 def boost_channel(hits: list[Hit], context: QueryContext) -> list[Hit]:
     """Puts hits of the channel that the question names first, among those within its time and among the others."""
-    if not context.channels:
+    if not context.question.channels:
         return hits
-    count = sum(hit.chunk.rag_source_type in context.channels for hit in hits)
+    count = sum(hit.chunk.rag_source_type in context.question.channels for hit in hits)
     context.note("channel", f"{count} of {len(hits)} hits are of the channel that is named")
-    return sorted(hits, key=lambda hit: (not hit.in_time, hit.chunk.rag_source_type not in context.channels))
+    return sorted(hits, key=lambda hit: (not hit.in_time, hit.chunk.rag_source_type not in context.question.channels))
 
 
 def score_coverage(hits: list[Hit], context: QueryContext) -> list[Hit]:
@@ -80,7 +80,8 @@ def score_coverage(hits: list[Hit], context: QueryContext) -> list[Hit]:
     matches words with the same beginning.
     """
     scored = [
-        replace(hit, display_score=hit.weight * term_coverage(context.terms, passage_tokens(hit.chunk))) for hit in hits
+        replace(hit, display_score=hit.weight * term_coverage(context.question.terms, passage_tokens(hit.chunk)))
+        for hit in hits
     ]
     return scored if context.meaning is not None else [hit for hit in scored if hit.display_score > 0 or hit.by_name]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, Hit
+from relrag_query.retrieval.steps.added_windows import added_windows
 from relrag_query.retrieval.steps.contents import with_messages
 
 SCORE = 0.5
@@ -29,21 +30,12 @@ def expand_context(hits: list[Hit], context: QueryContext) -> list[Hit]:
         (str(hit.chunk.thread_id), (hit.messages[0].ts or 0) - SECONDS, (hit.messages[-1].ts or 0) + SECONDS)
         for hit in seeds
     ]
-    shown_refs = {message.asset_id for hit in hits for message in hit.messages}
-    present = {hit.chunk.chunk_id for hit in hits}
-    lowest = min(hit.score for hit in hits)
-    added: list[Hit] = []
-    for chunk in catalog_reader.overlapping_windows(context.connection, spans):
-        new = tuple(ref for ref in chunk.members if ref not in shown_refs)
-        if new and chunk.chunk_id not in present and context.allows(chunk):
-            shown_refs |= set(new)
-            present.add(chunk.chunk_id)
-            added.append(Hit(chunk, lowest * SCORE, SCORE, CONTEXT_EXPANSION, members=new, why="said around a hit"))
-    context_hits = [_trim_to_spans(hit, spans) for hit in with_messages(added, context)]
-    context_hits = [hit for hit in context_hits if hit.messages]
-    context.note(
-        "time window", f"{sum(len(hit.messages) for hit in context_hits)} messages around {len(seeds)} hits added"
-    )
+    windows = catalog_reader.overlapping_windows(context.connection, spans)
+    added = added_windows(windows, hits, context, score=SCORE, role=CONTEXT_EXPANSION, why="said around a hit")
+    trimmed = (_trim_to_spans(hit, spans) for hit in with_messages(added, context))
+    context_hits = [hit for hit in trimmed if hit.messages]
+    count = sum(len(hit.messages) for hit in context_hits)
+    context.note("time window", f"{count} messages around {len(seeds)} hits added")
     return [*hits, *context_hits]
 
 

@@ -21,7 +21,6 @@ from relrag_pipelines.languages import LanguageError
 from relrag_pipelines.text.month_names import full_month_names, full_weekday_names
 from relrag_query.understanding.phrases.tables import (
     Alternatives,
-    AnsweredPhrases,
     AskedPhrases,
     BareWords,
     ChannelPhrases,
@@ -58,7 +57,6 @@ _TABLES: Mapping[str, type[Any]] = {
     "term": TermPhrases,
     "text": TextPhrases,
     "asked": AskedPhrases,
-    "answered": AnsweredPhrases,
     "date": DatePhrases,
 }
 _OTHER_TABLES = frozenset({"parts", "names", "time", "first_weekday"})

@@ -35,8 +35,6 @@ class IntentPhrases:
     """together with a channel: across channels"""
     second_question: Pattern
     """where a second question begins"""
-    value: Pattern
-    """asks when or how much"""
     latest: Pattern
     """asks for what holds now; words for today among them mean so unless they ask what was said today"""
     overview: Pattern
@@ -151,22 +149,8 @@ class TextPhrases:
     """the same behind the name of a company, which may end one"""
     quote_heading: Written
     """the line above what a mail quotes"""
-    asks_for_questions: Written
-    """a word of a question for what somebody asked; then a question is the answer"""
-    supersedes: Pattern
-    """says that something replaces what was before"""
-    right_value: Pattern
-    """says it of the value that it names, in the sentence that holds this: a record may ask for the right number"""
-    moves: Pattern
-    """says, of what replaces something, that this is a day or an hour"""
-    anew: Pattern
-    """next to a value: it is valid from now on"""
-    takes_back: Pattern
-    """before a value that is no longer valid"""
-    agrees: Pattern
-    """says that what was negotiated is agreed"""
-    promotes: Pattern
-    """in advertisements and other bulk mail"""
+    part_of_day: Pattern
+    """a part of a day or a year, besides what `time` and `names` know"""
 
 
 @dataclass(frozen=True)
@@ -186,22 +170,6 @@ class AskedPhrases:
     why: Pattern
     yes: Pattern
     """yes or no"""
-
-
-@dataclass(frozen=True)
-class AnsweredPhrases:
-    """Phrases in answers of that sort."""
-
-    reason: Pattern
-    verdict: Pattern
-    """yes, no, done"""
-    place: Pattern
-    time: Pattern
-    """a part of a day or a year, besides what `time` and `names` know"""
-    number: Pattern
-    """a small number in words"""
-    amount: Pattern
-    """tens, hundreds and thousands in words; that nothing is to be paid"""
 
 
 @dataclass(frozen=True)
@@ -275,7 +243,6 @@ class Phrases:
     term: TermPhrases
     text: TextPhrases
     asked: AskedPhrases
-    answered: AnsweredPhrases
     date: DatePhrases
     names: TimeNames
     times: tuple[TimePhrase, ...]

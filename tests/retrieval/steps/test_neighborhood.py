@@ -12,7 +12,7 @@ from relrag_query.cli.commands.show import show
 from relrag_query.cli.render import answer_text
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.question import Filters
+from relrag_query.retrieval.question_reader import Filters
 from relrag_query.retrieval.steps.neighborhood import REFERENCE, expand_asset_neighborhood
 from relrag_query.steps import SEARCH
 from tests.query_hits import passages, publish, record, window

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from relrag_pipelines.sources.formats.transcript import recording_time
+from relrag_pipelines.sources.formats import recording_time
 
 PATTERNS = (
     "Call_recording_{who}_{yy}{mm}{dd}_{HH}{MM}{SS}",

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from relrag_pipelines.sources.formats.transcript.recording_time import time_in_name
+from relrag_pipelines.sources.formats.recording_time import time_in_name
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from relrag_pipelines.links.neighbors import Neighbor
+from relrag_pipelines.stores.neighbors import Neighbor
 from relrag_query.archive import Archive
 from tests.query_hits import publish, record
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from relrag_pipelines import embedders
+from relrag_pipelines import model_service as remote
 from relrag_pipelines.embedders import EmbeddingError, cohere, openai
-from relrag_pipelines.embedders import service as remote
 from relrag_pipelines.settings import Settings, SettingsError
 from tests.embedders.service import Fault, Service, serve, vector
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from relrag_pipelines.sources.call_recording.filename_patterns import parse_filename, pattern
+from relrag_pipelines.sources.call_filenames import parse_filename, pattern
 
 
 @pytest.mark.parametrize(

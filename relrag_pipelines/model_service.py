@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from relrag_pipelines.embedders.protocol import EmbeddingError
+from relrag_pipelines.errors import SafeError
 from relrag_pipelines.settings import Settings, SettingsError
 
 RETRIES = 6
@@ -22,6 +22,10 @@ PAUSES = (1.0, 4.0)
 """seconds before an answer that could not be read is asked for again"""
 
 Answer = TypeVar("Answer")
+
+
+class EmbeddingError(SafeError):
+    """Texts could not be embedded; the message says why and what to do, and holds neither text nor key."""
 
 
 def has_key(variable: str) -> bool:

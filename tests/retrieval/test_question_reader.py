@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from relrag_query.archive import Archive
-from relrag_query.retrieval.question import Filters
+from relrag_query.retrieval.question_reader import Filters
 from tests.query_hits import passages, publish, record
 
 
@@ -47,7 +47,7 @@ def test_a_month_without_a_year_is_the_last_that_the_archive_reaches(
 ) -> None:
     monkeypatch.setenv("RELRAG_NOW", "2026-11-24T12:00:00+00:00")
     with archive._reading() as connection:
-        when = archive._context(connection, question, Filters(), 8).time
+        when = archive._context(connection, question, Filters(), 8).question.time
     assert when is not None, why
     zone = ZoneInfo(archive.settings.timezone)
     assert when.since == datetime.fromisoformat(first).replace(tzinfo=zone).timestamp(), why
@@ -58,7 +58,7 @@ def test_a_month_without_a_year_is_the_last_that_the_archive_reaches(
 def test_so_is_one_that_ends_the_time(archive: Archive, monkeypatch: pytest.MonkeyPatch, question: str) -> None:
     monkeypatch.setenv("RELRAG_NOW", "2026-11-24T12:00:00+00:00")
     with archive._reading() as connection:
-        when = archive._context(connection, question, Filters(), 8).time
+        when = archive._context(connection, question, Filters(), 8).question.time
     zone = ZoneInfo(archive.settings.timezone)
     assert when is not None
     assert (when.since, when.until) == (None, datetime(2024, 10, 1, tzinfo=zone).timestamp())
@@ -73,7 +73,7 @@ def test_one_that_ends_the_time_stays_while_the_year_before_it_has_records(
     """A copy some days old lies before April as a whole: asked for what was before, none of it may be left out."""
     monkeypatch.setenv("RELRAG_NOW", "2025-04-05T12:00:00+00:00")
     with archive._reading() as connection:
-        when = archive._context(connection, "what did firing cost before April", Filters(), 8).time
+        when = archive._context(connection, "what did firing cost before April", Filters(), 8).question.time
     zone = ZoneInfo(archive.settings.timezone)
     assert when is not None
     assert (when.until, when.newest) == (datetime(2025, 4, 1, tzinfo=zone).timestamp(), None)
@@ -84,6 +84,6 @@ def test_only_the_sources_that_are_asked_count(archive: Archive, monkeypatch: py
     zone = ZoneInfo(archive.settings.timezone)
     with archive._reading() as connection:
         for limits in (Filters(sources=["chats"]), Filters(kinds=["whatsapp"])):
-            when = archive._context(connection, "what did firing cost in March", limits, 8).time
+            when = archive._context(connection, "what did firing cost in March", limits, 8).question.time
             assert when is not None
             assert when.since == datetime(2024, 3, 1, tzinfo=zone).timestamp()
