@@ -20,6 +20,11 @@ def subscriber(e164: str) -> str:
     return e164
 
 
+def has_changed(code: int) -> bool:
+    """Whether the numbering plan of a country with this calling code has changed."""
+    return f"+{code}" in _changes()
+
+
 @functools.cache
 def _changes() -> dict[str, list[tuple[re.Pattern[str], str]]]:
     """By `+` and country code: patterns of national numbers, with their replacements."""

@@ -296,7 +296,7 @@ def _valid_in(plain: str, regions: tuple[str, ...]) -> str:
     `777 123 456` is Czech, though Israel has 0777123456.
     """
     without_prefix = ""
-    for region in regions:
+    for region in library.dialled_in(plain, regions):
         written = _valid_number(plain, region)
         if written and phonenumbers.PhoneNumberMatcher(plain, region).has_next():
             return written

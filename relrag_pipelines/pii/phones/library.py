@@ -8,6 +8,7 @@ library only for regions in which one of them can be valid.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,6 +17,7 @@ import phonenumbers
 from phonenumbers.phonemetadata import PhoneMetadata
 
 from relrag_pipelines.pii.normalized_text import DIGITS
+from relrag_pipelines.pii.phones import canonical
 
 # Presidio's default regions, Israel first. Its CA is left out: with US it shares numbers and findings.
 REGIONS: dict[str, tuple[str, ...]] = {
@@ -35,6 +37,12 @@ MIN_DIGITS = 7
 MAX_DIGITS = 28
 """No number has more digits without an extension: a code of the carrier, one of a country, seventeen of the number."""
 
+_ANY_LENGTH = r"\d*"
+_KINDS = (
+    "fixed_line", "mobile", "premium_rate", "toll_free", "shared_cost", "voip", "personal_number", "pager", "uan",
+    "voicemail",
+)  # fmt: skip
+"""the kinds of numbers of which a valid one is, as the library calls them"""
 _NANP = 1
 """the code that North America shares"""
 _PLUS = re.compile("[+\uff0b]")
@@ -193,6 +201,21 @@ def regions_of(candidate: str, regions: tuple[str, ...] = ()) -> tuple[str, ...]
     )
 
 
+def dialled_in(number: str, regions: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the regions in which the number may be valid, today or under an earlier plan."""
+    if _PLUS.search(number):
+        return regions[:1]
+    digits = _NOT_DIGIT.sub("", number)
+    if not digits.isascii() or _EXTENDED.search(number):
+        return regions
+    return tuple(region for region in regions if _has_earlier_plan(region) or numbers(region).fullmatch(digits))
+
+
+@functools.cache
+def _has_earlier_plan(region: str) -> bool:
+    return canonical.has_changed(phonenumbers.country_code_for_region(region))
+
+
 @functools.cache
 def numbers(region: str) -> re.Pattern[str]:
     """The digits of every valid number as it is dialled in the region without a +, and of some that are not valid."""
@@ -201,7 +224,7 @@ def numbers(region: str) -> re.Pattern[str]:
         PhoneMetadata.metadata_for_region(code)
         for code in phonenumbers.region_codes_for_country_code(home.country_code)
     ]
-    own = "|".join(metadata.general_desc.national_number_pattern for metadata in sharing)
+    own = "|".join(dict.fromkeys(itertools.chain.from_iterable(map(_kinds, sharing))))
     prefix = home.national_prefix_for_parsing or ""
     abroad = home.international_prefix or "00"
     if home.national_prefix_transform_rule and home.country_code != _NANP:
@@ -209,6 +232,15 @@ def numbers(region: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?:{abroad})\d{{{MIN_DIGITS_WITH_PLUS},}}|(?:{home.country_code})?(?:{prefix}){{0,2}}(?:{own})?"
     )
+
+
+def _kinds(metadata: Any) -> Iterator[str]:
+    """Patterns of each kind of number of a region, landline or mobile: a valid number is of one of them."""
+    for kind in _KINDS:
+        desc = getattr(metadata, kind)
+        if desc is not None and desc.national_number_pattern:
+            lengths = "|".join(f"\\d{{{length}}}" for length in desc.possible_length)
+            yield rf"(?=(?:{lengths or _ANY_LENGTH})(?!\d))(?:{desc.national_number_pattern})"
 
 
 def clear_cache() -> None:
