@@ -6,6 +6,8 @@ import functools
 import re
 from pathlib import Path
 
+import phonenumbers
+
 _TABLE = Path(__file__).parent / "plan_changes.tsv"
 
 
@@ -20,9 +22,10 @@ def subscriber(e164: str) -> str:
     return e164
 
 
-def has_changed(code: int) -> bool:
-    """Whether the numbering plan of a country with this calling code has changed."""
-    return f"+{code}" in _changes()
+@functools.cache
+def has_earlier_plan(region: str) -> bool:
+    """Whether the numbering plan of a country, by its ISO 3166-1 code, has changed."""
+    return f"+{phonenumbers.country_code_for_region(region)}" in _changes()
 
 
 @functools.cache

@@ -8,7 +8,6 @@ library only for regions in which one of them can be valid.
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,7 +16,7 @@ import phonenumbers
 from phonenumbers.phonemetadata import PhoneMetadata
 
 from relrag_pipelines.pii.normalized_text import DIGITS
-from relrag_pipelines.pii.phones import canonical
+from relrag_pipelines.pii.phones import numbering_plans
 
 # Presidio's default regions, Israel first. Its CA is left out: with US it shares numbers and findings.
 REGIONS: dict[str, tuple[str, ...]] = {
@@ -37,17 +36,17 @@ MIN_DIGITS = 7
 MAX_DIGITS = 28
 """No number has more digits without an extension: a code of the carrier, one of a country, seventeen of the number."""
 
-_ANY_LENGTH = r"\d*"
-_KINDS = (
-    "fixed_line", "mobile", "premium_rate", "toll_free", "shared_cost", "voip", "personal_number", "pager", "uan",
-    "voicemail",
-)  # fmt: skip
-"""the kinds of numbers of which a valid one is, as the library calls them"""
 _NANP = 1
 """the code that North America shares"""
 _PLUS = re.compile("[+\uff0b]")
 _GROUPED = re.compile(r"\d\D+\d|^[^\d]*[+\uff0b]|^00")
 _NOT_DIGIT = re.compile(r"\D+")
+_PLAIN = re.compile(r"[0-9][0-9 \u00a0\u2007\u2009\u202f./\-\u2010-\u2015]*")
+"""a candidate whose digits alone decide whether it is valid"""
+_HYPHENATED = re.compile(r"[0-9]{1,20}(?:-[0-9]{1,20}){0,8}")
+"""a number of which the library tries no parts"""
+_UNREAD = phonenumbers.PhoneNumber()
+"""stands for the number of a match, of which only the span is needed"""
 _EXTENDED = re.compile("[^\\W\\d_]|[#\uff03;,~\uff5e]")
 """signs before an extension, whose digits are not part of the number"""
 
@@ -77,8 +76,14 @@ class _Matcher(phonenumbers.PhoneNumberMatcher):
     def _parse_and_verify(self, candidate: str, offset: int) -> phonenumbers.PhoneNumberMatch | None:
         if self._region not in regions_of(candidate, self._regions):
             return None
+        valid = _is_valid(candidate, self._region) if _PLAIN.fullmatch(candidate) else None
+        if valid is False:
+            return None
         end = offset + len(candidate)
         before, after = self.text[max(0, offset - 1) : offset], self.text[end : end + 1]
+        if valid and self.leniency == phonenumbers.Leniency.VALID:
+            forbidden = any(map(_forbids_number, before + after))
+            return None if forbidden else phonenumbers.PhoneNumberMatch(offset, candidate, _UNREAD)
         number = _parsed(candidate, before, after, self._region, self.leniency)
         return phonenumbers.PhoneNumberMatch(offset, candidate, number) if number else None
 
@@ -86,6 +91,19 @@ class _Matcher(phonenumbers.PhoneNumberMatcher):
         parts = _possible_parts(candidate, self._region, self._regions)
         matches = (self._parse_and_verify(part, offset + start) for part, start in parts)
         return next(filter(None, matches), None)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _is_valid(candidate: str, region: str) -> bool | None:
+    """Whether a candidate without + and extension is valid in a region; None if only the library can tell."""
+    return numbering_plans.plan(region).is_valid(_NOT_DIGIT.sub("", candidate))
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _forbids_number(neighbour: str) -> bool:
+    """Whether no number stands beside this character: a Latin letter, a currency, a percent sign."""
+    matcher = phonenumbers.PhoneNumberMatcher
+    return matcher._is_invalid_punctuation_symbol(neighbour) or matcher._is_latin_letter(neighbour)
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -201,19 +219,15 @@ def regions_of(candidate: str, regions: tuple[str, ...] = ()) -> tuple[str, ...]
     )
 
 
-def dialled_in(number: str, regions: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the regions in which the number may be valid, today or under an earlier plan."""
-    if _PLUS.search(number):
-        return regions[:1]
-    digits = _NOT_DIGIT.sub("", number)
-    if not digits.isascii() or _EXTENDED.search(number):
-        return regions
-    return tuple(region for region in regions if _has_earlier_plan(region) or numbers(region).fullmatch(digits))
+def is_whole_number(number: str, region: str) -> bool:
+    """Whether the library finds a number of the region in a text that is nothing but a number."""
+    valid = _is_valid(number, region) if _HYPHENATED.fullmatch(number) else None
+    return phonenumbers.PhoneNumberMatcher(number, region).has_next() if valid is None else valid
 
 
-@functools.cache
-def _has_earlier_plan(region: str) -> bool:
-    return canonical.has_changed(phonenumbers.country_code_for_region(region))
+def e164(number: str, region: str) -> str | None:
+    """E.164 of a number valid in the present plan of a region; empty if it isn't, None if only parsing can tell."""
+    return numbering_plans.plan(region).e164(_NOT_DIGIT.sub("", number)) if _PLAIN.fullmatch(number) else None
 
 
 @functools.cache
@@ -224,7 +238,7 @@ def numbers(region: str) -> re.Pattern[str]:
         PhoneMetadata.metadata_for_region(code)
         for code in phonenumbers.region_codes_for_country_code(home.country_code)
     ]
-    own = "|".join(dict.fromkeys(itertools.chain.from_iterable(map(_kinds, sharing))))
+    own = "|".join(metadata.general_desc.national_number_pattern for metadata in sharing)
     prefix = home.national_prefix_for_parsing or ""
     abroad = home.international_prefix or "00"
     if home.national_prefix_transform_rule and home.country_code != _NANP:
@@ -232,15 +246,6 @@ def numbers(region: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?:{abroad})\d{{{MIN_DIGITS_WITH_PLUS},}}|(?:{home.country_code})?(?:{prefix}){{0,2}}(?:{own})?"
     )
-
-
-def _kinds(metadata: Any) -> Iterator[str]:
-    """Patterns of each kind of number of a region, landline or mobile: a valid number is of one of them."""
-    for kind in _KINDS:
-        desc = getattr(metadata, kind)
-        if desc is not None and desc.national_number_pattern:
-            lengths = "|".join(f"\\d{{{length}}}" for length in desc.possible_length)
-            yield rf"(?=(?:{lengths or _ANY_LENGTH})(?!\d))(?:{desc.national_number_pattern})"
 
 
 def clear_cache() -> None:
