@@ -100,7 +100,12 @@ _TUPLES = ("endings", "asking", "locales", "reference_words", "reference_labels"
 
 def folders() -> tuple[Path, ...]:
     """The folders that contain languages: this package and those of RELRAG_LANGUAGES."""
-    return (FOLDER, *(Path(folder) for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder))
+    return _folders(os.environ.get(VARIABLE, ""))
+
+
+@functools.cache
+def _folders(variable: str) -> tuple[Path, ...]:
+    return (FOLDER, *(Path(folder) for folder in variable.split(os.pathsep) if folder))
 
 
 def codes(table: str = "language") -> tuple[str, ...]:
@@ -115,13 +120,19 @@ def table(code: str, name: str) -> dict[str, Any]:
 
 def path(code: str, name: str) -> Path:
     """Path of a file of a language; further folders take precedence over the package."""
-    files = [file for folder in reversed(folders()) if (file := folder / code / f"{name}.toml").is_file()]
+    return _path(code, name, os.environ.get(VARIABLE, ""))
+
+
+@functools.cache
+def _path(code: str, name: str, variable: str) -> Path:
+    """The path by the value of RELRAG_LANGUAGES: texts ask for it word by word, the file system answers slowly."""
+    files = [file for folder in reversed(_folders(variable)) if (file := folder / code / f"{name}.toml").is_file()]
     return files[0] if files else FOLDER / code / f"{name}.toml"
 
 
 def language(code: str) -> Language:
     """The `language.toml` of a language. Raises LanguageError."""
-    return _language(path(code, "language"))
+    return _language(code, os.environ.get(VARIABLE, ""))
 
 
 @functools.cache
@@ -194,7 +205,8 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 @functools.cache
-def _language(file: Path) -> Language:
+def _language(code: str, variable: str) -> Language:
+    file = _path(code, "language", variable)
     given = _read(file)
     field_names = {attribute.name for attribute in fields(Language)[1:]}
     if unknown := sorted(given.keys() - field_names):
