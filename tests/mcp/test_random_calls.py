@@ -107,7 +107,10 @@ def faults(result: CallToolResult, tool: Tool, folder: Path) -> Iterator[str]:
     if result.structured_content["note"] != DATA:  # type: ignore[index]
         yield "is not labelled as data"
     assert tool.output_schema is not None
-    yield from (error.message[:200] for error in jsonschema.Draft202012Validator(tool.output_schema).iter_errors(json.loads(text)))
+    yield from (
+        error.message[:200]
+        for error in jsonschema.Draft202012Validator(tool.output_schema).iter_errors(json.loads(text))
+    )
 
 
 def test_random_calls_are_answered_or_refused(service: Service) -> None:

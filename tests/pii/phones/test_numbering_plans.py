@@ -59,7 +59,9 @@ def test_the_plan_of_a_country_agrees_with_the_library(region: str) -> None:
 
 @pytest.mark.slow
 def test_all_plans_agree_with_the_library() -> None:
-    assert {region: found for region in sorted(phonenumbers.SUPPORTED_REGIONS) if (found := differences(region, 400))} == {}
+    assert {
+        region: found for region in sorted(phonenumbers.SUPPORTED_REGIONS) if (found := differences(region, 400))
+    } == {}
 
 
 @pytest.mark.parametrize(
