@@ -103,11 +103,6 @@ def folders() -> tuple[Path, ...]:
     return _folders(os.environ.get(VARIABLE, ""))
 
 
-@functools.cache
-def _folders(variable: str) -> tuple[Path, ...]:
-    return (FOLDER, *(Path(folder) for folder in variable.split(os.pathsep) if folder))
-
-
 def codes(table: str = "language") -> tuple[str, ...]:
     """Codes of the languages that have this file, sorted."""
     return _codes(table, folders())
@@ -120,19 +115,23 @@ def table(code: str, name: str) -> dict[str, Any]:
 
 def path(code: str, name: str) -> Path:
     """Path of a file of a language; further folders take precedence over the package."""
-    return _path(code, name, os.environ.get(VARIABLE, ""))
+    return _path(code, name, folders())
 
 
 @functools.cache
-def _path(code: str, name: str, variable: str) -> Path:
-    """The path by the value of RELRAG_LANGUAGES: texts ask for it word by word, the file system answers slowly."""
-    files = [file for folder in reversed(_folders(variable)) if (file := folder / code / f"{name}.toml").is_file()]
+def _folders(variable: str) -> tuple[Path, ...]:
+    return (FOLDER, *(Path(folder) for folder in variable.split(os.pathsep) if folder))
+
+
+@functools.cache
+def _path(code: str, name: str, parents: tuple[Path, ...]) -> Path:
+    files = [file for folder in reversed(parents) if (file := folder / code / f"{name}.toml").is_file()]
     return files[0] if files else FOLDER / code / f"{name}.toml"
 
 
 def language(code: str) -> Language:
     """The `language.toml` of a language. Raises LanguageError."""
-    return _language(code, os.environ.get(VARIABLE, ""))
+    return _language(path(code, "language"))
 
 
 @functools.cache
@@ -205,8 +204,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 @functools.cache
-def _language(code: str, variable: str) -> Language:
-    file = _path(code, "language", variable)
+def _language(file: Path) -> Language:
     given = _read(file)
     field_names = {attribute.name for attribute in fields(Language)[1:]}
     if unknown := sorted(given.keys() - field_names):
