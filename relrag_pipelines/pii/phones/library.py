@@ -153,6 +153,11 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
     digits = count(window[:end])
     if digits < MIN_DIGITS:
         return
+    number = _HYPHENATED.fullmatch(window, 0 if window[:1].isdigit() else 1, end)
+    if number and (valid := _is_valid_anywhere(number[0], regions)) is not None:
+        if valid and not any(map(_forbids_number, window[: number.start()] + window[end : end + 1])):
+            yield number.span()
+        return
     if whole := _single_number(window, end, digits, regions):
         yield whole
         return
@@ -166,6 +171,18 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
                 yield match.start, match.end
                 if digit_count == digits:
                     return
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _is_valid_anywhere(number: str, regions: tuple[str, ...]) -> bool | None:
+    """Whether a number that has no parts is valid in one of the regions; None if only the library can tell."""
+    for region in regions_of(number, regions):
+        valid = _is_valid(number, region)
+        if valid is None or (valid and is_away(region, regions)):
+            return None  # a code of a country, or a country in whose groups it has to be written
+        if valid:
+            return True
+    return False
 
 
 def is_away(region: str, regions: tuple[str, ...]) -> bool:
@@ -250,5 +267,5 @@ def numbers(region: str) -> re.Pattern[str]:
 
 def clear_cache() -> None:
     """Forgets every number seen so far."""
-    for remembered in (regions_of, _parsed, _possible_parts, _parts):
+    for remembered in (regions_of, _is_valid, _is_valid_anywhere, _parsed, _possible_parts, _parts):
         remembered.cache_clear()
