@@ -154,10 +154,15 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
     if digits < MIN_DIGITS:
         return
     number = _HYPHENATED.fullmatch(window, 0 if window[:1].isdigit() else 1, end)
-    if number and (valid := _is_valid_anywhere(number[0], regions)) is not None:
-        if valid and not any(map(_forbids_number, window[: number.start()] + window[end : end + 1])):
-            yield number.span()
-        return
+    valid = _is_valid_anywhere(number[0], regions) if number else None
+    if number is None or valid is None:
+        yield from _by_library(window, end, digits, regions)
+    elif valid and not any(map(_forbids_number, window[: number.start()] + window[end : end + 1])):
+        yield number.span()
+
+
+def _by_library(window: str, end: int, digits: int, regions: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """The same by the library's matcher, which knows of parts, extensions and codes of countries."""
     if whole := _single_number(window, end, digits, regions):
         yield whole
         return
