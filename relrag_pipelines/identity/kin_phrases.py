@@ -51,9 +51,18 @@ class _Word(NamedTuple):
     """the owner, if the word itself contains it: אשתי"""
 
 
-def kin_phrases(text: str, mentions: Iterable[Mention]) -> Iterator[KinPhrase]:
+def kin_phrases(text: str, mentions: Iterable[Mention]) -> tuple[KinPhrase, ...]:
     """The kin phrases of a text, in order, given the names in it."""
-    mentions = list(mentions)
+    return _kin_phrases(text, tuple(mentions))
+
+
+@functools.lru_cache(maxsize=4)
+def _kin_phrases(text: str, mentions: tuple[Mention, ...]) -> tuple[KinPhrase, ...]:
+    """The latest texts are remembered: names, relations and facts each ask for the phrases of the same text."""
+    return tuple(_phrases(text, mentions))
+
+
+def _phrases(text: str, mentions: tuple[Mention, ...]) -> Iterator[KinPhrase]:
     by_end, by_start = {mention.end: mention for mention in mentions}, {mention.start: mention for mention in mentions}
     for start, end, written in _kin_terms(text):
         for word in _words()[written]:

@@ -55,6 +55,7 @@ _AMOUNT_FOLLOWS = re.compile(
 _AFTER_CHARS = 24
 _CUT_WORD = re.compile(r"^[^\W_]+")
 _LETTER = re.compile(r"[^\W\d_]")
+_NUMBER = re.compile("[0-9]{3,}")
 
 _CACHES: list[Callable[[], None]] = []
 _ADDRESS = re.compile(r"://[^\s<>\"']*$")
@@ -63,22 +64,34 @@ _ADDRESS = re.compile(r"://[^\s<>\"']*$")
 def lookbehind(pattern: str, reach: int = REACH, flags: re.RegexFlag = re.IGNORECASE) -> Callable[[str, int], bool]:
     """A test whether the text before an offset matches the pattern, which may look back by one character.
 
-    The results are cached, since tables repeat the same text before numbers.
+    No pattern may look at the digits of a number of three or more: the test sees zeros in their place.
     """
     compiled = re.compile(pattern, flags)
     return _cached(lambda words, begin: compiled.search(words, begin) is not None, reach)
 
 
 def _cached(test: Callable[[str, int], bool], reach: int = REACH) -> Callable[[str, int], bool]:
-    """Caches a test of the text before an offset; the test gets one more character, and the index after it."""
+    """Caches a test of the text before an offset; the test gets one more character, and the index after it.
+
+    A table has the same words before each of its numbers, and other numbers between them: the test sees zeros for them.
+    """
     cached_test = functools.lru_cache(maxsize=1 << 12)(test)
     _CACHES.append(cached_test.cache_clear)
 
     def stands_before(text: str, start: int) -> bool:
         first = max(0, start - reach - 1)
-        return cached_test(text[first:start], min(1, max(0, start - reach)))
+        return cached_test(_without_numbers(text[first:start]), min(1, max(0, start - reach)))
 
     return stands_before
+
+
+def _without_numbers(text: str) -> str:
+    """The text with zeros for the digits of all numbers but short ones, which labels may contain (`ISBN 13`)."""
+    return _NUMBER.sub(_zeros, text)
+
+
+def _zeros(number: re.Match[str]) -> str:
+    return "0" * (number.end() - number.start())
 
 
 def _announces_phone(front: str, begin: int) -> bool:
@@ -111,7 +124,11 @@ has_reference_context = lookbehind(_REFERENCE, _REFERENCE_CHARS)
 def is_called_phone(text: str, end: int) -> bool:
     """Whether the words after a number mark it as a phone: `020 7946 0958 (office)`."""
     behind = text[end : end + _AFTER_CHARS]
-    return _LETTER.search(behind) is not None and labels.phone_behind(behind)
+    return _LETTER.search(behind) is not None and _marks_phone(_without_numbers(behind))
+
+
+_marks_phone = functools.lru_cache(maxsize=1 << 12)(labels.phone_behind)
+_CACHES.append(_marks_phone.cache_clear)
 
 
 def in_address(text: str, start: int) -> bool:

@@ -45,6 +45,8 @@ _ACCOUNT = re.compile(r"(?<![^\W_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0
 """the form of an IBAN, whatever its checksum"""
 
 
+_DIGITS_BY_SLASHES = re.compile(r"(?<!\d/)(?<![\d+])\d(?:/\d){15,}(?!/?\d)")
+"""single digits with slashes between them, more than a phone has"""
 _DIGITS = re.compile(r"\d+")
 _MAX_DIGITS = 28
 """longest run of digits in a phone, with the codes of country and carrier; longer runs are masked"""
@@ -52,6 +54,8 @@ _MAX_DIGITS = 28
 
 def mask_false_positives(text: str) -> str:
     """The text with these numbers masked, offsets unchanged; after words for a phone only dates and the like."""
+    if "/" in text:
+        text = _DIGITS_BY_SLASHES.sub(lambda row: "\ufffc" * len(row[0]), text)
     parts: list[str] = []
     done = 0
     for digits in _DIGITS.finditer(text):  # faster than searching the pattern, which begins with a negative lookbehind

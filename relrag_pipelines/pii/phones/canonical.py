@@ -6,6 +6,8 @@ import functools
 import re
 from pathlib import Path
 
+import phonenumbers
+
 _TABLE = Path(__file__).parent / "plan_changes.tsv"
 
 
@@ -18,6 +20,12 @@ def subscriber(e164: str) -> str:
                 if whole := pattern.fullmatch(national):
                     return code + whole.expand(replacement)
     return e164
+
+
+@functools.cache
+def has_earlier_plan(region: str) -> bool:
+    """Whether the numbering plan of a country, by its ISO 3166-1 code, has changed."""
+    return f"+{phonenumbers.country_code_for_region(region)}" in _changes()
 
 
 @functools.cache

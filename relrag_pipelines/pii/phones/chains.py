@@ -296,16 +296,24 @@ def _valid_in(plain: str, regions: tuple[str, ...]) -> str:
     `777 123 456` is Czech, though Israel has 0777123456.
     """
     without_prefix = ""
-    for region in regions:
+    for region in _distinct(plain, regions):
         written = _valid_number(plain, region)
-        if written and phonenumbers.PhoneNumberMatcher(plain, region).has_next():
+        if written and library.is_whole_number(plain, region):
             return written
         without_prefix = without_prefix or written
     return without_prefix
 
 
+def _distinct(plain: str, regions: tuple[str, ...]) -> tuple[str, ...]:
+    """The regions in which a number may mean different things: with a + it means the same in all."""
+    return regions[:1] if _PLUS.search(plain) else regions
+
+
 def _valid_number(plain: str, region: str) -> str:
     """E.164 of a number that is valid in a region, today or under an earlier plan; else empty."""
+    written = library.e164(plain, region)
+    if written or (written is not None and not canonical.has_earlier_plan(region)):
+        return written
     try:
         parsed = phonenumbers.parse(plain, region)
         written = phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)

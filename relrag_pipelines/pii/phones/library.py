@@ -16,6 +16,7 @@ import phonenumbers
 from phonenumbers.phonemetadata import PhoneMetadata
 
 from relrag_pipelines.pii.normalized_text import DIGITS
+from relrag_pipelines.pii.phones import numbering_plans
 
 # Presidio's default regions, Israel first. Its CA is left out: with US it shares numbers and findings.
 REGIONS: dict[str, tuple[str, ...]] = {
@@ -40,6 +41,12 @@ _NANP = 1
 _PLUS = re.compile("[+\uff0b]")
 _GROUPED = re.compile(r"\d\D+\d|^[^\d]*[+\uff0b]|^00")
 _NOT_DIGIT = re.compile(r"\D+")
+_PLAIN = re.compile(r"[0-9][0-9 \u00a0\u2007\u2009\u202f./\-\u2010-\u2015]*")
+"""a candidate whose digits alone decide whether it is valid"""
+_HYPHENATED = re.compile(r"[0-9]{1,20}(?:-[0-9]{1,20}){0,8}")
+"""a number of which the library tries no parts"""
+_UNREAD = phonenumbers.PhoneNumber()
+"""stands for the number of a match, of which only the span is needed"""
 _EXTENDED = re.compile("[^\\W\\d_]|[#\uff03;,~\uff5e]")
 """signs before an extension, whose digits are not part of the number"""
 
@@ -69,8 +76,14 @@ class _Matcher(phonenumbers.PhoneNumberMatcher):
     def _parse_and_verify(self, candidate: str, offset: int) -> phonenumbers.PhoneNumberMatch | None:
         if self._region not in regions_of(candidate, self._regions):
             return None
+        valid = _is_valid(candidate, self._region) if _PLAIN.fullmatch(candidate) else None
+        if valid is False:
+            return None
         end = offset + len(candidate)
         before, after = self.text[max(0, offset - 1) : offset], self.text[end : end + 1]
+        if valid and self.leniency == phonenumbers.Leniency.VALID:
+            forbidden = any(map(_forbids_number, before + after))
+            return None if forbidden else phonenumbers.PhoneNumberMatch(offset, candidate, _UNREAD)
         number = _parsed(candidate, before, after, self._region, self.leniency)
         return phonenumbers.PhoneNumberMatch(offset, candidate, number) if number else None
 
@@ -78,6 +91,19 @@ class _Matcher(phonenumbers.PhoneNumberMatcher):
         parts = _possible_parts(candidate, self._region, self._regions)
         matches = (self._parse_and_verify(part, offset + start) for part, start in parts)
         return next(filter(None, matches), None)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _is_valid(candidate: str, region: str) -> bool | None:
+    """Whether a candidate without + and extension is valid in a region; None if only the library can tell."""
+    return numbering_plans.plan(region).is_valid(_NOT_DIGIT.sub("", candidate))
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _forbids_number(neighbour: str) -> bool:
+    """Whether no number stands beside this character: a Latin letter, a currency, a percent sign."""
+    matcher = phonenumbers.PhoneNumberMatcher
+    return matcher._is_invalid_punctuation_symbol(neighbour) or matcher._is_latin_letter(neighbour)
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -127,6 +153,16 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
     digits = count(window[:end])
     if digits < MIN_DIGITS:
         return
+    number = _HYPHENATED.fullmatch(window, 0 if window[:1].isdigit() else 1, end)
+    valid = _is_valid_anywhere(number[0], regions) if number else None
+    if number is None or valid is None:
+        yield from _by_library(window, end, digits, regions)
+    elif valid and not any(map(_forbids_number, window[: number.start()] + window[end : end + 1])):
+        yield number.span()
+
+
+def _by_library(window: str, end: int, digits: int, regions: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """The same by the library's matcher, which knows of parts, extensions and codes of countries."""
     if whole := _single_number(window, end, digits, regions):
         yield whole
         return
@@ -140,6 +176,18 @@ def find(window: str, end: int, regions: tuple[str, ...] = ()) -> Iterator[tuple
                 yield match.start, match.end
                 if digit_count == digits:
                     return
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _is_valid_anywhere(number: str, regions: tuple[str, ...]) -> bool | None:
+    """Whether a number that has no parts is valid in one of the regions; None if only the library can tell."""
+    for region in regions_of(number, regions):
+        valid = _is_valid(number, region)
+        if valid is None or (valid and is_away(region, regions)):
+            return None  # a code of a country, or a country in whose groups it has to be written
+        if valid:
+            return True
+    return False
 
 
 def is_away(region: str, regions: tuple[str, ...]) -> bool:
@@ -193,6 +241,17 @@ def regions_of(candidate: str, regions: tuple[str, ...] = ()) -> tuple[str, ...]
     )
 
 
+def is_whole_number(number: str, region: str) -> bool:
+    """Whether the library finds a number of the region in a text that is nothing but a number."""
+    valid = _is_valid(number, region) if _HYPHENATED.fullmatch(number) else None
+    return phonenumbers.PhoneNumberMatcher(number, region).has_next() if valid is None else valid
+
+
+def e164(number: str, region: str) -> str | None:
+    """E.164 of a number valid in the present plan of a region; empty if it isn't, None if only parsing can tell."""
+    return numbering_plans.plan(region).e164(_NOT_DIGIT.sub("", number)) if _PLAIN.fullmatch(number) else None
+
+
 @functools.cache
 def numbers(region: str) -> re.Pattern[str]:
     """The digits of every valid number as it is dialled in the region without a +, and of some that are not valid."""
@@ -213,5 +272,5 @@ def numbers(region: str) -> re.Pattern[str]:
 
 def clear_cache() -> None:
     """Forgets every number seen so far."""
-    for remembered in (regions_of, _parsed, _possible_parts, _parts):
+    for remembered in (regions_of, _is_valid, _is_valid_anywhere, _parsed, _possible_parts, _parts):
         remembered.cache_clear()
