@@ -73,6 +73,11 @@ class UnreadFile:
     reason: str
     remedy: str
 
+    @property
+    def suffix_text(self) -> str:
+        """Its suffix, in words."""
+        return _suffix(self.path)
+
 
 @dataclass
 class UnreadFiles:
@@ -88,7 +93,7 @@ class UnreadFiles:
 
     def files(self) -> list[UnreadFile]:
         """All files, by path."""
-        files = [*map(_of_no_kind, self.of_no_kind), *map(_link, self.links)]
+        files = [*map(of_no_kind, self.of_no_kind), *map(_link, self.links)]
         files += [_of_no_source(path, kind) for path, kind in self.of_no_source]
         return sorted(files, key=lambda file: file.path)
 
@@ -117,7 +122,8 @@ class UnreadFiles:
             yield f"{len(paths):,} {are} read by no source, as none of kind {kind} has that folder: {_first(paths)}."
 
 
-def _of_no_kind(path: str) -> UnreadFile:
+def of_no_kind(path: str) -> UnreadFile:
+    """A file that no kind reads, and what to do."""
     named = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.matches(path)]
     if named:
         kinds = " or ".join(kind.name for kind in named)

@@ -349,6 +349,7 @@ KINDS = {
             companions=TRANSCRIPTS,
             single_process_option="transcription_model",
             shared_suffixes=True,
+            sent_in_chats=True,
         ),
         Kind(
             "notes",
@@ -362,6 +363,7 @@ KINDS = {
             ids_depend_on_names=True,
             references_units=True,
             mutable=True,
+            sent_in_chats=True,
         ),
         Kind(
             "meeting",
@@ -371,6 +373,7 @@ KINDS = {
             (_MEETING,),
             options=("timezone", *_PARSER),
             companions=(".ics",),
+            sent_in_chats=True,
         ),
         Kind(
             "contacts",
@@ -382,6 +385,7 @@ KINDS = {
                 _RELATIONSHIP,
             ),
             record_bytes=200,
+            sent_in_chats=True,
         ),
         Kind(
             "calendar",
@@ -396,6 +400,7 @@ KINDS = {
             shared_suffixes=True,
             allows_duplicates=True,
             mutable=True,
+            sent_in_chats=True,
         ),
         Kind(
             "tasks",
@@ -445,6 +450,8 @@ KINDS = {
             options=("timezone", *_PARSER),
             one_record_per_unit=True,
             source_name="documents",
+            any_text=True,
+            sent_in_chats=True,
         ),
         Kind(
             "photos",
@@ -459,6 +466,7 @@ KINDS = {
             one_record_per_unit=True,
             shared_suffixes=True,
             ids_depend_on_names=True,
+            sent_in_chats=True,
         ),
         Kind(
             "git",

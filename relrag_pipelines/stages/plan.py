@@ -14,6 +14,7 @@ from pathlib import Path
 
 from relrag_pipelines import embedders
 from relrag_pipelines.erasure import rule_file
+from relrag_pipelines.ingest import unpacking
 from relrag_pipelines.ingest.read_context import scan_source
 from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.ingest.units import SourceNotFound
@@ -163,9 +164,11 @@ def build_plan(workspace: Workspace) -> Plan:
     )
     search_again = workspace.settings.pii_redaction_enabled and searched_values.is_unfinished(workspace.home)
     archive = inspect_archive(workspace)
-    servers = {source.name: source.host for source in workspace.settings.sources if source.is_fetched}
+    sources = workspace.settings.sources
+    servers = {source.name: source.host for source in sources if source.is_fetched}
+    zips = tuple(source.name for source in sources if source.open_zips and unpacking.is_due(workspace, source))
     todo = plan(surveys, known_units, published, current_hash, archive, graphs, search_again=search_again)
-    return replace(todo, servers=servers)
+    return replace(todo, servers=servers, zips=zips)
 
 
 def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:
