@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests import ROOT, repositories
+from tests import ROOT, repositories, whatsapp_databases
 
 SAMPLES = ROOT / "examples" / "samples"
 ARCHIVE = ROOT / "examples" / "archive"
@@ -196,6 +196,16 @@ def make(folder: Path) -> None:
     put("Mail/profile/Mail/Local Folders/Trees", _MBOX.format(name="trees"))
     put("Mail/profile/Mail/Local Folders/Trees.msf", '// <!-- <mdb:mork:z v="1.4"/> -->')
     put("Mail/old.mbox", _MBOX.format(name="old"))
+    recording = ARCHIVE / "calls/Call_recording_Doron_Levi_241216_083102.m4a"
+    put("Recordings/Dana_240304_101500.m4a", recording.read_bytes())
+    put("Recordings/Dana_240304_101500.vtt", "WEBVTT\n\n00:00:01.000 --> 00:00:04.000\n<v Dana>The pump is repaired\n")
+    put("Meetings/2024-03-11.txt", (ARCHIVE / "meetings/meeting-2025-01-08.txt").read_bytes())
+    put(
+        "Documents/items.jsonl",
+        '{"id": "i1", "text": "A line of another source", "timestamp": "2024-03-02T08:00:00Z"}\n',
+    )
+    (folder / "Phone").mkdir()
+    whatsapp_databases.msgstore(folder / "Phone", [whatsapp_databases.message(1, "The key is under the pot")])
     (folder / "projects").mkdir()
     site = repositories.make(folder / "projects" / "site")
     repositories.commit(site, "plant a quince", {"app.py": "def plant() -> str:\n    return 'quince'\n"})

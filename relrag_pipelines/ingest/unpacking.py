@@ -134,7 +134,7 @@ class _Refresh:
         contents = _contents(self._workspace, self._zips)
         origins = self._origins(contents)
         unreadable = {path for path in self._zips if path not in contents and self._was_bundle(path, before)}
-        mirror.keep_only({*origins, *self._items_of(unreadable)})
+        mirror.keep_only({*origins, *self._items_of(unreadable), *mirror.omissions})
         is_new = mirror.cursor.get(_READER) != _reader(self._source)
         changed = {path for path in self._zips if is_new or self._is_changed(path, before)}
         due = {item for item, origin in origins.items() if origin.zip_path in changed or mirror.needs(item)}
@@ -183,7 +183,7 @@ class _Refresh:
 
     def _note_failures(self, path: str, held: ZipContents) -> None:
         for failure in held.failures:
-            self._mirror.note_omission(f"{path}/{failure.location}", failure.message)
+            self._mirror.note_omission(f"{path}/{failure.location}".rstrip("/"), failure.message)
 
     def _add(self, origins: dict[str, _Origin], path: str, files: list[ZipFile]) -> list[str]:
         """Adds files of a zip that are not excluded; where they will be."""

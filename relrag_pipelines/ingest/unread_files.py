@@ -251,9 +251,10 @@ def _unread_here(folder: Path, names: list[str], covering: Sequence[CandidateSou
     read = {name for name in visible if any(_reads(source, f"{prefix}{name}") for source, prefix in prefixes)}
     if _contains_media(covering, read):
         return
+    context = {name for source in covering for name in source.kind.context_names}
     for name in visible:
         excluded = any(source.source.excludes(f"{prefix}{name}") for source, prefix in prefixes)
-        if name not in read and not excluded and not _is_accompanying(name, read):
+        if name not in read and name not in context and not excluded and not _is_accompanying(name, read):
             yield folder / name
 
 

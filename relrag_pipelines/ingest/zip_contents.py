@@ -111,7 +111,9 @@ def _examine(file: Path, limits: ZipLimits, depth: int, budget: _Budget) -> ZipC
             if name.lower().endswith(ZIP):
                 inner = _inner(root / name, opened, limits, depth, budget)
                 files += _files_of_inner(name, size, inner)
-                failures += [replace(failure, location=f"{name}/{failure.location}") for failure in inner.failures]
+                failures += [
+                    replace(failure, location=f"{name}/{failure.location}".rstrip("/")) for failure in inner.failures
+                ]
             else:
                 files.append(ZipFile(name, size, _kind_of(root / name, name, opened)))
     kind = _kind_of_all(file, files)
@@ -125,6 +127,10 @@ def _files_of_inner(name: str, size: int, inner: ZipContents) -> list[ZipFile]:
     if not inner.is_bundle:
         return [ZipFile(name, size, inner.kind)]
     return [replace(within, path=f"{name}/{within.path}") for within in inner.files]
+
+
+def _failures_of_inner(name: str, inner: ZipContents) -> list[Failure]:
+    return [replace(failure, location=f"{name}/{failure.location}".rstrip("/")) for failure in inner.failures]
 
 
 def _inner(file: Path, opened: Open, limits: ZipLimits, depth: int, budget: _Budget) -> ZipContents:

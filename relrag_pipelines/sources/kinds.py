@@ -196,6 +196,7 @@ KINDS = {
             patterns=("*msgstore*.db", "*ChatStorage*.sqlite"),
             companions=(".db-wal", ".sqlite-wal"),
             references_siblings=(".txt", ".db"),  # what lies beside a chat, and the names in wa.db
+            context_names=("wa.db",),
             asks_others="date_order",
             ids_depend_on_names=True,
             media_names=r"(?:IMG|VID|PTT|AUD|STK|DOC|CON)-\d{8}-WA\d{4}\b"  # on Android, and on iOS
