@@ -40,6 +40,7 @@ __all__ = [
     "COMMIT_REF",
     "KINDS",
     "LEFT_OUT",
+    "LOST_ITEMS",
     "MAIL_REF",
     "RECORD_TYPES",
     "TRANSCRIPTS",
@@ -65,6 +66,9 @@ __all__ = [
 
 LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
 """fault words of files left out on purpose: counted, but not reported as faults"""
+
+LOST_ITEMS = frozenset({"missing_id", "not_json", "wrong_type"})
+"""fault words of a message that could not be read, so that its id is not known: it may be one that was read before"""
 
 UNREADABLE = "unreadable"
 """fault word of a unit that the system could not read, so that every sync tries it again"""
