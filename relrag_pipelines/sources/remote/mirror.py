@@ -236,7 +236,9 @@ class Mirror:
         body = {"schema_version": SCHEMA_VERSION, "cursor": self.cursor, "withheld": sorted(self._withheld)}
         if self._omissions:
             body["omissions"] = {path: astuple(omission) for path, omission in sorted(self._omissions.items())}
-        write_text(self.folder / _STATE, sealed_json.seal(body))
+        text = sealed_json.seal(body)
+        if not self.exists or (self.folder / _STATE).read_text(encoding="utf-8") != text:
+            write_text(self.folder / _STATE, text)
 
     def clear(self) -> None:
         """Removes the mirror as a whole."""
