@@ -25,6 +25,7 @@ from relrag_pipelines.stores import catalog, generations, vectors
 from relrag_pipelines.stores.generations import Generation
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
+from relrag_query.answering.unread_hint import unread_hint
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
 from relrag_query.people import indexed_person, later_statements, references, wordings, writers
 from relrag_query.people.later_statements import LaterStatements
@@ -162,7 +163,8 @@ class Archive:
             context = self._context_with_people(connection, words, limits, candidates, people, earlier)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             answer = pipeline.ask(context, self.generation, limit, on_text, people)
-            notices = " ".join(filter(None, (cut, notice, answer.notice)))
+            unread = "" if answer.found else unread_hint(context.terms, self.settings)
+            notices = " ".join(filter(None, (cut, notice, answer.notice, unread)))
             return replace(answer, question=question, notice=notices)
 
     @contextmanager
