@@ -16,6 +16,7 @@ from relrag_pipelines.journal import call_approvals
 from relrag_pipelines.records import TABLES, UnitState
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, Listing, ListingScope, ReadContext, Unit
+from relrag_pipelines.sources.formats import tesseract
 from relrag_pipelines.stores import quarantine, unit_state
 from relrag_pipelines.stores.fingerprint import settings_fingerprint
 from relrag_pipelines.workspace import Workspace
@@ -49,6 +50,8 @@ def read_context(workspace: Workspace, source: Source) -> ReadContext:
         unit_max_bytes=workspace.settings.unit_max_bytes,
         parser_max_seconds=workspace.settings.parser_max_seconds,
         parser_max_bytes=workspace.settings.parser_max_bytes,
+        ocr=tesseract.program(workspace.settings.ocr),
+        ocr_languages=tuple(workspace.settings.ocr_languages),
         follow_links=source.follow_links,
         url=source.url,
         collection=source.collection,

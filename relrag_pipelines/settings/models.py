@@ -414,6 +414,16 @@ class Settings(BaseModel):
         2**30, ge=64 * 2**20, description="memory that a library may take to read one document, bytes"
     )
 
+    ocr: Literal["", "tesseract"] = Field(
+        "",
+        description="`tesseract`: pages of PDFs that have no text are read by that program, which has to be installed "
+        "(Debian: tesseract-ocr); empty: they are failures",
+    )
+    ocr_languages: list[str] = Field(
+        default_factory=list,
+        description="languages of scans as `tesseract --list-langs` names them; empty: all that are installed",
+    )
+
     transcription_model: str = Field(
         "",
         description="folder of a faster-whisper model that makes transcripts of calls that have none; needs the extra",

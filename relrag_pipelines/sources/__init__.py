@@ -112,6 +112,10 @@ class ReadContext:
     unit_max_bytes: int = 2 * 2**30
     parser_max_seconds: int = Limits().seconds
     parser_max_bytes: int = Limits().max_bytes
+    ocr: str = ""
+    """program that reads scanned pages; empty for none"""
+    ocr_languages: tuple[str, ...] = ()
+    """codes of the languages of scans; empty for all that the program knows"""
     follow_links: bool = False
     """links are followed, even out of the source"""
     url: str = ""

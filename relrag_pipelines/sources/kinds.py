@@ -448,7 +448,7 @@ KINDS = {
             5,
             (".pdf", *_OFFICE, ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             (_DOCUMENT,),
-            options=("timezone", *_PARSER),
+            options=("timezone", "ocr", "ocr_languages", *_PARSER),
             one_record_per_unit=True,
             source_name="documents",
             any_text=True,
