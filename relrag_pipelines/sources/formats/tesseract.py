@@ -13,8 +13,6 @@ TESSERACT = "tesseract"
 MISSING = "tesseract is missing"
 """what `ReadContext.ocr` says where the program is wanted and not installed"""
 INSTALL = "apt install tesseract-ocr, and tesseract-ocr-ces or the like for each language; brew install tesseract"
-    "apt install tesseract-ocr and, for each language, a package such as tesseract-ocr-ces; brew install tesseract"
-)
 _SCRIPTS = frozenset({"osd", "equ", "snum"})
 """data of tesseract that are no languages"""
 _LONGEST_RUN = 300
