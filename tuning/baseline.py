@@ -119,12 +119,15 @@ def answer_rows(work: Path) -> Iterator[Row]:
     for name in archives.names(held_back=True):
         with archives.opened(name, work) as archive:
             for number, question in enumerate(archives.questions(name)):
-                yield {"part": name, "id": f"{name}/{number}", **answer_columns(archive, question)}
+                yield {
+                    "part": name,
+                    "id": f"{name}/{number}",
+                    **answer_columns(archive, question, archive.ask(question.question)),
+                }
 
 
-def answer_columns(archive: Archive, question: LabelledQuestion) -> Row:
-    """The columns of one question."""
-    answer = archive.ask(question.question)
+def answer_columns(archive: Archive, question: LabelledQuestion, answer: Answer) -> Row:
+    """The columns of one question and its answer."""
     columns: Row = {"sure": int(answer.confidence == "sure")}
     if not question.answerable:
         return columns

@@ -100,7 +100,7 @@ _TUPLES = ("endings", "asking", "locales", "reference_words", "reference_labels"
 
 def folders() -> tuple[Path, ...]:
     """The folders that contain languages: this package and those of RELRAG_LANGUAGES."""
-    return (FOLDER, *(Path(folder) for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder))
+    return _folders(os.environ.get(VARIABLE, ""))
 
 
 def codes(table: str = "language") -> tuple[str, ...]:
@@ -115,7 +115,17 @@ def table(code: str, name: str) -> dict[str, Any]:
 
 def path(code: str, name: str) -> Path:
     """Path of a file of a language; further folders take precedence over the package."""
-    files = [file for folder in reversed(folders()) if (file := folder / code / f"{name}.toml").is_file()]
+    return _path(code, name, folders())
+
+
+@functools.cache
+def _folders(variable: str) -> tuple[Path, ...]:
+    return (FOLDER, *(Path(folder) for folder in variable.split(os.pathsep) if folder))
+
+
+@functools.cache
+def _path(code: str, name: str, parents: tuple[Path, ...]) -> Path:
+    files = [file for folder in reversed(parents) if (file := folder / code / f"{name}.toml").is_file()]
     return files[0] if files else FOLDER / code / f"{name}.toml"
 
 

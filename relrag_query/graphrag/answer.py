@@ -40,6 +40,8 @@ class SemanticMatches(NamedTuple):
     units: Sequence[int] = ()
     entities: Sequence[int] = ()
     relationships: Sequence[int] = ()
+    is_hybrid: bool = False
+    """whether the text units are ranked by words too"""
 
 
 _NO_MATCHES = SemanticMatches()
@@ -97,7 +99,7 @@ def ask(
         text = "\n\n".join(map(_theme_text, theme_list)) or NOTHING
         return GraphAnswer(method, question, text, tuple(theme_list), ContextRecords(scope.units), scope)
     records = retrieve(question, corpus, method, now, zone, matches)
-    statements = _quote_sentences(question, records, corpus)
+    statements = _quote_sentences(question, records, corpus, by_rank=matches.is_hybrid)
     return GraphAnswer(method, question, "\n".join(map(cite, statements)) or NOTHING, records=records)
 
 
@@ -110,12 +112,14 @@ def retrieve(
     scores = support.scores([corpus.texts[unit] for unit in within])
     ranked = sorted(zip(scores, within, strict=True), key=lambda pair: (-pair[0], pair[1]))
     by_words, units_in_time = [unit for score, unit in ranked if score], set(within)
-    units = _fuse([by_words, [unit for unit in matches.units if unit in units_in_time]])
+    matched = [unit for unit in matches.units if unit in units_in_time]
+    units = list(dict.fromkeys([*matched, *by_words])) if matches.is_hybrid else _fuse([by_words, matched])
     if method == "basic":
         return ContextRecords(tuple(units[:_UNITS]))
     entities = entities_of(support, units, corpus, matches.entities)
     units_of_entities = {unit for row in entities for unit in corpus.units_of_entity[row]}
-    units = _fuse([units, [unit for unit in units if unit in units_of_entities]])
+    if not matches.is_hybrid:
+        units = _fuse([units, [unit for unit in units if unit in units_of_entities]])
     relationships = relationships_of(entities, corpus, nearest=matches.relationships)
     claims = [claim for claim in _claims(support, entities, units, corpus) if claim.unit in units_in_time]
     reports = _reports(entities, corpus)
@@ -236,8 +240,13 @@ def _reports(entities: Sequence[int], corpus: Corpus) -> list[int]:
     return corpus.index.rows_of("community_reports", "community", numbers)
 
 
-def _quote_sentences(question: str, records: ContextRecords, corpus: Corpus) -> list[Statement]:
-    """The sentences of the best text units that hold most of the question's words, and the claims that do."""
+def _quote_sentences(
+    question: str, records: ContextRecords, corpus: Corpus, *, by_rank: bool = False
+) -> list[Statement]:
+    """The sentences of the best text units that hold most of the question's words, and the claims that do.
+
+    `by_rank`: the sentences are in the order of their text units, which were ranked by words and meaning.
+    """
     support = Support(question)
     scored = [*_scored_sentences(support, records, corpus)]
     references = (reference for _, _, statement in scored for reference in statement.references)
@@ -246,7 +255,8 @@ def _quote_sentences(question: str, records: ContextRecords, corpus: Corpus) -> 
     if any(score > 1 for score, _, _ in scored):
         best_units = {*records.units[:_MEANT]}
         scored = [row for row in scored if row[0] > 1 or row[1] in best_units]
-    chosen = sorted(scored, key=lambda row: (-row[0], row[1]))[:_STATEMENTS]
+    ranks = {unit: rank for rank, unit in enumerate(records.units)} if by_rank else {}
+    chosen = sorted(scored, key=lambda row: (ranks.get(row[1], 0), -row[0], row[1]))[:_STATEMENTS]
     return [statement for _, _, statement in chosen]
 
 
@@ -279,7 +289,7 @@ def _scored_claims(
 
 
 def _references_of(unit: int, text: str, records: ContextRecords, corpus: Corpus) -> tuple[Reference, ...]:
-    """The claims, entities and text unit that a sentence rests on."""
+    """The claims, entities and text unit that a sentence rests on, and the best report about these."""
     folded = fold(text)
     claims = [
         Reference(Dataset.CLAIMS, claim.number)
@@ -291,4 +301,13 @@ def _references_of(unit: int, text: str, records: ContextRecords, corpus: Corpus
         for row in records.entities
         if unit in corpus.units_of_entity[row] and fold(corpus.titles[row]) in folded
     ]
-    return (*claims[:3], *entities[:3], Reference(Dataset.SOURCES, unit))
+    return (*claims[:3], *entities[:3], Reference(Dataset.SOURCES, unit), *_report_about(unit, records, corpus))
+
+
+def _report_about(unit: int, records: ContextRecords, corpus: Corpus) -> Iterator[Reference]:
+    """Yields the best report of the records whose community holds the text unit, if there is one."""
+    for row in records.reports:
+        number = int(corpus.index.cell("community_reports", "community", row))
+        if unit in corpus.units_of_community[corpus.communities.index(number)]:
+            yield Reference(Dataset.REPORTS, number)
+            return

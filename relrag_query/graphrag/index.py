@@ -101,6 +101,11 @@ class Index:
     problems: tuple[str, ...]
     """what is missing or could not be read"""
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows of each table that has any."""
+        return {table: len(rows) for table, rows in self.tables.items() if len(rows)}
+
     def row(self, dataset: Dataset, number: int) -> int | None:
         """The row with a cited number; None if there is none."""
         if dataset == Dataset.SOURCES:

@@ -129,7 +129,8 @@ def _archive_matches(
     units = [index.row_of("text_unit_chunks", "chunk_id", hit.chunk.chunk_id) for hit in result.hits]
     ids = [str(index.cell("text_unit_chunks", "text_unit_id", row)) for row in units if row is not None]
     rows = index.rows_of("text_units", "id", ids)
-    return SemanticMatches(rows, *nearest(corpus, question, archive)) if method == "local" else SemanticMatches(rows)
+    entities, relationships = nearest(corpus, question, archive) if method == "local" else ([], [])
+    return SemanticMatches(rows, entities, relationships, is_hybrid=True)
 
 
 def _vector_matches(corpus: Corpus, question: str, archive: Archive) -> SemanticMatches:

@@ -162,6 +162,12 @@ class ChunksRequest(Request):
     chunk_ids: Annotated[list[parameters.Ref], Field(max_length=BATCH, description="Ids of passages.")]
 
 
+class ChunkRequest(Request):
+    """Give name, page and beginning of a passage."""
+
+    chunk_id: Annotated[parameters.Ref, Field(description="Id of a passage.")]
+
+
 class StatusRequest(Request):
     """Show what is indexed, per source, how far it is behind, and what failed."""
 
@@ -196,6 +202,12 @@ class ReportsRequest(Request):
     collection: Annotated[parameters.Ref, Field(description="Name of an index; `archive` covers everything.")] = ARCHIVE
     limit: parameters.Limit = 20
     cursor: parameters.Cursor = None
+
+
+class CollectionStatusRequest(Request):
+    """Show what a GraphRAG index contains, and what is wrong with it."""
+
+    collection: Annotated[parameters.Ref, Field(description="Name of an index; `archive` covers everything.")] = ARCHIVE
 
 
 class _Relationship(Request):

@@ -10,10 +10,10 @@ from relrag_query.graphrag.answer_reply import GraphAnswerReply
 from relrag_query.graphrag.trace_reply import TraceReply
 from relrag_query.operations import requests
 from relrag_query.operations.operation import Operation
-from relrag_query.operations.replies import ChunksReply
+from relrag_query.operations.replies import ChunkRow, ChunksReply
 from relrag_query.service import GraphLimits, GraphReply, Service
 from relrag_query.service.archive_status import Status
-from relrag_query.service.graph_index_cache import CollectionsReply, ReportsReply
+from relrag_query.service.graph_index_cache import CollectionsReply, CollectionStatusReply, ReportsReply
 from relrag_query.service.person_replies import ExploreReply, PeopleReply, PersonReply
 from relrag_query.service.record_replies import NeighborsReply, ShowReply, ThreadReply, record_part
 from relrag_query.service.relationship_statements import (
@@ -36,6 +36,10 @@ def _search(service: Service, request: requests.SearchRequest) -> SearchReply:
 
 def _show(service: Service, request: requests.ShowRequest) -> ShowReply:
     return record_part(service.show(request.ref, request.limit), request.cursor)
+
+
+def _chunk(service: Service, request: requests.ChunkRequest) -> ChunkRow:
+    return ChunkRow(**service.chunk(request.chunk_id))
 
 
 def _fields_to(method: Callable[..., Any]) -> Callable[[Service, Any], Any]:
@@ -104,6 +108,7 @@ OPERATIONS = (
         method="POST",
         for_clients=True,
     ),
+    Operation("chunk", "/chunk", requests.ChunkRequest, ChunkRow, _chunk, for_clients=True),
     Operation(
         "explore",
         "/explore",
@@ -180,6 +185,13 @@ OPERATIONS = (
         requests.CollectionsRequest,
         CollectionsReply,
         lambda service, request: service.graphs.collections(),
+    ),
+    Operation(
+        "collection_status",
+        "/graphrag/status",
+        requests.CollectionStatusRequest,
+        CollectionStatusReply,
+        lambda service, request: service.graphs.status(request.collection),
     ),
     Operation("reports", "/graphrag/reports", requests.ReportsRequest, ReportsReply, _fields_to(Service.reports)),
     Operation(

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from relrag_pipelines.settings import Settings
 from relrag_query.archive import Archive
-from relrag_query.graphrag import collections
+from relrag_query.graphrag import collections, integrity
 from relrag_query.graphrag.answer import Method
 from relrag_query.graphrag.answer_reply import GraphAnswerReply, answer_reply
 from relrag_query.graphrag.collections import CollectionError, NamedIndex
@@ -41,6 +41,15 @@ class CollectionsReply(BaseModel):
     """All indexes that can be asked."""
 
     collections: list[CollectionReply]
+
+
+class CollectionStatusReply(BaseModel):
+    """What an index contains."""
+
+    collection: str
+    schema_version: str = Field(description="layout of its files: 3.x, 2.x, 1.x or 0.x")
+    counts: dict[str, int] = Field(description="rows of each table that has any")
+    problems: list[str]
 
 
 class ReportsReply(BaseModel):
@@ -98,6 +107,16 @@ class GraphIndexes:
         index = self._open(collection)
         answer = ask_index(index.settings, index.named, index.corpus, question, method, archive)
         return answer_reply(answer, collection)
+
+    def status(self, collection: str) -> CollectionStatusReply:
+        """What an index contains, and what is wrong with it. Raises NotServed."""
+        index = self._open(collection).index
+        return CollectionStatusReply(
+            collection=collection,
+            schema_version=index.layout,
+            counts=index.counts,
+            problems=[*index.problems, *integrity.problems(index)],
+        )
 
     def reports(self, collection: str, limit: int, offset: int = 0) -> ReportsReply:
         """The reports on the communities of the top level. Raises NotServed."""

@@ -188,6 +188,12 @@ class Service:
         with self.reading() as archive:
             return get_chunks_batch(archive, chunk_ids)
 
+    def chunk(self, chunk_id: str) -> dict[str, Any]:
+        """A passage as `chunks` gives it. Raises UnknownRef."""
+        for row in self.chunks([chunk_id])["chunks"]:
+            return dict(row)
+        raise UnknownRef(_unknown_ref_message(chunk_id))
+
     def person(self, name: str) -> PersonReply:
         """The page about a person, by name, alias or number. Raises PeopleError with the choices if it is ambiguous."""
         with self.reading() as archive:

@@ -126,7 +126,8 @@ def test_a_question_is_answered_by_the_sentences_that_hold_its_words(corpus: Cor
     first = answer.text.splitlines()[0]
     assert first.startswith("Petr Kolar paid invoice INV-1187 for the boiler, 7,980 Kč.")
     cited = {one.dataset for citation in parse(first) for one in citation.references}
-    assert cited == ({Dataset.ENTITIES, Dataset.SOURCES} if method == "local" else {Dataset.SOURCES})
+    of_local = {Dataset.ENTITIES, Dataset.REPORTS, Dataset.SOURCES}
+    assert cited == (of_local if method == "local" else {Dataset.SOURCES})
     assert bool(answer.records.entities) == bool(answer.records.reports) == (method == "local")
     assert {one.state for one in trace(answer.text, corpus.index).references} == {State.RESOLVED}
 

@@ -82,7 +82,7 @@ def test_an_entity_is_found_by_what_is_meant(settings: Settings, tmp_path: Path)
     collections.add(settings, "diary", folder)
     found = service.query(settings, "diary", QUESTION)
     assert found.answer.text.splitlines()[0] == (
-        "Dr. Novak told him to walk more and eat less salt. [Data: Entities (0); Sources (0)]"
+        "Dr. Novak told him to walk more and eat less salt. [Data: Entities (0); Sources (0); Reports (0)]"
     )
     assert found.answer.records.entities[0] == 0
     assert {path: path.read_bytes() for path in folder.iterdir()} == files

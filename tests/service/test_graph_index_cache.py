@@ -83,6 +83,21 @@ def test_collections_and_reports_are_listed(asked: TestClient) -> None:
         assert more["reports"] != page["reports"]
 
 
+def test_the_status_of_a_collection_says_what_it_contains(asked: TestClient) -> None:
+    status = asked.get("/api/v1/graphrag/status", headers=BEARER).json()
+    assert (status["collection"], status["schema_version"], status["problems"]) == ("archive", "3.x", [])
+    assert status["counts"]["text_units"] > 0
+    assert asked.get("/api/v1/graphrag/status?collection=gone", headers=BEARER).status_code == 404
+
+
+def test_a_passage_is_given_by_its_id(asked: TestClient) -> None:
+    hits = asked.post("/api/v1/search", json={"query": "greenhouse"}, headers=BEARER).json()["hits"]
+    chunk = asked.get("/api/v1/chunk", params={"chunk_id": hits[0]["chunk_id"]}, headers=BEARER).json()
+    assert chunk["id"] == hits[0]["chunk_id"]
+    assert "greenhouse" in chunk["chunk_text"].lower()
+    assert asked.get("/api/v1/chunk?chunk_id=none", headers=BEARER).status_code == 404
+
+
 def test_what_there_is_not_is_a_problem(asked: TestClient) -> None:
     said = asked.post("/api/v1/graphrag/query", json={"question": "x", "collection": "gone"}, headers=BEARER)
     assert (said.status_code, said.json()["detail"]) == (404, 'no index is named "gone"; indexes: archive')

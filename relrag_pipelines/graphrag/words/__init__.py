@@ -74,7 +74,7 @@ def is_title(word: str) -> bool:
 def language_of(words: Iterable[str], default: str = folders.DEFAULT) -> str:
     """The language of most of the words in normal form; the default without evidence."""
     languages_by_word = _languages_by_word()
-    counts = Counter(language for word in words for language in languages_by_word.get(word, _letters(word)))
+    counts = Counter(language for word in words for language in languages_by_word.get(word) or _by_letter(word[:1]))
     if not counts:
         return default
     # the default breaks a tie
@@ -90,8 +90,9 @@ def _languages_by_word() -> dict[str, tuple[str, ...]]:
     return {word: tuple(codes) for word, codes in names.items()}
 
 
-def _letters(word: str) -> tuple[str, ...]:
-    return tuple(code for code in languages() if word and folders.is_in_script(word[0], folders.language(code)))
+@functools.lru_cache(1 << 12)
+def _by_letter(letter: str) -> tuple[str, ...]:
+    return tuple(code for code in languages() if letter and folders.is_in_script(letter, folders.language(code)))
 
 
 @functools.cache

@@ -132,7 +132,7 @@ def status(name: str, config: Path | None = None, *, as_json: bool = False) -> i
         "name": name,
         "index_path": str(index.folder),
         "schema_version": index.layout,
-        "counts": {table: len(rows) for table, rows in index.tables.items() if len(rows)},
+        "counts": index.counts,
         "made": {**info.figures, "index": info.number} if info else {},
         "problems": problems,
     }
