@@ -149,7 +149,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in files.items():
-            archive.writestr(zipfile.ZipInfo(path, (2024, 3, 10, 12, 0, 0)), content)
+            archive.writestr(zipfile.ZipInfo(path, (2024, 3, 10, 12, 0, 0)), content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 

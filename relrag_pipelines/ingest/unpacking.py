@@ -83,8 +83,8 @@ def is_bundle(workspace: Workspace, source: Source) -> Callable[[Path], bool]:
         row = rows.get(mirror.hash_path(path)) if rows else None
         if row and row[:2] == _state(file):
             return bool(row[2])
-        beside = {path_of(other, root): other for other in _parts_beside(file)}
-        return any(contents.is_bundle for contents in _contents(workspace, beside).values())
+        parts = {path_of(other, root): other for other in _parts_beside(file)}
+        return any(contents.is_bundle for contents in _contents(workspace, parts).values())
 
     return is_opened
 
@@ -132,6 +132,7 @@ class _Refresh:
         for path in list(mirror.omissions):
             mirror.clear_omission(path)
         contents = _contents(self._workspace, self._zips)
+        self._note_damaged(contents)
         origins = self._origins(contents)
         unreadable = {path for path in self._zips if path not in contents and self._was_bundle(path, before)}
         mirror.keep_only({*origins, *self._items_of(unreadable), *mirror.omissions})
@@ -170,19 +171,26 @@ class _Refresh:
         """Unpacked file -> where it comes from, for all files that the source reads, or reads others with."""
         settings, source = self._workspace.settings, self._source
         origins: dict[str, _Origin] = {}
-        bundles = {path: held for path, held in contents.items() if _is_of_bundle(path, contents)}
-        for path, held in bundles.items():
+        bundles = {path: content for path, content in contents.items() if _is_of_bundle(path, contents)}
+        for path, content in bundles.items():
             if not _is_nearest(settings, source, self._zips[path]):
                 continue
             if _is_first(settings, source, self._zips[path]):
-                self._note_failures(path, held)
-            units, extras = files_of_kind(KINDS[source.kind], held)
+                self._note_failures(path, content)
+            units, extras = files_of_kind(KINDS[source.kind], content)
             self._add(origins, path, units)
             self._extras.update(self._add(origins, path, extras))
         return origins
 
-    def _note_failures(self, path: str, held: ZipContents) -> None:
-        for failure in held.failures:
+    def _note_damaged(self, contents: Mapping[str, ZipContents]) -> None:
+        """Notes zips that cannot be read, where this source is the one to tell and no kind reads zips there."""
+        settings = self._workspace.settings
+        for path, file in self._zips.items():
+            if path not in contents and _is_first(settings, self._source, file) and not _is_read_whole(settings, file):
+                self._mirror.note_omission(path, "the zip cannot be read; copy or export it again, or unpack it")
+
+    def _note_failures(self, path: str, content: ZipContents) -> None:
+        for failure in content.failures:
             self._mirror.note_omission(f"{path}/{failure.location}".rstrip("/"), failure.message)
 
     def _add(self, origins: dict[str, _Origin], path: str, files: list[ZipFile]) -> list[str]:
@@ -256,7 +264,7 @@ def _is_read_with(kind: Kind, within: ZipFile, folders: set[PurePosixPath]) -> b
 def _is_of_bundle(path: str, contents: Mapping[str, ZipContents]) -> bool:
     """Whether a zip or another part of its export is a bundle."""
     folder = folder_of(path)
-    return any(held.is_bundle for other, held in contents.items() if folder_of(other) == folder)
+    return any(content.is_bundle for other, content in contents.items() if folder_of(other) == folder)
 
 
 def _is_nearest(settings: Settings, source: Source, file: Path) -> bool:
@@ -268,6 +276,12 @@ def _is_nearest(settings: Settings, source: Source, file: Path) -> bool:
 def _is_first(settings: Settings, source: Source, file: Path) -> bool:
     """Whether it is the source that tells what is wrong with a zip."""
     return _opening(settings, file)[0].name == source.name
+
+
+def _is_read_whole(settings: Settings, file: Path) -> bool:
+    """Whether the kind of a source around a zip reads zips, and so says what is wrong with it."""
+    around = [source for source in settings.sources if file.is_relative_to(settings.source_path(source))]
+    return any(ZIP in KINDS[source.kind].suffixes for source in around)
 
 
 def _opening(settings: Settings, file: Path) -> list[Source]:

@@ -19,6 +19,7 @@ from relrag_pipelines.ingest.ownership import CandidateSource, recognises
 from relrag_pipelines.settings import CONFIG_NAME, Settings
 from relrag_pipelines.sources import KINDS, Kind, path_of
 from relrag_pipelines.sources.formats.git_repository import is_bare
+from relrag_pipelines.sources.formats.members import ZIP
 from relrag_pipelines.stores import lake
 
 _MEDIA = [re.compile(kind.media_names, re.IGNORECASE) for kind in KINDS.values() if kind.media_names]
@@ -276,6 +277,8 @@ def _is_accompanying(name: str, read: Set[str]) -> bool:
 
 
 def _reads(source: CandidateSource, path: str) -> bool:
+    if source.source.open_zips and path.lower().endswith(ZIP):
+        return True  # what is wrong with one is a failure of its
     return source.could_read_at(path) or (not source.kind.suffixes and source.kind.recognise(Path(path)))
 
 

@@ -76,6 +76,8 @@ class Discovery:
     """folders of Takeouts that are not read unless the owner asks for it"""
     unread_in_zips: list[str] = field(default_factory=list)
     """files in zips that no kind reads"""
+    failures_in_zips: list[str] = field(default_factory=list)
+    """files in zips that cannot be unpacked, each with the reason and what to do"""
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
         if len(files) >= most or time.monotonic() > until:
             complete = False
             break
-    bundles, unread_in_zips = _open_zips(folder, files, until)
+    bundles, unread_in_zips, failures_in_zips = _open_zips(folder, files, until)
     opened = {file.zip_path for file in bundles}
     files = [file for file in files if file.path not in opened]
     recognised, late = _recognise(folder, files, until)
@@ -139,29 +141,33 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
         and not all(KINDS[kind].shared_suffixes for kind in file.kinds)
     ]
     read, unread = ([path for path in doubtful if bool(readers[path]) == is_read] for is_read in (True, False))
-    return Discovery(sources, read, unread, len(late), complete, omissions, unread_in_zips)
+    return Discovery(sources, read, unread, len(late), complete, omissions, unread_in_zips, failures_in_zips)
 
 
-def _open_zips(folder: Path, files: list[_File], until: float) -> tuple[list[_File], list[str]]:
-    """The files in the zips that are bundles, and the paths of those in them that no kind reads."""
+def _open_zips(folder: Path, files: list[_File], until: float) -> tuple[list[_File], list[str], list[str]]:
+    """The files in the zips that are bundles, the paths of those in them that no kind reads, and failures."""
     limits = ZipLimits(*(Settings.model_fields[name].default for name in ("archive_max_ratio", "archive_max_bytes")))
     contents: dict[str, ZipContents] = {}
     for file in files:
         if file.path.lower().endswith(ZIP) and may_open(folder / file.path, folder) and time.monotonic() < until:
             with suppress(ZipRejected, OSError):
                 contents[file.path] = zip_contents(folder / file.path, limits)
-    bundles = {unpacking.folder_of(path) for path, held in contents.items() if held.is_bundle}
+    bundles = {unpacking.folder_of(path) for path, content in contents.items() if content.is_bundle}
     inside: list[_File] = []
     unread: list[str] = []
-    for path, held in contents.items():
+    failures: list[str] = []
+    for path, content in contents.items():
         if unpacking.folder_of(path) not in bundles:
             continue
-        for within in held.files:
-            place = f"{unpacking.folder_of(path)}/{within.path}"
-            inside.append(_File(place, within.size, (within.kind,) if within.kind else (), path, within.kind))
-        unread += [f"{path}/{within.path}" for within in held.files if _is_unread(within)]
-        unread += [f"{path}/{failure.location}" for failure in held.failures]
-    return inside, unread
+        for within in content.files:
+            inner_path = f"{unpacking.folder_of(path)}/{within.path}"
+            inside.append(_File(inner_path, within.size, (within.kind,) if within.kind else (), path, within.kind))
+        damaged = {failure.location for failure in content.failures}
+        unread += [
+            f"{path}/{within.path}" for within in content.files if within.path not in damaged and _is_unread(within)
+        ]
+        failures += [f"{path}/{failure.location}: {failure.message}" for failure in content.failures]
+    return inside, unread, failures
 
 
 def _is_unread(within: ZipFile) -> bool:

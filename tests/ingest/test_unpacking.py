@@ -101,6 +101,7 @@ def test_zips_in_zips_are_opened_within_bounds(tmp_path: Path) -> None:
 def test_a_zip_that_expands_too_far_is_not_opened(tmp_path: Path) -> None:
     config = make(tmp_path, bomb={"a.txt": b"\0" * 40_000_000}, fine={"b.txt": b"Fine."})
     assert read(archive.workspace(config)) == {"fine.zip/b.txt": "Fine."}
+    assert failures(archive.workspace(config)) == [("zip", "bomb.zip")]
 
 
 def test_what_is_forgotten_is_not_kept_in_the_copies(tmp_path: Path) -> None:

@@ -238,6 +238,7 @@ def _zip_notes(discovery: Discovery) -> Iterator[str]:
             f"{safe(part.folder)} is left out ({part.label}, {number(part.files, 'file')}); "
             "to have it read, remove it from `exclude` of the source."
         )
+    yield from map(safe, discovery.failures_in_zips[:_MAX_PATHS])
     if discovery.unread_in_zips:
         yield _describe_unread_in_zips(discovery.unread_in_zips)
 

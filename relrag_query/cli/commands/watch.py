@@ -30,19 +30,19 @@ def watch(config: Path | None = None, *, every: float = 30, stop: threading.Even
     print(f"Watching; servers are asked every {every:g} s. Ctrl-C ends it.", flush=True)
     ending = stop or threading.Event()
     with _stopped_by_signals(ending):
-        last_poll, told = float("-inf"), ""
+        last_poll, reported = float("-inf"), ""
         while not ending.is_set():
             is_poll_due = time.monotonic() - last_poll >= every
             last_poll = time.monotonic() if is_poll_due else last_poll
-            told = _look(config, told, polls=is_poll_due)
+            reported = _look(config, reported, polls=is_poll_due)
             if not ending.is_set():
                 watching.wait_for_change(settings_module.load(config), every, ending)
     print("Stopped.", flush=True)
     return DONE
 
 
-def _look(config: Path | None, told: str, *, polls: bool) -> str:
-    """Polls servers, and syncs if there is anything to do; what went wrong, which is printed unless it was `told`."""
+def _look(config: Path | None, reported: str, *, polls: bool) -> str:
+    """Polls servers, and syncs if there is anything to do; what went wrong, printed unless it was `reported`."""
     try:
         workspace = Workspace(settings_module.load(config))
         problems = list(watching.poll(workspace)) if polls else []
@@ -51,7 +51,7 @@ def _look(config: Path | None, told: str, *, polls: bool) -> str:
     except RelragError as error:  # a lock, a full disk, a setting: what is wrong now may be right the next time
         problems = [str(error)]
     message = "\n".join(problems)
-    if message and message != told:
+    if message and message != reported:
         print(message, flush=True)
     return message
 
