@@ -43,7 +43,8 @@ def withhold(
 
 def purge(workspace: Workspace, name: str, matcher: RuleMatcher, forgotten: Collection[str]) -> None:
     """Withholds the `forgotten` units of a source, and each other unit whose bytes contain forgotten text."""
-    source = next((one for one in workspace.settings.sources if one.name == name and one.is_mirrored), None)
+    mirrored = [source for source in workspace.settings.sources if source.name == name and source.is_mirrored]
+    source = next(iter(mirrored), None)
     if source is None:
         Mirror(mirror_folder(workspace.home, name), str, "").clear()
     else:

@@ -122,13 +122,11 @@ class _Refresh:
         self._mirror = open_mirror(workspace, source)
         self._zips = _zips(workspace.settings, source)
         self._extras: set[str] = set()
-        self._rows: dict[str, list[Any]] = {}
 
     def run(self) -> None:
         """Opens what changed, and removes what is gone."""
         mirror = self._mirror
         before = mirror.cursor.get(ZIPS, {})
-        states = _states(mirror, self._zips)
         for path in list(mirror.omissions):
             mirror.clear_omission(path)
         contents = _contents(self._workspace, self._zips)
@@ -136,20 +134,27 @@ class _Refresh:
         origins = self._origins(contents)
         unreadable = {path for path in self._zips if path not in contents and self._was_bundle(path, before)}
         mirror.keep_only({*origins, *self._items_of(unreadable), *mirror.omissions})
-        is_new = mirror.cursor.get(_READER) != _reader(self._source)
-        changed = {path for path in self._zips if is_new or self._is_changed(path, before)}
-        due = {item for item, origin in origins.items() if origin.zip_path in changed or mirror.needs(item)}
-        self._unpack({item: origin for item, origin in origins.items() if item in due})
-        opened = {path for path in contents if _is_of_bundle(path, contents)} | unreadable
-        rows = {path: [*states[mirror.hash_path(path)], path in opened] for path in self._zips}
+        due = self._due_items(origins, before)
+        self._unpack({item: origins[item] for item in due})
         mirror.cursor.update(
             {
                 _READER: _reader(self._source),
-                ZIPS: {mirror.hash_path(path): row for path, row in rows.items()},
+                ZIPS: self._rows(contents, unreadable),
                 _EXTRAS: sorted(map(mirror.hash_path, self._extras)),
             }
         )
         mirror.save()
+
+    def _due_items(self, origins: Mapping[str, _Origin], before: Mapping[str, list[Any]]) -> list[str]:
+        """The files to be unpacked: those of zips that changed, and those that are missing."""
+        is_new = self._mirror.cursor.get(_READER) != _reader(self._source)
+        changed = {path for path in self._zips if is_new or self._is_changed(path, before)}
+        return [item for item, origin in origins.items() if origin.zip_path in changed or self._mirror.needs(item)]
+
+    def _rows(self, contents: Mapping[str, ZipContents], unreadable: set[str]) -> dict[str, list[Any]]:
+        """What is stored of each zip: its size, its time, and whether it is opened."""
+        opened = {path for path in contents if _is_of_bundle(path, contents)} | unreadable
+        return {self._mirror.hash_path(path): [*_state(file), path in opened] for path, file in self._zips.items()}
 
     def _was_bundle(self, path: str, before: Mapping[str, list[Any]]) -> bool:
         """Whether a zip that cannot be read now was opened before; its files stay then, and a failure tells of it."""
@@ -251,14 +256,20 @@ def files_of_kind(kind: Kind, contents: ZipContents) -> tuple[list[ZipFile], lis
 def _is_read_with(kind: Kind, within: ZipFile, folders: set[PurePosixPath]) -> bool:
     """Whether units of a kind in these folders are read with a file."""
     path = PurePosixPath(within.path)
-    if path.parent in folders and (kind.references_siblings or path.name.lower().endswith(kind.companions)):
-        return True
-    if kind.references_below and not folders.isdisjoint(path.parents):
-        return True
-    above = {parent for folder in folders for parent in (folder, *list(folder.parents)[:2])}
-    if path.name in kind.context_names and path.parent in above:
-        return True
-    return kind.references_units and any(part.startswith(".") for part in path.parts)
+    lies_with_units = path.parent in folders
+    is_companion = path.name.lower().endswith(kind.companions)
+    reasons = (
+        lies_with_units and bool(kind.references_siblings or is_companion),
+        kind.references_below and not folders.isdisjoint(path.parents),
+        path.name in kind.context_names and _is_near(path.parent, folders),
+        kind.references_units and "/." in f"/{within.path}",
+    )
+    return any(reasons)
+
+
+def _is_near(folder: PurePosixPath, folders: set[PurePosixPath]) -> bool:
+    """Whether a folder is one of these, or at most two above one."""
+    return any(folder in (inner, *list(inner.parents)[:2]) for inner in folders)
 
 
 def _is_of_bundle(path: str, contents: Mapping[str, ZipContents]) -> bool:

@@ -90,4 +90,5 @@ def _label(files: list[ExaminedFile]) -> str:
     heads = [file.head() for file in files[:_EXAMINED] if file.path.lower().endswith(_RECORDS)]
     if label := next((label for label, pattern in _PATTERNS if any(map(pattern.search, heads))), ""):
         return label
-    return _LISTS if all(file.path.lower().endswith(_OF_ACCOUNTS) for file in files) else ""
+    are_lists = all(file.path.lower().endswith(_OF_ACCOUNTS) for file in files)
+    return _LISTS * are_lists

@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -121,17 +121,7 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
     files = [file for file in files if file not in omitted]
     roots = _roots(files, recognised)
     readers = {file.path: recognised.get(file.path) or _reader(file, roots) for file in files}
-    sources: list[ProposedSource] = []
-    for kind, root in roots.items():
-        members = [file for file in files if readers[file.path] == kind]
-        sizes: Counter[str] = Counter()
-        for file in members:
-            sizes[PurePosixPath(file.path).suffix.lower()] += file.size
-        records = record_count(kind, [(folder / file.path, file.size) for file in members])
-        name = _name(root, kind, {source.name for source in sources}, is_shared=list(roots.values()).count(root) > _FEW)
-        excluded = _exclusions(kind, root, omissions, omitted)
-        in_zips = any(file.zip_path for file in members)
-        sources.append(ProposedSource(name, kind, root, len(members), sizes, records, in_zips, excluded))
+    sources = _proposals(folder, roots, [(file, readers[file.path]) for file in files], omissions, omitted)
     sources += _code(files, {source.name for source in sources})
     doubtful = [
         file.path
@@ -144,30 +134,64 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
     return Discovery(sources, read, unread, len(late), complete, omissions, unread_in_zips, failures_in_zips)
 
 
+def _proposals(
+    folder: Path,
+    roots: Mapping[str, str],
+    read: Sequence[tuple[_File, str | None]],
+    omissions: list[LeftOut],
+    omitted: list[_File],
+) -> list[ProposedSource]:
+    """A source for each kind; `read` are the files, with the kinds that read them."""
+    sources: list[ProposedSource] = []
+    for kind, root in roots.items():
+        members = [file for file, reader in read if reader == kind]
+        sizes: Counter[str] = Counter()
+        for file in members:
+            sizes[PurePosixPath(file.path).suffix.lower()] += file.size
+        records = record_count(kind, [(folder / file.path, file.size) for file in members])
+        is_shared = list(roots.values()).count(root) > _FEW
+        name = _name(root, kind, {source.name for source in sources}, is_shared=is_shared)
+        exclude = _exclusions(kind, root, omissions, omitted)
+        in_zips = any(file.zip_path for file in members)
+        sources.append(ProposedSource(name, kind, root, len(members), sizes, records, in_zips, exclude))
+    return sources
+
+
 def _open_zips(folder: Path, files: list[_File], until: float) -> tuple[list[_File], list[str], list[str]]:
     """The files in the zips that are bundles, the paths of those in them that no kind reads, and failures."""
+    contents = _zip_contents(folder, files, until)
+    bundles = {unpacking.folder_of(path) for path, content in contents.items() if content.is_bundle}
+    opened = {path: content for path, content in contents.items() if unpacking.folder_of(path) in bundles}
+    inside = [_file_in_zip(path, within) for path, content in opened.items() for within in content.files]
+    failures = {
+        f"{path}/{failure.location}": failure.message
+        for path, content in opened.items()
+        for failure in content.failures
+    }
+    unread = [
+        f"{path}/{within.path}" for path, content in opened.items() for within in content.files if _is_unread(within)
+    ]
+    return (
+        inside,
+        [path for path in unread if path not in failures],
+        [f"{path}: {message}" for path, message in failures.items()],
+    )
+
+
+def _zip_contents(folder: Path, files: list[_File], until: float) -> dict[str, ZipContents]:
+    """What the zips among the files hold, as far as they can be read in time."""
     limits = ZipLimits(*(Settings.model_fields[name].default for name in ("archive_max_ratio", "archive_max_bytes")))
     contents: dict[str, ZipContents] = {}
     for file in files:
         if file.path.lower().endswith(ZIP) and may_open(folder / file.path, folder) and time.monotonic() < until:
             with suppress(ZipRejected, OSError):
                 contents[file.path] = zip_contents(folder / file.path, limits)
-    bundles = {unpacking.folder_of(path) for path, content in contents.items() if content.is_bundle}
-    inside: list[_File] = []
-    unread: list[str] = []
-    failures: list[str] = []
-    for path, content in contents.items():
-        if unpacking.folder_of(path) not in bundles:
-            continue
-        for within in content.files:
-            inner_path = f"{unpacking.folder_of(path)}/{within.path}"
-            inside.append(_File(inner_path, within.size, (within.kind,) if within.kind else (), path, within.kind))
-        damaged = {failure.location for failure in content.failures}
-        unread += [
-            f"{path}/{within.path}" for within in content.files if within.path not in damaged and _is_unread(within)
-        ]
-        failures += [f"{path}/{failure.location}: {failure.message}" for failure in content.failures]
-    return inside, unread, failures
+    return contents
+
+
+def _file_in_zip(zip_path: str, within: ZipFile) -> _File:
+    path = f"{unpacking.folder_of(zip_path)}/{within.path}"
+    return _File(path, within.size, (within.kind,) if within.kind else (), zip_path, within.kind)
 
 
 def _is_unread(within: ZipFile) -> bool:

@@ -164,11 +164,15 @@ def build_plan(workspace: Workspace) -> Plan:
     )
     search_again = workspace.settings.pii_redaction_enabled and searched_values.is_unfinished(workspace.home)
     archive = inspect_archive(workspace)
-    sources = workspace.settings.sources
-    servers = {source.name: source.host for source in sources if source.is_fetched}
-    zips = tuple(source.name for source in sources if source.open_zips and unpacking.is_due(workspace, source))
+    servers = {source.name: source.host for source in workspace.settings.sources if source.is_fetched}
     todo = plan(surveys, known_units, published, current_hash, archive, graphs, search_again=search_again)
-    return replace(todo, servers=servers, zips=zips)
+    return replace(todo, servers=servers, zips=_sources_with_zips(workspace))
+
+
+def _sources_with_zips(workspace: Workspace) -> tuple[str, ...]:
+    """The sources with zips that were added, changed or removed."""
+    opening = [source for source in workspace.settings.sources if source.open_zips]
+    return tuple(source.name for source in opening if unpacking.is_due(workspace, source))
 
 
 def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:

@@ -21,7 +21,7 @@ from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.privacy.keys import KeysError
 from relrag_pipelines.publishing import archive_health
-from relrag_pipelines.records import TABLES, Failure
+from relrag_pipelines.records import TABLES, Failure, UnitState
 from relrag_pipelines.settings import Settings, Source
 from relrag_pipelines.sources import KINDS, LEFT_OUT
 from relrag_pipelines.stages import empty_months, source_health
@@ -236,10 +236,7 @@ def _source(settings: Settings, source: Source) -> SourceStatus:
     except (LakeError, UnitsError) as error:
         status.problem = str(error)
         return status
-    status.units, status.bytes = len(units), sum(unit.size for unit in units.values())
-    status.indexed = sum(any(month.rows for month in unit.months) for unit in units.values())
-    status.skipped = {fault: count for fault, count in status.failures.items() if fault in LEFT_OUT}
-    status.failed = {fault: count for fault, count in status.failures.items() if fault not in LEFT_OUT}
+    _count_units(status, list(units.values()))
     status.records = sum(entry.rows for entry in manifests["records"].values())
     status.chunks = sum(entry.rows for entry in manifests["chunks"].values())
     status.gaps = empty_months.spans(manifests["records"], settings.first_month)
@@ -250,6 +247,14 @@ def _source(settings: Settings, source: Source) -> SourceStatus:
     status.oldest = _extreme_time(home, source.name, dated, pc.min)
     status.newest = _extreme_time(home, source.name, list(reversed(months)), pc.max)
     return status
+
+
+def _count_units(status: SourceStatus, units: list[UnitState]) -> None:
+    """Counts the files of a source: seen and indexed, and what was skipped and what failed."""
+    status.units, status.bytes = len(units), sum(unit.size for unit in units)
+    status.indexed = sum(any(month.rows for month in unit.months) for unit in units)
+    status.skipped = {fault: count for fault, count in status.failures.items() if fault in LEFT_OUT}
+    status.failed = {fault: count for fault, count in status.failures.items() if fault not in LEFT_OUT}
 
 
 def _extreme_time(home: Path, source: str, months: list[str], extreme: Callable[[Any], Any]) -> str | None:

@@ -35,16 +35,25 @@ def read_scans(document: DocumentText, data: bytes | Path, size: int, reading: R
         return document
     if reading.ocr == MISSING:
         return replace(document, failures=[_with_advice(failure) for failure in document.failures])
+    texts, failures = _read_pages(document.scanned, data, size, reading)
+    others = [failure for failure in document.failures if failure.fault != NO_TEXT]
+    return _with_pages(replace(document, failures=[*others, *failures]), texts)
+
+
+def _read_pages(
+    numbers: Sequence[int], data: bytes | Path, size: int, reading: ReadContext
+) -> tuple[dict[int, str], list[Failure]]:
+    """The texts of scanned pages by number, and a failure for each page without one."""
     texts: dict[int, str] = {}
-    failures = [failure for failure in document.failures if failure.fault != NO_TEXT]
-    for number in document.scanned:
+    failures: list[Failure] = []
+    for number in numbers:
         try:
             texts[number] = call(reading.limits, size, page_text, data, number, reading.ocr_languages)
         except (ParserStopped, OCRError) as error:
             failures.append(Failure(f"page {number}", "ocr", f"the scan could not be read: {error}"))
     empty = [number for number, text in texts.items() if not text]
     failures += [Failure(f"page {number}", NO_TEXT, "tesseract found no text in the picture") for number in empty]
-    return _with_pages(replace(document, failures=failures), texts)
+    return texts, failures
 
 
 def _with_advice(failure: Failure) -> Failure:
