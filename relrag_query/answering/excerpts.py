@@ -96,7 +96,7 @@ def choose(
         return Excerpts([], "none")
     gap = _STRONG_GAP if ranking.is_strong and not across else _MAX_SCORE_GAP
     ranked = _near(ranking.ranked, gap)
-    ordered = ranked if timed else _newest_first(ranked, ranking.ranked, question)
+    ordered = ranked if timed else _newest_first(ranked, ranking.ranked, candidates, question)
     if across:
         excerpts = _across(ordered, candidates, question, limit)
     else:
@@ -130,16 +130,23 @@ def _near(ranked: Sequence[RankedCandidate], gap: float) -> list[RankedCandidate
 
 
 def _newest_first(
-    shown: Sequence[RankedCandidate], ranked: Sequence[RankedCandidate], question: SentenceScorer
+    shown: Sequence[RankedCandidate],
+    ranked: Sequence[RankedCandidate],
+    candidates: Sequence[Candidate],
+    question: SentenceScorer,
 ) -> list[RankedCandidate]:
-    """The candidates, each behind the one of all `ranked` that supersedes it, or that replies to it."""
+    """Those `shown`, each behind the one of `ranked` that supersedes it, or of all candidates the one that replies."""
     chosen: list[RankedCandidate] = []
     for option in shown:
         later = superseded.superseding(option, ranked, question.value_types)
-        later = later or superseded.replying(option, ranked, question)
+        later = later or superseded.replying(option, candidates, question)
         pair = (later, option)
-        chosen += [each for each in pair if each is not None and not any(each is other for other in chosen)]
+        chosen += [each for each in pair if each is not None and not _is_among(each, chosen)]
     return chosen
+
+
+def _is_among(option: RankedCandidate, others: Sequence[RankedCandidate]) -> bool:
+    return any(option.candidate is other.candidate for other in others)
 
 
 def _mark_superseded(

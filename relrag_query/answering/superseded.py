@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from relrag_pipelines.text.values import ValueType, values_in
 from relrag_query.answering.candidates import Candidate
@@ -40,23 +41,34 @@ def superseding(
 
 
 def replying(
-    asking: RankedCandidate, ranked: Sequence[RankedCandidate], question: SentenceScorer
+    asking: RankedCandidate, candidates: Sequence[Candidate], question: SentenceScorer
 ) -> RankedCandidate | None:
-    """The best candidate of the same conversation by which somebody replies to one that asks the same; else None."""
+    """What somebody replies in the same conversation to a candidate that asks the same as the question; else None.
+
+    Of all `candidates`, since a reply often shares no word with the question: the mail that replies to this one, else
+    the first record that may, and of it what answers best.
+    """
     unit = asking.candidate.unit
     sentences = split(asking.candidate.text)
     if asking.candidate.exchange or not sentences or not is_question(max(sentences, key=question.score)):
         return None
-    replies = (
-        other
-        for other in ranked
-        if unit.hit.chunk.thread_id is not None
-        and other.candidate.unit.hit.chunk.thread_id == unit.hit.chunk.thread_id
-        and other.candidate.unit.sender != unit.sender
-        and is_later(other.candidate.unit, unit)
-        and not is_question(other.candidate.text)
+    replies = [other for other in candidates if _replies(other, unit)]
+    if not replies:
+        return None
+    reply = unit.hit.reply.chunk.chunk_id if unit.hit.reply else None
+    first = min(replies, key=lambda other: (other.unit.hit.chunk.chunk_id != reply, other.unit.ts or 0)).unit.hit
+    best = max((other for other in replies if other.unit.hit is first), key=lambda other: question.score(other.text))
+    return replace(asking, candidate=best)
+
+
+def _replies(other: Candidate, asked: QuotableSpan) -> bool:
+    return (
+        asked.hit.chunk.thread_id is not None
+        and other.unit.hit.chunk.thread_id == asked.hit.chunk.thread_id
+        and other.unit.sender != asked.sender
+        and is_later(other.unit, asked)
+        and not is_question(other.text)
     )
-    return next(replies, None)
 
 
 def _supersedes(later: RankedCandidate, earlier: RankedCandidate, asked: frozenset[ValueType]) -> bool:

@@ -12,6 +12,7 @@ from relrag_query.answering.sentences import asks_for_something, contains_value,
 from relrag_query.archive import Archive
 from tests.query_hits import passages, publish, record, window
 
+EXPENSES = {"source": "mail", "rag_source_type": "email", "thread_id": "expenses", "subject": "Receipts"}
 MAIL = {"source": "mail", "rag_source_type": "email", "thread_id": "order", "subject": "Order 12"}
 
 
@@ -55,6 +56,15 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
         record("gmail:3", "Please take version 4, the link is in the portal.", "2025-01-14T08:00:00Z",
                from_="Vendor <vendor@x.example>", parent_asset_id="gmail:1", **MAIL),
     ]  # fmt: skip
+    mails += [
+        record("gmail:4", "Does the airport bus count as travel or as meals?", "2025-01-20T08:00:00Z",
+               from_="Eva <eva@x.example>", **EXPENSES),
+        record("gmail:5", "As travel. The sandwich is yours.", "2025-01-20T09:00:00Z",
+               from_="Tom <tom@x.example>", parent_asset_id="gmail:4", **EXPENSES),
+        *(record(f"gmail:{number}", f"The airport bus of line {number} stops at the harbour.",
+                 f"2025-02-{number}T08:00:00Z", from_="Bus <bus@x.example>", source="mail", rag_source_type="email",
+                 thread_id=f"bus {number}", subject=f"Airport bus {number}") for number in range(10, 20)),
+    ]  # fmt: skip
     windows = [window(petr[:5]), window(petr[5:6]), window(petr[6:8]), window(petr[8:10]), window(petr[10:11]),
                window(petr[11:]), window(mother[:2]), window(mother[2:])]  # fmt: skip
     chunks = [*(one for each in mails for one in passages(each)), *windows]
@@ -83,6 +93,14 @@ def test_the_reply_answers(archive: Archive, question: str, answering: str) -> N
 def test_a_reply_stands_below_its_question_with_both_names(archive: Archive) -> None:
     quote = archive.ask("How much does the carpenter want?").quotes[0]
     assert quote.text == "Petr: The carpenter wants 3 200 for the shelf, ok?\nEva: Yes, pay him in cash"
+
+
+def test_a_reply_without_a_word_of_the_question_stands_before_what_it_replies_to(archive: Archive) -> None:
+    quotes = archive.ask("Does the airport bus count as travel?").quotes
+    assert [quote.answering for quote in quotes[:2]] == [
+        "As travel.",
+        "Does the airport bus count as travel or as meals?",
+    ]
 
 
 def test_the_mail_that_replies_is_the_source(archive: Archive) -> None:
