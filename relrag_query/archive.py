@@ -25,6 +25,7 @@ from relrag_pipelines.stores.neighbors import Direction, Member, Neighbor
 from relrag_pipelines.workspace import Workspace
 from relrag_query import pipeline
 from relrag_query.answering import intent_model
+from relrag_query.answering.unread_hint import unread_hint
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
 from relrag_query.people import questions, references, statement_reader, wordings, writers
 from relrag_query.people.later_statements import LaterStatements
@@ -163,7 +164,8 @@ class Archive:
             context = self._context(connection, words, limits, candidates, earlier, people)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             answer = pipeline.ask(context, self.generation, limit, on_text, people)
-            notices = " ".join(filter(None, (cut, notice, answer.notice)))
+            unread = "" if answer.found else unread_hint(context.question.terms, self.settings)
+            notices = " ".join(filter(None, (cut, notice, answer.notice, unread)))
             return replace(answer, question=question, notice=notices)
 
     @contextmanager

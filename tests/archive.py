@@ -123,7 +123,7 @@ def carry_out(made: Workspace, plan: Plan, *, full: bool = False, accept_deletio
     for name in (
         [source.name for source in made.settings.sources]
         if full
-        else sorted({*(one.source for one in plan.exports), *plan.servers})
+        else sorted({*(one.source for one in plan.exports), *plan.servers, *plan.zips})
     ):
         ingest(made, made.settings.source(name), full=full, accept_deletions=accepted)
     rebuild(made)

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 def open_mirror(workspace: Workspace, source: Source) -> Mirror:
-    """The mirror of a source on a server."""
+    """The mirror of a source on a server, or of the zips of one that opens them."""
     hash_path = functools.partial(unit_state.hashed_path, hash=workspace.keys.id_hash)
-    return Mirror(mirror_folder(workspace.home, source.name), hash_path, KINDS[source.kind].mirror_suffix)
+    suffix = KINDS[source.kind].mirror_suffix if source.is_fetched else ""
+    return Mirror(mirror_folder(workspace.home, source.name), hash_path, suffix)
 
 
 def withhold(
@@ -34,13 +35,16 @@ def withhold(
     mirror = open_mirror(workspace, source)
     paths = {path for path in units if path not in forgotten and _tells(matcher, mirror.read(path))}
     paths.update(path for path in forgotten if not path.startswith(unit_state.HIDDEN))
+    if source.open_zips:  # a file in the folder is the owner's
+        paths &= mirror.paths()
     if paths:
         mirror.withhold(paths)
 
 
 def purge(workspace: Workspace, name: str, matcher: RuleMatcher, forgotten: Collection[str]) -> None:
     """Withholds the `forgotten` units of a source, and each other unit whose bytes contain forgotten text."""
-    source = next((one for one in workspace.settings.sources if one.name == name and one.is_fetched), None)
+    mirrored = [source for source in workspace.settings.sources if source.name == name and source.is_mirrored]
+    source = next(iter(mirrored), None)
     if source is None:
         Mirror(mirror_folder(workspace.home, name), str, "").clear()
     else:
@@ -50,7 +54,7 @@ def purge(workspace: Workspace, name: str, matcher: RuleMatcher, forgotten: Coll
 def release(workspace: Workspace) -> None:
     """Lets the next fetch store again whatever was withheld, since a rule was withdrawn."""
     for source in workspace.settings.sources:
-        if source.is_fetched:
+        if source.is_mirrored:
             open_mirror(workspace, source).release()
 
 

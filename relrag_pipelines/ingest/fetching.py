@@ -21,6 +21,8 @@ from relrag_pipelines.workspace import Workspace
 
 FETCH = "server"
 """fault word of a server that was not mirrored to the end, or of an item of it"""
+ZIP = "zip"
+"""fault word of a zip that was not opened to its end, or of a file in it"""
 
 
 def fetch(workspace: Workspace, source: Source, *, accept_deletions: bool = False) -> FetchError | SecretError | None:
@@ -47,11 +49,12 @@ def require_mirror(workspace: Workspace, source: Source) -> None:
 
 
 def note_failures(workspace: Workspace, source: Source, error: FetchError | SecretError | None) -> None:
-    """Stores the failures of the last fetch in place of those of an earlier one."""
+    """Stores the failures of the last fetch, or of the zips that were opened, in place of those of an earlier one."""
+    fault = FETCH if source.is_fetched else ZIP
     before = unit_state.load_failures(workspace.home, source.name)
-    failures = [failure for failure in before if failure.fault != FETCH]
+    failures = [failure for failure in before if failure.fault != fault]
     for path, omission in sorted(open_mirror(workspace, source).omissions.items()):
-        failures.append(Failure("", FETCH, omission.message, source.name, path))
+        failures.append(Failure("", fault, omission.message, source.name, path))
     if error is not None:
         failures.append(Failure("", FETCH, str(error), source.name, source.host))
     if failures != before:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from relrag_pipelines.erasure import mirrored_items, purge, rule_file
 from relrag_pipelines.erasure.rule_file import ErasureRules
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
-from relrag_pipelines.ingest import fetching, merge, regions, unit_records
+from relrag_pipelines.ingest import fetching, merge, regions, unit_records, unpacking
 from relrag_pipelines.ingest.merge import MonthRewrites
 from relrag_pipelines.ingest.read_context import read_context, scan_source
 from relrag_pipelines.ingest.scan import SourceScan
@@ -59,6 +59,8 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     forgotten = rule_file.load(home, workspace.keys)
     if source.name in forgotten.sources():
         return IngestReport()
+    if source.open_zips:
+        return _read_with_zips(workspace, source, forgotten, full=full, accept_deletions=accept_deletions)
     if not source.is_fetched:
         return _read_changes(workspace, source, forgotten, full=full, accept_deletions=accept_deletions)
     unreached = fetching.fetch(workspace, source, accept_deletions=accept_deletions)
@@ -67,6 +69,16 @@ def ingest(workspace: Workspace, source: Source, *, full: bool = False, accept_d
     fetching.note_failures(workspace, source, unreached)
     if unreached is not None:
         raise unreached
+    return report
+
+
+def _read_with_zips(
+    workspace: Workspace, source: Source, forgotten: ErasureRules, *, full: bool, accept_deletions: bool
+) -> IngestReport:
+    """Opens the zips of a source that changed, then reads what changed of all its files."""
+    unpacking.refresh(workspace, source)
+    report = _read_changes(workspace, source, forgotten, full=full, accept_deletions=accept_deletions)
+    fetching.note_failures(workspace, source, None)
     return report
 
 
@@ -98,7 +110,7 @@ def _read_changes(
     if index:
         index.save()
     _save_state(workspace, source, selected, change, hidden, report, "" if matcher else scan.cursor)
-    if source.is_fetched and matcher:
+    if source.is_mirrored and matcher:
         mirrored_items.withhold(workspace, source, matcher, selected.stale, hidden)
     change.tables.clear()
     lake.drop_outside(home, source.name, workspace.settings.first_month)

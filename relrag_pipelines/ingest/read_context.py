@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from relrag_pipelines.erasure import mirrored_items
-from relrag_pipelines.ingest import fetching, ownership, revisit
+from relrag_pipelines.ingest import fetching, ownership, revisit, unpacking
 from relrag_pipelines.ingest.scan import DUE_RECORDS, READER, RELATED_UNITS, RIVALS, SourceScan, compare_units
 from relrag_pipelines.ingest.units import list_units
 from relrag_pipelines.journal import call_approvals
 from relrag_pipelines.records import TABLES, UnitState
 from relrag_pipelines.settings import Source, now
 from relrag_pipelines.sources import KINDS, Listing, ListingScope, ReadContext, Unit
+from relrag_pipelines.sources.formats import tesseract
 from relrag_pipelines.stores import quarantine, unit_state
 from relrag_pipelines.stores.fingerprint import settings_fingerprint
 from relrag_pipelines.workspace import Workspace
@@ -49,6 +50,8 @@ def read_context(workspace: Workspace, source: Source) -> ReadContext:
         unit_max_bytes=workspace.settings.unit_max_bytes,
         parser_max_seconds=workspace.settings.parser_max_seconds,
         parser_max_bytes=workspace.settings.parser_max_bytes,
+        ocr=tesseract.program(workspace.settings.ocr),
+        ocr_languages=tuple(workspace.settings.ocr_languages),
         follow_links=source.follow_links,
         url=source.url,
         collection=source.collection,
@@ -132,12 +135,26 @@ def _listing(workspace: Workspace, source: Source, stored: dict[str, UnitState])
 
 def _list(workspace: Workspace, source: Source, stored: dict[str, UnitState], cursor: str) -> Listing:
     scope = ListingScope(workspace.settings.source_path(source), source.excludes, source.follow_links, cursor)
+    if source.open_zips:
+        return _list_with_zips(workspace, source, scope, stored)
     if not source.is_fetched:
         return list_units(scope, KINDS[source.kind], source, _is_claimed(workspace, source, stored))
     fetching.require_mirror(workspace, source)
     mirror = mirrored_items.open_mirror(workspace, source) if stored else None
     listing = list_units(scope, KINDS[source.kind], source, lambda file: False)
     return replace(listing, is_withheld=mirror.is_withheld) if mirror else listing
+
+
+def _list_with_zips(workspace: Workspace, source: Source, scope: ListingScope, stored: dict[str, UnitState]) -> Listing:
+    """The files in the source's folder, and those that its zips hold."""
+    kind, mirror = KINDS[source.kind], mirrored_items.open_mirror(workspace, source)
+    is_claimed, is_bundle = _is_claimed(workspace, source, stored), unpacking.is_bundle(workspace, source)
+    listing = list_units(scope, kind, source, lambda file: is_bundle(file) or is_claimed(file))
+    if not mirror.items.is_dir():
+        return listing
+    unpacked = replace(scope, root=mirror.items)
+    inside = list_units(unpacked, kind, source, unpacking.is_extra(workspace, source))
+    return replace(listing, units=listing.units + inside.units, is_withheld=mirror.is_withheld)
 
 
 def _is_claimed(workspace: Workspace, source: Source, stored: dict[str, UnitState]) -> Callable[[Path], bool]:

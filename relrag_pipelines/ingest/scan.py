@@ -13,7 +13,7 @@ from relrag_pipelines.records import UnitState
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import Kind, Listing, ListingScope, Unit
 from relrag_pipelines.stores.fingerprint import changed_settings, describe_changes
-from relrag_pipelines.stores.unit_state import HIDDEN, RETAINED, UNFINISHED, hashed_path, reader_version
+from relrag_pipelines.stores.unit_state import HIDDEN, RETAINED, RETRY, UNFINISHED, hashed_path, reader_version
 
 DUE_RECORDS = "dates in them have come"
 """why a unit is read again of which a record was to come"""
@@ -24,6 +24,7 @@ RELATED_UNITS = "other files that they are read by changed"
 _READER_MARKS = {
     UNFINISHED: "they were left half read",
     RETAINED: "they are there again",
+    RETRY: "what failed in them is tried again",
     "": "something of them was forgotten, or no longer is",
 }
 _UNREAD = "not read"

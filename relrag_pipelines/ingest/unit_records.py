@@ -26,7 +26,7 @@ from relrag_pipelines.links.message_references import collect_message_ids
 from relrag_pipelines.privacy.keys import Keys, safe_native_id
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import KINDS, UNREADABLE, CoveredInterval, Unit
+from relrag_pipelines.sources import KINDS, LOST_ITEMS, UNREADABLE, CoveredInterval, Unit
 from relrag_pipelines.stores import quarantine, thread_index
 from relrag_pipelines.stores.content_hash import content_hash
 from relrag_pipelines.stores.spill_buffer import SpillBuffer, spill_folder
@@ -42,6 +42,8 @@ _FLUSH_BYTES = 1_000
 _DAY = 86_400
 """a file's time can be that of another zone"""
 _PRIVATE = arrow_schema(PrivateRecord)
+_COVERS_NOTHING = CoveredInterval(None, 0, 0)
+"""of a chat with a message that could not be read: an earlier record that is not in it now may be that message's"""
 KILLED = "killed"
 """fault word of a unit over which the system ended processes of ours"""
 
@@ -196,6 +198,7 @@ def _extend_thread_spans(spans: dict[str, tuple[int, int]], rows: pa.Table) -> N
 
 def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitRecords) -> Iterator[Record]:
     """The connector's records; its failures are noted, and so is a fault of its own."""
+    is_lacking = False
     for item in _items(workspace, source, unit):
         if isinstance(item, Record):
             yield item
@@ -203,7 +206,10 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
             contents.coverage.append(item)
         else:
             contents.complete &= not item.whole_unit
+            is_lacking |= KINDS[source.kind].chat and item.fault in LOST_ITEMS
             contents.add_failure(replace(item, source=source.name, unit=unit.path))
+    if is_lacking:
+        contents.coverage.append(_COVERS_NOTHING)
 
 
 def _items(workspace: Workspace, source: Source, unit: Unit) -> Iterator[Record | CoveredInterval | Failure]:

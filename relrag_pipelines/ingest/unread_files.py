@@ -19,6 +19,7 @@ from relrag_pipelines.ingest.ownership import CandidateSource, recognises
 from relrag_pipelines.settings import CONFIG_NAME, Settings
 from relrag_pipelines.sources import KINDS, Kind, path_of
 from relrag_pipelines.sources.formats.git_repository import is_bare
+from relrag_pipelines.sources.formats.members import ZIP
 from relrag_pipelines.stores import lake
 
 _MEDIA = [re.compile(kind.media_names, re.IGNORECASE) for kind in KINDS.values() if kind.media_names]
@@ -73,6 +74,11 @@ class UnreadFile:
     reason: str
     remedy: str
 
+    @property
+    def suffix_text(self) -> str:
+        """Its suffix, in words."""
+        return _suffix(self.path)
+
 
 @dataclass
 class UnreadFiles:
@@ -88,7 +94,7 @@ class UnreadFiles:
 
     def files(self) -> list[UnreadFile]:
         """All files, by path."""
-        files = [*map(_of_no_kind, self.of_no_kind), *map(_link, self.links)]
+        files = [*map(of_no_kind, self.of_no_kind), *map(_link, self.links)]
         files += [_of_no_source(path, kind) for path, kind in self.of_no_source]
         return sorted(files, key=lambda file: file.path)
 
@@ -117,7 +123,8 @@ class UnreadFiles:
             yield f"{len(paths):,} {are} read by no source, as none of kind {kind} has that folder: {_first(paths)}."
 
 
-def _of_no_kind(path: str) -> UnreadFile:
+def of_no_kind(path: str) -> UnreadFile:
+    """A file that no kind reads, and what to do."""
     named = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.matches(path)]
     if named:
         kinds = " or ".join(kind.name for kind in named)
@@ -245,9 +252,10 @@ def _unread_here(folder: Path, names: list[str], covering: Sequence[CandidateSou
     read = {name for name in visible if any(_reads(source, f"{prefix}{name}") for source, prefix in prefixes)}
     if _contains_media(covering, read):
         return
+    context = {name for source in covering for name in source.kind.context_names}
     for name in visible:
         excluded = any(source.source.excludes(f"{prefix}{name}") for source, prefix in prefixes)
-        if name not in read and not excluded and not _is_accompanying(name, read):
+        if name not in read and name not in context and not excluded and not _is_accompanying(name, read):
             yield folder / name
 
 
@@ -269,6 +277,8 @@ def _is_accompanying(name: str, read: Set[str]) -> bool:
 
 
 def _reads(source: CandidateSource, path: str) -> bool:
+    if source.source.open_zips and path.lower().endswith(ZIP):
+        return True  # what is wrong with one is a failure of its
     return source.could_read_at(path) or (not source.kind.suffixes and source.kind.recognise(Path(path)))
 
 

@@ -7,22 +7,31 @@ sync. A file that no kind recognises (a damaged PDF, an encrypted zip) is read t
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from relrag_pipelines.files.regular_files import may_open
+from relrag_pipelines.files.regular_files import may_open, read_plain
+from relrag_pipelines.ingest import unpacking
 from relrag_pipelines.ingest.ownership import recognises
+from relrag_pipelines.ingest.zip_contents import ZIP, ZipContents, ZipFile, ZipLimits, head_of, zip_contents
+from relrag_pipelines.onboarding.activity import HEAD, STATED, ExaminedFile, LeftOut, left_out, pattern, product_folder
 from relrag_pipelines.onboarding.estimate import record_count
+from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS, Kind
 from relrag_pipelines.sources.formats.git_repository import is_bare
+from relrag_pipelines.sources.formats.safe_zip import ZipRejected
 
 _HISTORY = tuple(kind.name for kind in KINDS.values() if kind.repositories == "history")
 _FILES = tuple(kind.name for kind in KINDS.values() if kind.repositories == "files")
+_FEW = 2
+"""sources of one folder that may be named after it"""
 _RESERVED = frozenset({"catalog", "published"})
 
 
@@ -39,6 +48,10 @@ class ProposedSource:
     """suffix -> bytes"""
     records: int = 0
     """estimated number of records"""
+    opens_zips: bool = False
+    """some of its files are in zips"""
+    exclude: tuple[str, ...] = ()
+    """patterns of folders that it leaves out"""
 
     @property
     def bytes(self) -> int:
@@ -59,6 +72,12 @@ class Discovery:
     """files recognised by their names alone, after the time limit"""
     complete: bool = True
     """every folder was searched"""
+    left_out: list[LeftOut] = field(default_factory=list)
+    """folders of Takeouts that are not read unless the owner asks for it"""
+    unread_in_zips: list[str] = field(default_factory=list)
+    """files in zips that no kind reads"""
+    failures_in_zips: list[str] = field(default_factory=list)
+    """files in zips that cannot be unpacked, each with the reason and what to do"""
 
 
 @dataclass(frozen=True)
@@ -67,10 +86,15 @@ class _File:
     size: int
     kinds: tuple[str, ...]
     """kinds that read files with its suffix, the most specific first"""
+    zip_path: str = ""
+    """path of the zip that it is in"""
+    kind: str = ""
+    """that recognises it, of a file in a zip"""
 
     @property
     def folder(self) -> str:
-        return PurePosixPath(self.path).parent.as_posix()
+        """The folder in which a source has to look for it."""
+        return PurePosixPath(self.zip_path or self.path).parent.as_posix()
 
 
 def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int = 16) -> Discovery:
@@ -86,21 +110,18 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
         if len(files) >= most or time.monotonic() > until:
             complete = False
             break
+    bundles, unread_in_zips, failures_in_zips = _open_zips(folder, files, until)
+    opened = {file.zip_path for file in bundles}
+    files = [file for file in files if file.path not in opened]
     recognised, late = _recognise(folder, files, until)
+    files += bundles
+    recognised |= {file.path: file.kind for file in bundles}
+    omissions = left_out(_examined(folder, files, recognised))
+    omitted = [file for file in files if _lies_in(file.path, omissions)]
+    files = [file for file in files if file not in omitted]
     roots = _roots(files, recognised)
     readers = {file.path: recognised.get(file.path) or _reader(file, roots) for file in files}
-    sources: list[ProposedSource] = []
-    for kind, root in roots.items():
-        members = [file for file in files if readers[file.path] == kind]
-        sizes: Counter[str] = Counter()
-        for file in members:
-            sizes[PurePosixPath(file.path).suffix.lower()] += file.size
-        records = record_count(kind, [(folder / file.path, file.size) for file in members])
-        sources.append(
-            ProposedSource(
-                _name(root, kind, {source.name for source in sources}), kind, root, len(members), sizes, records
-            )
-        )
+    sources = _proposals(folder, roots, [(file, readers[file.path]) for file in files], omissions, omitted)
     sources += _code(files, {source.name for source in sources})
     doubtful = [
         file.path
@@ -110,7 +131,103 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
         and not all(KINDS[kind].shared_suffixes for kind in file.kinds)
     ]
     read, unread = ([path for path in doubtful if bool(readers[path]) == is_read] for is_read in (True, False))
-    return Discovery(sources, read, unread, len(late), complete)
+    return Discovery(sources, read, unread, len(late), complete, omissions, unread_in_zips, failures_in_zips)
+
+
+def _proposals(
+    folder: Path,
+    roots: Mapping[str, str],
+    read: Sequence[tuple[_File, str | None]],
+    omissions: list[LeftOut],
+    omitted: list[_File],
+) -> list[ProposedSource]:
+    """A source for each kind; `read` are the files, with the kinds that read them."""
+    sources: list[ProposedSource] = []
+    for kind, root in roots.items():
+        members = [file for file, reader in read if reader == kind]
+        sizes: Counter[str] = Counter()
+        for file in members:
+            sizes[PurePosixPath(file.path).suffix.lower()] += file.size
+        records = record_count(kind, [(folder / file.path, file.size) for file in members])
+        is_shared = list(roots.values()).count(root) > _FEW
+        name = _name(root, kind, {source.name for source in sources}, is_shared=is_shared)
+        exclude = _exclusions(kind, root, omissions, omitted)
+        in_zips = any(file.zip_path for file in members)
+        sources.append(ProposedSource(name, kind, root, len(members), sizes, records, in_zips, exclude))
+    return sources
+
+
+def _open_zips(folder: Path, files: list[_File], until: float) -> tuple[list[_File], list[str], list[str]]:
+    """The files in the zips that are bundles, the paths of those in them that no kind reads, and failures."""
+    contents = _zip_contents(folder, files, until)
+    bundles = {unpacking.folder_of(path) for path, content in contents.items() if content.is_bundle}
+    opened = {path: content for path, content in contents.items() if unpacking.folder_of(path) in bundles}
+    inside = [_file_in_zip(path, within) for path, content in opened.items() for within in content.files]
+    failures = {
+        f"{path}/{failure.location}": failure.message
+        for path, content in opened.items()
+        for failure in content.failures
+    }
+    unread = [
+        f"{path}/{within.path}" for path, content in opened.items() for within in content.files if _is_unread(within)
+    ]
+    return (
+        inside,
+        [path for path in unread if path not in failures],
+        [f"{path}: {message}" for path, message in failures.items()],
+    )
+
+
+def _zip_contents(folder: Path, files: list[_File], until: float) -> dict[str, ZipContents]:
+    """What the zips among the files hold, as far as they can be read in time."""
+    limits = ZipLimits(*(Settings.model_fields[name].default for name in ("archive_max_ratio", "archive_max_bytes")))
+    contents: dict[str, ZipContents] = {}
+    for file in files:
+        if file.path.lower().endswith(ZIP) and may_open(folder / file.path, folder) and time.monotonic() < until:
+            with suppress(ZipRejected, OSError):
+                contents[file.path] = zip_contents(folder / file.path, limits)
+    return contents
+
+
+def _file_in_zip(zip_path: str, within: ZipFile) -> _File:
+    path = f"{unpacking.folder_of(zip_path)}/{within.path}"
+    return _File(path, within.size, (within.kind,) if within.kind else (), zip_path, within.kind)
+
+
+def _is_unread(within: ZipFile) -> bool:
+    """Whether nothing reads a file in a zip; what Takeout states about its products is no loss."""
+    return not within.kind and not (product_folder(within.path) and within.path.lower().endswith(STATED))
+
+
+def _examined(folder: Path, files: list[_File], recognised: Mapping[str, str | None]) -> Iterator[ExaminedFile]:
+    """The files, with the kinds that recognise them and how their beginnings are read."""
+    for file in files:
+        kind = recognised.get(file.path) or ""
+        read = functools.partial(_head, folder, file)
+        yield ExaminedFile(file.path, kind, bool(kind) and KINDS[kind].any_text, read)
+
+
+def _head(folder: Path, file: _File) -> bytes:
+    """The first bytes of a file; empty where it cannot be read."""
+    if file.zip_path:
+        prefix = f"{unpacking.folder_of(file.zip_path)}/"
+        return head_of(folder / file.zip_path, file.path.removeprefix(prefix), HEAD)
+    try:
+        return read_plain(folder / file.path, HEAD)
+    except OSError:
+        return b""
+
+
+def _lies_in(path: str, omissions: list[LeftOut]) -> bool:
+    """Whether a file lies in one of the folders that are left out."""
+    return any(f"{path}/".startswith(f"{part.folder}/") for part in omissions)
+
+
+def _exclusions(kind: str, root: str, omissions: list[LeftOut], omitted: list[_File]) -> tuple[str, ...]:
+    """The patterns of what a source at `root` leaves out, among what its kind would read by name."""
+    named = [file.path for file in omitted if KINDS[kind].matches(file.path)]
+    folders = [part.folder for part in omissions if any(_lies_in(path, [part]) for path in named)]
+    return tuple(dict.fromkeys(pattern(folder, root) for folder in folders if _is_below(root, folder)))
 
 
 def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
@@ -213,12 +330,15 @@ def _is_below(root: str, path: str) -> bool:
     return path != root if root == "." else path.startswith(f"{root}/")
 
 
-def _name(root: str, kind: str, taken: set[str]) -> str:
-    """A source's name: the folder's if it is valid, else the kind's, as a folder of chats may bear a name."""
+def _name(root: str, kind: str, taken: set[str], *, is_shared: bool = False) -> str:
+    """A source's name: the folder's if it is valid, else the kind's, as a folder of chats may bear a name.
+
+    The folder of several sources (`is_shared`) says nothing about any of them.
+    """
     plain = re.sub(r"[^a-z0-9]+", "_", PurePosixPath(root).name.lower()).strip("_")
     usual = KINDS[kind].source_name or kind
     is_valid = re.fullmatch(r"[a-z][a-z0-9_]{0,40}", plain) and plain not in _RESERVED
     is_of_person = KINDS[kind].chat and KINDS[kind].shared_suffixes
-    names = [plain] if is_valid and not is_of_person else []
+    names = [plain] if is_valid and not is_of_person and not is_shared else []
     names += [usual, *(f"{usual}_{number}" for number in range(2, len(taken) + 3))]
     return next(name for name in names if name not in taken)

@@ -135,7 +135,7 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
         for stage in todo.unfinished:  # it is made again, and what is made of it
             tables = whole_archive.stage_named(stage, workspace.settings).tables
             archive_tables.drop(workspace.home, tables)
-        sources = list(dict.fromkeys([*(export.source for export in todo.exports), *todo.servers]))
+        sources = list(dict.fromkeys([*(export.source for export in todo.exports), *todo.servers, *todo.zips]))
         if full:
             sources = [source.name for source in workspace.settings.sources]
             for source in sources:

@@ -35,10 +35,12 @@ _CLOCK = r"(?:[01]?\d|2[0-3])[.:][0-5]\d ?[-\u2013] ?(?:[01]?\d|2[0-3])[.:][0-5]
 _CARD = r"\d{4}(?P<gap>[ -])\d{4}(?P=gap)\d{4}(?P=gap)\d{4}"
 # 20240115, and pages 0212-0238: both begin alike
 _DAY_IN_DIGITS = rf"(?:19|20)\d\d{_MONTH_DAY}"
+# sms-20240310.xml: a day in the name of a file, whatever word stands before it
+_DAY_IN_FILE_NAME = rf"(?<=[-_/]){_DAY_IN_DIGITS}(?=\.[a-z]\w{{1,4}}(?!\w))"
 _PAGES = r"(?P<volume>0\d)\d\d[-\u2013](?P=volume)\d\d"
 
 _NOT_PHONES = re.compile(
-    rf"(?<![\d+])(?<!\d[\-./()])(?:{_DATE}(?:[\-\u2013]{_DATE})*|{_ISO_DATE}|{_STAMP}|{_NUMBERED_DAY}|{_YEARS}|{_PLACE}"
+    rf"(?<![\d+])(?<!\d[\-./()])(?:{_DATE}(?:[\-\u2013]{_DATE})*|{_ISO_DATE}|{_DAY_IN_FILE_NAME}|{_STAMP}|{_NUMBERED_DAY}|{_YEARS}|{_PLACE}"
     rf"|{_DOI}|(?P<other>{_SECONDS}|{_IPV4}|{_VERSION}|{_CLOCK}|{_CARD}|{_DECIMAL}|{_DAY_IN_DIGITS}|{_PAGES}))(?![\-./()]?\d)"
 )
 _ACCOUNT = re.compile(r"(?<![^\W_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,4})?(?![^\W_])")

@@ -73,6 +73,11 @@ class Source(BaseModel):
         examples=[["drafts", "*.csv"]],
     )
     follow_links: bool = Field(False, description="read what links in it lead to outside of its folder")
+    open_zips: bool = Field(
+        False,
+        description="read files of its kind in zips too, such as those of a Takeout, and in zips in these; copies of "
+        "them are in private/mirror",
+    )
     url: str = Field(
         "",
         description="paperless, imap, gmail: the server that is read, instead of `path`; every sync asks it for "
@@ -141,6 +146,11 @@ class Source(BaseModel):
         return bool(self.url) and bool(KINDS[self.kind].fetcher)
 
     @property
+    def is_mirrored(self) -> bool:
+        """Whether a mirror is kept of what it reads: of a server, or of files in zips."""
+        return self.is_fetched or self.open_zips
+
+    @property
     def host(self) -> str:
         """Host and port of its server."""
         return urlsplit(self.url).netloc
@@ -154,6 +164,8 @@ class Source(BaseModel):
             self._check_collection(kind)
         if "path" not in self.model_fields_set and not self.is_fetched:
             raise ValueError("has no path; name the file or folder that it reads")
+        if self.open_zips and (self.is_fetched or kind.discovers_units):
+            raise ValueError("has open_zips, which is for files of a folder only; leave it out")
         if self.user and not kind.always_remote:
             raise ValueError("has user, which is for kind imap only; leave it out")
         return self
@@ -401,6 +413,16 @@ class Settings(BaseModel):
     )
     parser_max_bytes: int = Field(
         2**30, ge=64 * 2**20, description="memory that a library may take to read one document, bytes"
+    )
+
+    ocr: Literal["", "tesseract"] = Field(
+        "",
+        description="`tesseract`: pages of PDFs that have no text are read by that program, which has to be installed "
+        "(Debian: tesseract-ocr); empty: they are failures",
+    )
+    ocr_languages: list[str] = Field(
+        default_factory=list,
+        description="languages of scans as `tesseract --list-langs` names them; empty: all that are installed",
     )
 
     transcription_model: str = Field(

@@ -40,6 +40,7 @@ __all__ = [
     "COMMIT_REF",
     "KINDS",
     "LEFT_OUT",
+    "LOST_ITEMS",
     "MAIL_REF",
     "RECORD_TYPES",
     "TRANSCRIPTS",
@@ -65,6 +66,9 @@ __all__ = [
 
 LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
 """fault words of files left out on purpose: counted, but not reported as faults"""
+
+LOST_ITEMS = frozenset({"missing_id", "not_json", "wrong_type"})
+"""fault words of a message that could not be read, so that its id is not known: it may be one that was read before"""
 
 UNREADABLE = "unreadable"
 """fault word of a unit that the system could not read, so that every sync tries it again"""
@@ -108,6 +112,10 @@ class ReadContext:
     unit_max_bytes: int = 2 * 2**30
     parser_max_seconds: int = Limits().seconds
     parser_max_bytes: int = Limits().max_bytes
+    ocr: str = ""
+    """program that reads scanned pages; empty for none"""
+    ocr_languages: tuple[str, ...] = ()
+    """codes of the languages of scans; empty for all that the program knows"""
     follow_links: bool = False
     """links are followed, even out of the source"""
     url: str = ""

@@ -148,6 +148,10 @@ class Kind:
     """unrelated files (music, films, program data) share its suffixes, so an unrecognised file isn't reported"""
     repositories: Literal["", "history", "files"] = ""
     """what it reads of a git repository, so that `relrag init` proposes it for one"""
+    any_text: bool = False
+    """it recognises any text, so that being recognised by it says little of a file"""
+    sent_in_chats: bool = False
+    """its files are sent in chats too, so that one in the zip of a chat is part of the chat"""
     media_names: str = ""
     """regular expression for the names of media files that its exports contain"""
     record_mark: bytes = b""

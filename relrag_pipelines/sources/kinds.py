@@ -196,6 +196,7 @@ KINDS = {
             patterns=("*msgstore*.db", "*ChatStorage*.sqlite"),
             companions=(".db-wal", ".sqlite-wal"),
             references_siblings=(".txt", ".db"),  # what lies beside a chat, and the names in wa.db
+            context_names=("wa.db",),
             asks_others="date_order",
             ids_depend_on_names=True,
             media_names=r"(?:IMG|VID|PTT|AUD|STK|DOC|CON)-\d{8}-WA\d{4}\b"  # on Android, and on iOS
@@ -349,6 +350,7 @@ KINDS = {
             companions=TRANSCRIPTS,
             single_process_option="transcription_model",
             shared_suffixes=True,
+            sent_in_chats=True,
         ),
         Kind(
             "notes",
@@ -362,6 +364,7 @@ KINDS = {
             ids_depend_on_names=True,
             references_units=True,
             mutable=True,
+            sent_in_chats=True,
         ),
         Kind(
             "meeting",
@@ -371,6 +374,7 @@ KINDS = {
             (_MEETING,),
             options=("timezone", *_PARSER),
             companions=(".ics",),
+            sent_in_chats=True,
         ),
         Kind(
             "contacts",
@@ -382,6 +386,7 @@ KINDS = {
                 _RELATIONSHIP,
             ),
             record_bytes=200,
+            sent_in_chats=True,
         ),
         Kind(
             "calendar",
@@ -396,6 +401,7 @@ KINDS = {
             shared_suffixes=True,
             allows_duplicates=True,
             mutable=True,
+            sent_in_chats=True,
         ),
         Kind(
             "tasks",
@@ -442,9 +448,11 @@ KINDS = {
             5,
             (".pdf", *_OFFICE, ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             (_DOCUMENT,),
-            options=("timezone", *_PARSER),
+            options=("timezone", "ocr", "ocr_languages", *_PARSER),
             one_record_per_unit=True,
             source_name="documents",
+            any_text=True,
+            sent_in_chats=True,
         ),
         Kind(
             "photos",
@@ -459,6 +467,7 @@ KINDS = {
             one_record_per_unit=True,
             shared_suffixes=True,
             ids_depend_on_names=True,
+            sent_in_chats=True,
         ),
         Kind(
             "git",

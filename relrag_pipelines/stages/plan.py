@@ -14,6 +14,7 @@ from pathlib import Path
 
 from relrag_pipelines import embedders
 from relrag_pipelines.erasure import rule_file
+from relrag_pipelines.ingest import unpacking
 from relrag_pipelines.ingest.read_context import scan_source
 from relrag_pipelines.ingest.scan import SourceScan
 from relrag_pipelines.ingest.units import SourceNotFound
@@ -165,7 +166,13 @@ def build_plan(workspace: Workspace) -> Plan:
     archive = inspect_archive(workspace)
     servers = {source.name: source.host for source in workspace.settings.sources if source.is_fetched}
     todo = plan(surveys, known_units, published, current_hash, archive, graphs, search_again=search_again)
-    return replace(todo, servers=servers)
+    return replace(todo, servers=servers, zips=_sources_with_zips(workspace))
+
+
+def _sources_with_zips(workspace: Workspace) -> tuple[str, ...]:
+    """The sources with zips that were added, changed or removed."""
+    opening = [source for source in workspace.settings.sources if source.open_zips]
+    return tuple(source.name for source in opening if unpacking.is_due(workspace, source))
 
 
 def required_for_publish(workspace: Workspace, todo: Plan) -> Plan:

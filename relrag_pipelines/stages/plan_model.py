@@ -133,11 +133,13 @@ class Plan:
     when somebody syncs"""
     servers: dict[str, str] = field(default_factory=dict)
     """sources on servers -> the host that every sync asks for changes; what has changed there is not known before"""
+    zips: tuple[str, ...] = ()
+    """sources with zips that are opened first; what is in them is not known before"""
 
     @property
     def empty(self) -> bool:
         """Nothing has to be done."""
-        return not (self.exports or self.lake_is_stale or self.publish or self.graphs or self.unfinished)
+        return not (self.exports or self.lake_is_stale or self.publish or self.graphs or self.unfinished or self.zips)
 
     @property
     def lake_is_stale(self) -> bool:

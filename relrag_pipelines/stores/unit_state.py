@@ -27,6 +27,9 @@ UNFINISHED = "unfinished"
 RETAINED = "retained"
 """`reader` of a unit that is gone while its records stay: when it is there again, it is read again"""
 
+RETRY = "retry"
+"""`reader` of a unit with failures that the owner wants read again"""
+
 _CURSOR = b"relrag.cursor"
 """key in the metadata of the file"""
 

@@ -20,7 +20,7 @@ from relrag_pipelines.errors import RelragError
 from relrag_pipelines.files import access
 from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.privacy.output_guard import install_exception_hooks, suppress_library_output
-from relrag_query.cli.groups import backfill, calls, graphrag, indexing, people, pii, questions, serving
+from relrag_query.cli.groups import backfill, calls, failures, graphrag, indexing, people, pii, questions, serving
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -33,6 +33,7 @@ for _group in (questions, indexing, serving):
 for _name, _group in (
     ("backfill", backfill),
     ("calls", calls),
+    ("failures", failures),
     ("people", people),
     ("graphrag", graphrag),
     ("pii", pii),

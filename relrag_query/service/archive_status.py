@@ -21,9 +21,9 @@ from relrag_pipelines.journal.journal import JournalError
 from relrag_pipelines.pii import RedactionError
 from relrag_pipelines.privacy.keys import KeysError
 from relrag_pipelines.publishing import archive_health
-from relrag_pipelines.records import TABLES, Failure
+from relrag_pipelines.records import TABLES, Failure, UnitState
 from relrag_pipelines.settings import Settings, Source
-from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources import KINDS, LEFT_OUT
 from relrag_pipelines.stages import empty_months, source_health
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import (
@@ -54,7 +54,13 @@ class SourceStatus:
     kind: str
     path: str
     units: int = 0
-    """number of files read"""
+    """number of files seen"""
+    indexed: int = 0
+    """number of files with records"""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """what is left out on purpose, count by fault word"""
+    failed: dict[str, int] = field(default_factory=dict)
+    """what could not be read or redacted, count by fault word"""
     bytes: int = 0
     """size of those files"""
     records: int = 0
@@ -66,10 +72,12 @@ class SourceStatus:
     after the first month, which holds undated records"""
     stored_bytes: int = 0
     """size of its private records and its part of the lake"""
+    oldest: str | None = None
+    """time of the oldest dated record, as `newest`"""
     newest: str | None = None
     """time of the newest record, ISO 8601, UTC; only a day or a year if the record has no more"""
     failures: dict[str, int] = field(default_factory=dict)
-    """count by fault word"""
+    """skipped and failed together"""
     problem: str = ""
 
 
@@ -228,24 +236,36 @@ def _source(settings: Settings, source: Source) -> SourceStatus:
     except (LakeError, UnitsError) as error:
         status.problem = str(error)
         return status
-    status.units, status.bytes = len(units), sum(unit.size for unit in units.values())
+    _count_units(status, list(units.values()))
     status.records = sum(entry.rows for entry in manifests["records"].values())
     status.chunks = sum(entry.rows for entry in manifests["chunks"].values())
     status.gaps = empty_months.spans(manifests["records"], settings.first_month)
     status.months = len(empty_months.full_months(manifests["records"]))
     status.stored_bytes = sum(entry.bytes for entries in manifests.values() for entry in entries.values())
-    status.newest = _newest(home, source.name)
+    months = list(lake.month_files(home, "records", source.name))
+    dated = [month for month in months if month > settings.first_month] or months
+    status.oldest = _extreme_time(home, source.name, dated, pc.min)
+    status.newest = _extreme_time(home, source.name, list(reversed(months)), pc.max)
     return status
 
 
-def _newest(home: Path, source: str) -> str | None:
-    for month in reversed(lake.month_files(home, "records", source)):
+def _count_units(status: SourceStatus, units: list[UnitState]) -> None:
+    """Counts the files of a source: seen and indexed, and what was skipped and what failed."""
+    status.units, status.bytes = len(units), sum(unit.size for unit in units)
+    status.indexed = sum(any(month.rows for month in unit.months) for unit in units)
+    status.skipped = {fault: count for fault, count in status.failures.items() if fault in LEFT_OUT}
+    status.failed = {fault: count for fault, count in status.failures.items() if fault not in LEFT_OUT}
+
+
+def _extreme_time(home: Path, source: str, months: list[str], extreme: Callable[[Any], Any]) -> str | None:
+    """The least or greatest time in the first of the months that has one."""
+    for month in months:
         rows = lake.read(home, "records", source, month, ["ts", "rag_source_type", "date_quality"])
-        if (newest := pc.max(rows["ts"]).as_py()) is None:
+        if (moment := extreme(rows["ts"]).as_py()) is None:
             continue
-        row = rows.slice(pc.index(rows["ts"], newest).as_py(), 1).to_pylist()[0]
-        time = time_of(newest, ZoneInfo("UTC"), row["rag_source_type"], row["date_quality"])
-        return time if " " not in time else datetime.fromtimestamp(newest, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        row = rows.slice(pc.index(rows["ts"], moment).as_py(), 1).to_pylist()[0]
+        time = time_of(moment, ZoneInfo("UTC"), row["rag_source_type"], row["date_quality"])
+        return time if " " not in time else datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return None
 
 

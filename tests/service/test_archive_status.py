@@ -31,6 +31,25 @@ def test_names_of_files_are_redacted_but_on_the_terminal(tmp_path: Path, capsys:
     assert PLANTED[1] in json.dumps(json.loads(capsys.readouterr().out)["left_out"])
 
 
+def test_coverage_says_what_was_seen_indexed_skipped_and_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = archive.make(tmp_path)
+    (tmp_path / "papers" / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    archive.write_notes(tmp_path, {"id": "n9", "text": "The fence is painted.", "timestamp": "2024-06-02T08:00:00Z"})
+    archive.sync(config)
+    status(config, as_json=True)
+    chat, papers, notes = json.loads(capsys.readouterr().out)["sources"]
+    assert (papers["units"], papers["indexed"], papers["skipped"], papers["failed"]) == (2, 1, {}, {"damaged": 1})
+    assert (chat["oldest"], chat["newest"]) == ("2023-12-24T17:00:00Z", "2024-02-14T20:40:00Z")
+    assert notes["gaps"] == ["2024-03 to 2024-05"]
+    status(config)
+    lines = capsys.readouterr().out.splitlines()
+    assert "chat: 1 of 1 file indexed; 2023-12-24 to 2024-02-14" in lines
+    assert "papers: 1 of 2 files indexed; 2024-01-05; failed: 1 damaged" in lines
+    assert "notes: 1 of 1 file indexed; 2024-02-15 to 2024-06-02; nothing in 2024-03 to 2024-05" in lines
+
+
 def test_what_is_asked_wrongly_is_a_bad_request(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     archive.sync(config)

@@ -19,6 +19,7 @@ from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.document import csv, html, office, pdf, text_markdown
 from relrag_pipelines.sources.document.document_date import document_date
 from relrag_pipelines.sources.document.document_text import DocumentError, DocumentText, EmbeddedFile
+from relrag_pipelines.sources.document.ocr import read_scans
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, DecodedText
 from relrag_pipelines.text import reference_numbers
 from relrag_pipelines.workers.sandbox import Limits, ParserStopped, call
@@ -61,6 +62,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     bounds = {"max_ratio": reading.archive_max_ratio, "max_bytes": reading.archive_max_bytes}
     document = extract(unit.file, name, reading.limits, **bounds)
+    document = read_scans(document, unit.file, unit.size, reading)
     yield from document.failures
     if document.readable:
         record = _record(unit, reading, document, digest)

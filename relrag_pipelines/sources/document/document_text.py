@@ -43,6 +43,8 @@ class DocumentText:
     pages: list[Page] = field(default_factory=list)
     """pages with text; text[page.start : page.end] is the page's"""
     page_count: int | None = None
+    scanned: list[int] = field(default_factory=list)
+    """numbers of pages on which something is drawn, but nothing written"""
     numbers: list[str] = field(default_factory=list)
     """invoice, order and account numbers"""
     failures: list[Failure] = field(default_factory=list)

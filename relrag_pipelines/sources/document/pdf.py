@@ -105,6 +105,7 @@ def _read_pages(document: pypdfium2.PdfDocument) -> DocumentText:
     for number in range(1, len(document) + 1):
         _add_page(pages, document, number, has_form)
     result.text = "\n\n".join(pages.texts)
+    result.scanned = pages.without_text
     if pages.without_text:
         result.failures.append(_no_text_failure(pages.without_text, len(document)))
     if pages.garbled:
@@ -152,8 +153,8 @@ def _add_page(pages: _PageTexts, document: pypdfium2.PdfDocument, number: int, h
 
 
 def _no_text_failure(numbers: list[int], page_count: int) -> Failure:
-    why = f"no text layer on {len(numbers)} of {page_count} pages; run OCR over the file (for example ocrmypdf)"
-    return Failure(_pages(numbers), "no_text", why)
+    why = f"no text layer on {len(numbers)} of {page_count} pages; run OCR over the file (for example ocrmypdf), "
+    return Failure(_pages(numbers), "no_text", f'{why}or set ocr = "tesseract"')
 
 
 def _garbled_failure(numbers: list[int], page_count: int) -> Failure:

@@ -86,6 +86,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 _EAST_ASIAN = {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK", "IDEOGRAPHIC"}
 
 
+MIXED = "utf-8 and "
+"""how the charset of a text begins of which some lines are UTF-8 and others are not; it names no codec"""
+
+
 class CharsetError(Exception):
     """The bytes are not text (`fault` binary), or their charset cannot be determined (`fault` charset)."""
 
@@ -215,7 +219,7 @@ def _mixed_lines(data: bytes, older: list[bytes]) -> DecodedText | None:
         return None
     texts = [line.decode(guess.charset if _is_older(line) else "utf-8", "replace") for line in lines]
     text = "".join(texts)
-    return DecodedText(text, f"utf-8 and {guess.charset}", guess.rivals, text.count("\ufffd"))
+    return DecodedText(text, f"{MIXED}{guess.charset}", guess.rivals, text.count("\ufffd"))
 
 
 def _is_older(line: bytes) -> bool:

@@ -80,9 +80,9 @@ def read_members(
 def _members(unit: Unit, archive: safe_zip.SafeZip, is_read: Callable[[str], bool]) -> Iterator[Member]:
     siblings = frozenset(archive.members)
     for name, info in archive.members.items():
-        if _is_of_a_system(name) or not is_read(name):
+        if is_of_a_system(name) or not is_read(name):
             continue
-        written = _written(info.date_time)
+        written = written_at(info.date_time)
 
         def opened(name: str = name) -> BinaryIO:
             return archive.open(name)
@@ -98,12 +98,14 @@ def _read_or_refuse(member: Member, read_member: ReadMember) -> Iterator[Record 
         yield replace(rejected.failure, location=member.inner_path)
 
 
-def _is_of_a_system(name: str) -> bool:
+def is_of_a_system(name: str) -> bool:
+    """Whether macOS added a member when it packed the zip."""
     path = PurePosixPath(name)
     return path.parts[0] == "__MACOSX" or path.name.startswith("._")
 
 
-def _written(date_time: tuple[int, int, int, int, int, int]) -> int:
+def written_at(date_time: tuple[int, int, int, int, int, int]) -> int:
+    """When a member was written, seconds since 1970, of a zip that names no zone; 0 for what is no time."""
     try:
         return int(datetime(*date_time, tzinfo=UTC).timestamp())
     except ValueError:
@@ -119,4 +121,4 @@ def zip_names(file: Path) -> list[str]:
                 names = [safe_zip.clean_name(info) for info in archive.infolist() if not info.is_dir()]
     except (safe_zip.ZipRejected, *safe_zip.BROKEN):
         return []
-    return [name for name in names if name and not _is_of_a_system(name)]
+    return [name for name in names if name and not is_of_a_system(name)]

@@ -62,9 +62,12 @@ class Database:
 
     def rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Iterator[Row]:
         """The rows of a query. Raises sqlite3.DatabaseError."""
-        for row in self._connection.execute(query, values):
-            self._checks = 0
-            yield row
+        try:
+            for row in self._connection.execute(query, values):
+                self._checks = 0
+                yield row
+        except UnicodeDecodeError:  # a damaged file whose names of columns are no UTF-8
+            raise sqlite3.DatabaseError("database disk image is malformed") from None
 
     def stream(self, query: str) -> Iterator[Row]:
         """The rows of a query over a whole table, quicker than `rows`. Raises sqlite3.DatabaseError."""

@@ -29,6 +29,8 @@ from relrag_pipelines.records import SCHEMA_VERSION
 
 _STATE = "state.json"
 _ITEMS = "items"
+ZIPS = "zips"
+"""the part of the cursor that says which zips were opened, where what is mirrored is in zips"""
 _HALF = ".part"
 """suffix of a file that is being written; a listing leaves out names that begin with a dot"""
 
@@ -219,6 +221,7 @@ class Mirror:
         """Lets withheld items be stored again."""
         if self._withheld:
             self._withheld.clear()
+            self.cursor.pop(ZIPS, None)  # of zips, none is opened again that is as it was
             self.save()
 
     def keep_only(self, paths: Collection[str]) -> None:
@@ -233,7 +236,9 @@ class Mirror:
         body = {"schema_version": SCHEMA_VERSION, "cursor": self.cursor, "withheld": sorted(self._withheld)}
         if self._omissions:
             body["omissions"] = {path: astuple(omission) for path, omission in sorted(self._omissions.items())}
-        write_text(self.folder / _STATE, sealed_json.seal(body))
+        text = sealed_json.seal(body)
+        if not self.exists or (self.folder / _STATE).read_text(encoding="utf-8") != text:
+            write_text(self.folder / _STATE, text)
 
     def clear(self) -> None:
         """Removes the mirror as a whole."""

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from relrag_pipelines.records import Failure
-from relrag_pipelines.sources.formats.charset_detection import SAMPLE, CharsetError, decode
+from relrag_pipelines.sources.formats.charset_detection import MIXED, SAMPLE, CharsetError, decode
 from relrag_pipelines.sources.whatsapp.date_order import DateOrderVotes
 from relrag_pipelines.sources.whatsapp.system_messages import MARK
 from relrag_pipelines.sources.whatsapp.timestamps import PARTS, MessageFormat, find_form
@@ -159,7 +159,7 @@ def _other_charset(opener: OpenStream) -> Charset:
     guess = decode(b"".join(telling)[:SAMPLE])
     if guess.rivals:
         raise CharsetError("charset", f"not UTF-8, and could be {guess.charset} as well as {' or '.join(guess.rivals)}")
-    return Charset(guess.charset)
+    return Charset("utf-8", "replace") if guess.charset.startswith(MIXED) else Charset(guess.charset)
 
 
 def _survey(opener: OpenStream, charset: Charset, title: str) -> FormatGuess | Failure:

@@ -238,6 +238,7 @@ def _notes(discovery: Discovery, config: Path, zone: str | None) -> Iterator[str
         count = number(len(discovery.unrecognised), "file is", "files are")
         paths = _shorten_list(discovery.unrecognised)
         yield f"{count} not recognised; a sync tries and lists what it cannot read: {paths}"
+    yield from _zip_notes(discovery)
     if discovery.by_name:
         yield f"{number(discovery.by_name, 'file was', 'files were')} recognised by name only, since there are so many."
     if not discovery.complete:
@@ -254,6 +255,27 @@ def _notes(discovery: Discovery, config: Path, zone: str | None) -> Iterator[str
         yield f"RELRAG_CONFIG names {configured}, which stays in effect until you change it."
     if (_home(config) / "private").exists() and not config.exists():
         yield f"{_home(config)} already holds an index; its keys are stored under the archive name it was created with."
+
+
+def _zip_notes(discovery: Discovery) -> Iterator[str]:
+    """What is opened, and what is left out of Takeouts and zips."""
+    if zips := [source.name for source in discovery.sources if source.opens_zips]:
+        yield f"Zips are opened for {', '.join(zips)} (open_zips); a sync copies what they read to private/mirror."
+    for part in discovery.left_out:
+        yield (
+            f"{safe(part.folder)} is left out ({part.label}, {number(part.files, 'file')}); "
+            "to have it read, remove it from `exclude` of the source."
+        )
+    yield from map(safe, discovery.failures_in_zips[:_MAX_PATHS])
+    if discovery.unread_in_zips:
+        yield _describe_unread_in_zips(discovery.unread_in_zips)
+
+
+def _describe_unread_in_zips(paths: list[str]) -> str:
+    """Names files in zips that no kind reads, with what to do for each suffix."""
+    remedies = sorted({f"{file.suffix_text}: {file.remedy}" for file in map(unread_files.of_no_kind, paths)})
+    count = number(len(paths), "file in a zip is of no kind", "files in zips are of no kind")
+    return f"{count} that relrag reads ({safe(_shorten_list(paths))}); {'; '.join(remedies)}."
 
 
 def _embedding_note(discovery: Discovery) -> Iterator[str]:
@@ -306,7 +328,12 @@ def _previous_setting(config: Path, name: str) -> str:
 def _source(source: ProposedSource, folder: Path, config_folder: Path) -> dict[str, Any]:
     export = folder / source.path
     path = export.relative_to(config_folder).as_posix() if export.is_relative_to(config_folder) else export.as_posix()
-    return {"name": source.name, "kind": source.kind, "path": path}
+    table: dict[str, Any] = {"name": source.name, "kind": source.kind, "path": path}
+    if source.opens_zips:
+        table["open_zips"] = True
+    if source.exclude:
+        table["exclude"] = list(source.exclude)
+    return table
 
 
 def _write(config: Path, text: str) -> None:

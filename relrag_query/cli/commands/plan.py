@@ -118,6 +118,8 @@ def print_servers(todo: Plan) -> None:
     """Prints which servers a sync asks for changes."""
     for source, host in todo.servers.items():
         print(f"{source}: ask {host} for changes and mirror them in private/, then read what changed")
+    if todo.zips:
+        print(f"{', '.join(todo.zips)}: open the zips that are new or changed, then read what they hold")
 
 
 def print_graphs(todo: Plan, settings: Settings) -> None:

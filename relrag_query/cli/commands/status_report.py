@@ -20,6 +20,8 @@ from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import moment
 from relrag_query.service.archive_status import SourceStatus, Status, load_failures
 
+_MOST_GAPS = 5
+"""spans of empty months that are listed of a source"""
 NOT_READ = "not_read"
 """the fault word of a file that no source reads"""
 
@@ -117,8 +119,22 @@ def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
         rows.append((source.name, source.kind, *counts, newest, f"{failures:,}" if failures else "-"))
     print_table(("source", "kind", *amounts, "newest", "failures"), rows, right=(*amounts, "failures"))
     for source in sources:
-        if source.failures:
-            print(f"{source.name}: {', '.join(f'{count} {fault}' for fault, count in source.failures.items())}")
+        if source.units or source.failures:
+            print(f"{source.name}: {'; '.join(_coverage(source, zone))}")
+
+
+def _coverage(source: SourceStatus, zone: ZoneInfo) -> Iterator[str]:
+    """How much of a source is indexed: files, the time from first to last record with empty months, and reasons."""
+    yield f"{source.indexed:,} of {number(source.units, 'file')} indexed"
+    if source.oldest and source.newest:
+        first, last = (_newest_time(time, zone).split(" ")[0].rstrip(",") for time in (source.oldest, source.newest))
+        yield first if first == last else f"{first} to {last}"
+    if source.gaps:
+        more = f" and {len(source.gaps) - _MOST_GAPS:,} earlier spans" if len(source.gaps) > _MOST_GAPS else ""
+        yield f"nothing in {', '.join(source.gaps[-_MOST_GAPS:])}{more}"
+    for label, counts in (("skipped", source.skipped), ("failed", source.failed)):
+        if counts:
+            yield f"{label}: {', '.join(f'{count:,} {fault}' for fault, count in counts.items())}"
 
 
 def print_failures(settings: Settings, as_json: bool) -> None:

@@ -50,6 +50,20 @@ def sync(
     dispatch.run("sync", "sync", config, **options, as_json=as_json)
 
 
+@app.command(epilog="Example: relrag watch --every 60")
+def watch(
+    every: Annotated[
+        float, typer.Option("--every", metavar="SECONDS", min=1, help="How often servers are asked for changes.")
+    ] = 30,
+    config: Config = None,
+) -> None:
+    """Sync whenever files change, until it is stopped with Ctrl-C.
+
+    Sources on servers are asked for changes from time to time.
+    """
+    dispatch.run("watch", "watch", config, every=every)
+
+
 @app.command(epilog="Example: relrag login mail ~/Downloads/client_secret.json")
 def login(
     source: Annotated[str, typer.Argument(help="Source of kind gmail whose url is Gmail's API.")],

@@ -99,6 +99,7 @@ def test_an_archive_is_counted(indexed: Path) -> None:
     chat, papers = found.sources
     assert (chat.units, chat.bytes, chat.records, chat.chunks, chat.months) == (2, 12, 3, 3, 3)
     assert chat.failures == {"charset": 1, "encrypted": 1, "redaction": 1}
+    assert (chat.failed, chat.skipped) == (chat.failures, {})
     assert chat.newest == "2024-02-29T23:59:59Z"
     assert chat.stored_bytes == sum(
         path.stat().st_size for path in (indexed.parent / ".relrag/lake").rglob("*.parquet")

@@ -1,0 +1,270 @@
+"""What a zip holds, file by file, and whether it is a bundle: a zip to open because no kind reads all of it as it is.
+
+A chat exported as a zip is no bundle: the files beside its messages were sent in it. A Takeout is one, and so is a zip
+of documents, of mailboxes or of other zips. A file in it is of the first kind that recognises it, as in a folder.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from relrag_pipelines.ingest.ownership import recognises
+from relrag_pipelines.records import Failure
+from relrag_pipelines.sources import KINDS, Kind
+from relrag_pipelines.sources.formats import safe_zip
+from relrag_pipelines.sources.formats.members import is_of_a_system, written_at
+from relrag_pipelines.sources.formats.safe_zip import ZipRejected
+
+VERSION = 1
+"""raised when zips are taken apart in another way, so that all are opened again"""
+ZIP = ".zip"
+DEPTH = 3
+"""zips within zips that are opened"""
+_HEAD = 2**20
+"""bytes by which a file is recognised"""
+_WHOLE = (".db", ".sqlite", ZIP)
+"""suffixes of files that only the whole tells the kind of"""
+_MOST_ZIPS = 500
+"""zips within a zip that are opened"""
+_READERS = tuple(kind for kind in KINDS.values() if not (kind.always_remote or kind.discovers_units))
+
+
+@dataclass(frozen=True)
+class ZipLimits:
+    """Bounds of what is unpacked."""
+
+    max_ratio: int
+    max_bytes: int
+    """of all that is unpacked of one zip and of the zips in it"""
+
+
+@dataclass(frozen=True)
+class ZipFile:
+    """A file in a zip."""
+
+    path: str
+    """within the outermost zip; a zip in a zip is a folder with its name"""
+    size: int
+    """bytes, as declared"""
+    kind: str
+    """that recognises it; empty for none"""
+
+
+@dataclass(frozen=True)
+class ZipContents:
+    """The files of a zip."""
+
+    files: tuple[ZipFile, ...]
+    failures: tuple[Failure, ...]
+    """of entries that are not read; their locations are paths within the zip"""
+    kind: str
+    """that reads the zip as it is; empty for none"""
+    is_bundle: bool
+
+
+@dataclass
+class _Budget:
+    """What may still be unpacked while a zip is examined."""
+
+    bytes: int
+    zips: int = _MOST_ZIPS
+
+
+Open = Callable[[], BinaryIO]
+
+
+def zip_contents(file: Path, limits: ZipLimits) -> ZipContents:
+    """The files of a zip. Raises ZipRejected and OSError where it cannot be read as a whole.
+
+    Beginnings of files are written into a temporary folder of the owner's, which is removed.
+    """
+    status = file.stat()
+    return _cached_contents(file, status.st_size, status.st_mtime_ns, limits)
+
+
+@functools.lru_cache(maxsize=64)
+def _cached_contents(file: Path, size: int, mtime_ns: int, limits: ZipLimits) -> ZipContents:
+    """The contents of a zip of that size and time."""
+    return _examine(file, limits, DEPTH, _Budget(limits.max_bytes))
+
+
+def _examine(file: Path, limits: ZipLimits, depth: int, budget: _Budget) -> ZipContents:
+    with (
+        safe_zip.open_archive(file, limits.max_ratio, min(limits.max_bytes, budget.bytes)) as archive,
+        tempfile.TemporaryDirectory(prefix="relrag-") as folder,
+    ):
+        names = [name for name in archive.members if not is_of_a_system(name)]
+        failures = list(archive.failures)
+        files: list[ZipFile] = []
+        root = Path(folder)
+        usable = [name for name in names if _lay_out(root, name)]
+        for name in usable:
+            opened = functools.partial(archive.open, name)
+            size = archive.members[name].file_size
+            if name.lower().endswith(ZIP):
+                inner = _inner(root / name, opened, limits, depth, budget)
+                files += _files_of_inner(name, size, inner)
+                failures += [
+                    replace(failure, location=f"{name}/{failure.location}".rstrip("/")) for failure in inner.failures
+                ]
+            else:
+                files.append(ZipFile(name, size, _kind_of(root / name, name, opened)))
+    kind = _kind_of_all(file, files)
+    return ZipContents(tuple(files), tuple(failures), kind, _is_bundle(files, kind))
+
+
+_NOTHING = ZipContents((), (), "", is_bundle=False)
+
+
+def _files_of_inner(name: str, size: int, inner: ZipContents) -> list[ZipFile]:
+    if not inner.is_bundle:
+        return [ZipFile(name, size, inner.kind)]
+    return [replace(within, path=f"{name}/{within.path}") for within in inner.files]
+
+
+def _failures_of_inner(name: str, inner: ZipContents) -> list[Failure]:
+    return [replace(failure, location=f"{name}/{failure.location}".rstrip("/")) for failure in inner.failures]
+
+
+def _inner(file: Path, opened: Open, limits: ZipLimits, depth: int, budget: _Budget) -> ZipContents:
+    """What a zip in a zip holds; nothing where the limits are reached or it is damaged."""
+    if depth <= 1 or budget.zips <= 0:
+        why = f"zips are opened {DEPTH} deep and {_MOST_ZIPS} a zip; unpack it beside the other"
+        return replace(_NOTHING, failures=(Failure("", "nested_zip", why),))
+    budget.zips -= 1
+    try:
+        with opened() as stream, file.open("wb") as target:
+            budget.bytes -= copy_bounded(stream, target, budget.bytes)
+        return _examine(file, limits, depth - 1, budget)
+    except ZipRejected as rejected:
+        return replace(_NOTHING, failures=(replace(rejected.failure, location=""),))
+    finally:
+        file.write_bytes(b"")
+
+
+def copy_bounded(stream: BinaryIO, target: BinaryIO, most: int) -> int:
+    """Copies a stream; the number of bytes. Raises ZipRejected where it has more than `most`."""
+    count = 0
+    while block := stream.read(2**20):
+        count += len(block)
+        if count > most:
+            why = "what is in it is larger than archive_max_bytes allows; raise that where you trust the file"
+            raise ZipRejected("too_large", why)
+        target.write(block)
+    return count
+
+
+def _lay_out(root: Path, name: str) -> bool:
+    """Makes an empty file, since what lies beside a file may tell what it is; False where names cannot be had."""
+    try:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch(mode=0o600)
+    except OSError:  # a name that is too long, or both a file and a folder
+        return False
+    return True
+
+
+def _kind_of(file: Path, name: str, opened: Open) -> str:
+    """The kind of a file in a zip, by its beginning; empty where none recognises it, and for a hidden one."""
+    kinds = kinds_by_name(name, file.parent)
+    if not kinds or f"/{name}".find("/.") >= 0:
+        return ""
+    try:
+        with opened() as stream, file.open("wb") as target:
+            if name.lower().endswith(_WHOLE):
+                shutil.copyfileobj(stream, target, 2**20)
+            else:
+                target.write(stream.read(_HEAD))
+        return next((kind.name for kind in kinds if recognises(kind, file)), "") or _reporting_kind(kinds)
+    except ZipRejected:
+        return _reporting_kind(kinds)
+    finally:
+        os.truncate(file, 0)
+
+
+def _reporting_kind(kinds: list[Kind]) -> str:
+    """The kind that says what is wrong with a file that none recognises; empty where its name means nothing."""
+    return next((kind.name for kind in reversed(kinds) if not kind.shared_suffixes), "")
+
+
+def kinds_by_name(path: str, folder: Path) -> list[Kind]:
+    """The kinds that read files of that name, the most specific first; `folder` holds the file."""
+    return [kind for kind in _READERS if kind.matches(path, lambda name: (folder / name).exists())]
+
+
+def _kind_of_all(file: Path, files: list[ZipFile]) -> str:
+    """The kind that reads a zip as it is."""
+    present = {within.kind for within in files}
+    readers = [kind for kind in _READERS if kind.name in present and ZIP in kind.suffixes]
+    return next((kind.name for kind in readers if recognises(kind, file)), "")
+
+
+def _is_bundle(files: list[ZipFile], kind: str) -> bool:
+    """Whether a zip has files that the kind which reads it would not read."""
+    if not kind:
+        return any(within.kind for within in files)
+    folder = _common_folder(within.path for within in files if within.kind == kind)
+    return any(_is_outside(within, folder) for within in files if within.kind not in ("", kind))
+
+
+def _is_outside(within: ZipFile, folder: PurePosixPath) -> bool:
+    """Whether a file is no part of the export in that folder."""
+    return not KINDS[within.kind].sent_in_chats or not PurePosixPath(within.path).is_relative_to(folder)
+
+
+def _common_folder(paths: Iterator[str]) -> PurePosixPath:
+    return PurePosixPath(os.path.commonpath([PurePosixPath(path).parent for path in paths]) or ".")
+
+
+def head_of(file: Path, path: str, most: int) -> bytes:
+    """The first bytes of a file in a zip; empty where it cannot be read, and in a zip within the zip."""
+    try:
+        with safe_zip.open_archive(file, max_ratio=1000, max_bytes=2**40) as archive:
+            if path not in archive.members:
+                return b""
+            with archive.open(path) as stream:
+                return stream.read(most)
+    except (ZipRejected, OSError):
+        return b""
+
+
+WriteFile = Callable[[str, BinaryIO, int], None]
+"""takes a file's path within the outermost zip, its bytes, and when it was written, seconds since 1970"""
+
+
+def unpack(file: Path, paths: set[str], limits: ZipLimits, scratch: Path, write: WriteFile) -> Iterator[Failure]:
+    """Hands the files at these paths of a zip to `write`; a failure for each that is damaged.
+
+    Raises ZipRejected and OSError where the zip cannot be read as a whole.
+    """
+    with safe_zip.open_archive(file, limits.max_ratio, limits.max_bytes) as archive:
+        for name, info in archive.members.items():
+            try:
+                if name in paths:
+                    with archive.open(name) as stream:
+                        write(name, stream, written_at(info.date_time))
+                elif inside := {path.removeprefix(f"{name}/") for path in paths if path.startswith(f"{name}/")}:
+                    yield from _unpack_inner(archive, name, inside, limits, scratch, write)
+            except ZipRejected as rejected:
+                yield replace(rejected.failure, location=name)
+
+
+def _unpack_inner(
+    archive: safe_zip.SafeZip, name: str, paths: set[str], limits: ZipLimits, scratch: Path, write: WriteFile
+) -> Iterator[Failure]:
+    def write_inside(path: str, stream: BinaryIO, written: int) -> None:
+        write(f"{name}/{path}", stream, written)
+
+    with tempfile.TemporaryDirectory(prefix="relrag-", dir=scratch) as folder:
+        inner = Path(folder, "inner.zip")
+        with archive.open(name) as stream, inner.open("wb") as target:
+            copy_bounded(stream, target, limits.max_bytes)
+        for failure in unpack(inner, paths, limits, scratch, write_inside):
+            yield replace(failure, location=f"{name}/{failure.location}")

@@ -1,0 +1,51 @@
+"""An answer that is not sure names files that were not read and whose names have words of the question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relrag_query.archive import Archive
+from tests import archive
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("unread")
+    config = archive.make(folder)
+    (folder / "papers" / "warranty-dishwasher_2023.pdf").write_bytes(b"%PDF-1.4 broken")
+    (folder / "papers" / "pojistka auta.pdf").write_bytes(b"%PDF-1.4 broken as well")
+    (folder / "papers" / "ביטוח דירה.pdf").write_bytes(b"%PDF-1.4 broken too")
+    (folder / "papers" / "Kaufvertrag Garage.pages").write_bytes(b"PK\3\4")
+    archive.sync(config)
+    return config
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("How long is the warranty of the dishwasher?", ["warranty-dishwasher_2023.pdf"]),
+        ("Kdy končí pojistka auta?", ["pojistka auta.pdf"]),
+        ("מתי נגמר ביטוח הדירה?", ["ביטוח דירה.pdf"]),
+        ("Was steht im Kaufvertrag der Garage?", ["Kaufvertrag Garage.pages"]),
+        ("Who will repair the roof?", []),
+        ("Who booked the cabin?", []),
+        ("Where is the file?", []),
+    ],
+)
+def test_the_file_is_named_that_a_question_asks_about(question: str, names: list[str], config: Path) -> None:
+    with Archive.open(config) as opened:
+        answer = opened.ask(question)
+    hints = [name for name in ("warranty", "pojistka", "ביטוח", "Kaufvertrag") if name in answer.notice]
+    assert hints == [name.split("-")[0].split(" ")[0] for name in names]
+    if names:
+        assert f"What you ask about may be in a file that was not read: {names[0]} (" in answer.notice
+
+
+def test_the_remedy_is_told_and_a_sure_answer_has_no_hint(config: Path) -> None:
+    with Archive.open(config) as opened:
+        hint = opened.ask("How long is the warranty of the dishwasher?").notice
+        sure = opened.ask("Who has the key of the cabin?")
+    assert "export or download it again" in hint
+    assert sure.found and sure.notice == ""

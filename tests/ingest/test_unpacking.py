@@ -1,0 +1,124 @@
+"""Files in zips are read as those of a folder, follow their zip, and are forgotten with what was read of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from relrag_pipelines.ingest.ingest import ingest
+from relrag_pipelines.ingest.unpacking import folder_of, is_due
+from relrag_pipelines.sources.remote.mirror import items_folder
+from relrag_pipelines.stores import lake, unit_state
+from relrag_pipelines.workspace import Workspace
+from relrag_query.cli.commands import forget
+from tests import archive
+from tests.folder_of_everything import zipped
+
+CONFIG = """
+archive = "zips"
+keys_file = "test.keys"
+embedder = "none"
+[[sources]]
+name = "papers"
+kind = "document"
+path = "papers"
+open_zips = true
+"""
+
+
+def make(folder: Path, **zips: dict[str, bytes]) -> Path:
+    (folder / "papers").mkdir(exist_ok=True)
+    for name, files in zips.items():
+        (folder / "papers" / f"{name}.zip").write_bytes(zipped(files))
+    config = folder / "relrag.toml"
+    config.write_text(CONFIG)
+    return config
+
+
+def read(workspace: Workspace) -> dict[str, str]:
+    """Location -> text of each record, after reading what changed."""
+    source = workspace.settings.source("papers")
+    ingest(workspace, source, accept_deletions=True)
+    assert not is_due(workspace, source)
+    months = lake.manifest(workspace.home, "private_records", "papers")
+    rows = [
+        row for month in months for row in lake.read(workspace.home, "private_records", "papers", month).to_pylist()
+    ]
+    return {location: row["text"] for row in rows for location in row["locations"]}
+
+
+def failures(workspace: Workspace) -> list[tuple[str, str]]:
+    return [(failure.fault, failure.unit) for failure in unit_state.load_failures(workspace.home, "papers")]
+
+
+def test_files_of_a_zip_are_read_beside_those_of_the_folder(tmp_path: Path) -> None:
+    config = make(tmp_path, old={"a/lease.txt": b"The lease.", "deep.zip": zipped({"b.md": b"The barn."})})
+    (tmp_path / "papers" / "c.txt").write_text("The cellar.")
+    assert read(archive.workspace(config)) == {
+        "c.txt": "The cellar.",
+        "old.zip/a/lease.txt": "The lease.",
+        "old.zip/deep.zip/b.md": "The barn.",
+    }
+
+
+def test_a_changed_zip_is_read_again_and_a_removed_one_goes(tmp_path: Path) -> None:
+    config = make(tmp_path, old={"a.txt": b"First.", "b.txt": b"Second."}, other={"c.txt": b"Third."})
+    read(archive.workspace(config))
+    make(tmp_path, old={"a.txt": b"First, changed."})
+    (tmp_path / "papers" / "other.zip").unlink()
+    assert read(archive.workspace(config)) == {"old.zip/a.txt": "First, changed."}
+
+
+def test_parts_of_one_export_share_a_folder(tmp_path: Path) -> None:
+    assert folder_of("takeout-20240310T101010Z-002.zip") == "takeout-20240310T101010Z.zip"
+    parts = {
+        "takeout-001": {"Takeout/a.txt": b"One."},
+        "takeout-002": {"Takeout/a.txt": b"Two.", "Takeout/b.txt": b"B."},
+    }
+    assert read(archive.workspace(make(tmp_path, **parts))) == {
+        "takeout.zip/Takeout/a.txt": "One.",
+        "takeout-002.zip/Takeout/a.txt": "Two.",
+        "takeout.zip/Takeout/b.txt": "B.",
+    }
+
+
+def test_a_zip_that_is_damaged_later_loses_nothing_that_was_read(tmp_path: Path) -> None:
+    config = make(tmp_path, old={"a.txt": b"First."})
+    texts = read(archive.workspace(config))
+    (tmp_path / "papers" / "old.zip").write_bytes(b"PK\3\4 cut off")
+    assert read(archive.workspace(config)) == texts
+    assert failures(archive.workspace(config)) == [("zip", "old.zip")]
+
+
+def test_zips_in_zips_are_opened_within_bounds(tmp_path: Path) -> None:
+    deep = zipped({"too deep.txt": b"Never read."})
+    for level in range(3):
+        deep = zipped({f"level{level}.zip": deep, f"near{level}.txt": b"Near."})
+    workspace = archive.workspace(make(tmp_path, outer={"x.zip": deep}))
+    assert sorted(read(workspace)) == ["outer.zip/x.zip/level2.zip/near1.txt", "outer.zip/x.zip/near2.txt"]
+    assert failures(workspace) == [("zip", "outer.zip/x.zip/level2.zip/level1.zip")]
+
+
+def test_a_zip_that_expands_too_far_is_not_opened(tmp_path: Path) -> None:
+    config = make(tmp_path, bomb={"a.txt": b"\0" * 40_000_000}, fine={"b.txt": b"Fine."})
+    assert read(archive.workspace(config)) == {"fine.zip/b.txt": "Fine."}
+    assert failures(archive.workspace(config)) == [("zip", "bomb.zip")]
+
+
+def test_what_is_forgotten_is_not_kept_in_the_copies(tmp_path: Path) -> None:
+    config = make(tmp_path, old={"a.txt": b"The orangery leaks.", "b.txt": b"The cellar is dry."})
+    workspace = archive.sync(config)
+    months = lake.manifest(workspace.home, "private_records", "papers")
+    rows = [
+        row for month in months for row in lake.read(workspace.home, "private_records", "papers", month).to_pylist()
+    ]
+    (leaking,) = (row["asset_id"] for row in rows if "orangery" in row["text"])
+    assert forget.forget(forget.ForgetRequest([leaking]), config, yes=True) == 0
+    assert read(archive.workspace(config)) == {"old.zip/b.txt": "The cellar is dry."}
+    names = [path.name for path in items_folder(workspace.home, "papers").rglob("*.txt")]
+    assert names == ["b.txt"]
+
+
+def test_a_chat_in_a_zip_stays_one_file_with_what_was_sent_in_it(tmp_path: Path) -> None:
+    chat = b"13/01/2024, 10:15 - Dana: see lease.pdf (file attached)\n"
+    config = make(tmp_path, chat={"_chat.txt": chat, "lease.pdf": b"%PDF-1.4 not read as a document of its own"})
+    assert read(archive.workspace(config)) == {}
