@@ -133,15 +133,17 @@ def answer_columns(archive: Archive, question: LabelledQuestion, answer: Answer)
         return columns
     excerpts = quoted_excerpts(answer)
     hits = archive.search(question.question).hits[:EXCERPTS]
-    passages = [(hit.chunk.text, [(hit.chunk.source, hit.chunk.source_uri or "")]) for hit in hits]
+    # a hit does not say which file it is from: its source and its text decide
+    files = " ".join(place.file for place in question.evidence)
+    passages = [(f"{hit.sender or ''} {hit.chunk.text}", [(hit.chunk.source, files)]) for hit in hits]
     suffix = "same" if in_language_of(question) else "other"
     columns[f"excerpts_{suffix}"] = int(any(holds_evidence(question, excerpt) for excerpt in excerpts[:EXCERPTS]))
     columns[f"search_{suffix}"] = int(any(holds_evidence(question, passage) for passage in passages))
     columns["value_first"] = int(any(holds_evidence(question, excerpt) for excerpt in excerpts[:1]))
     if question.kind in ("version", "now"):
         columns["superseded_first"] = int(any(holds_decoy(question, excerpt) for excerpt in excerpts[:1]))
-    files = [(source.hit.chunk.source, " ".join(source.locations)) for source in answer.sources]
-    columns["source_listed"] = int(any(in_file(place, files) for place in question.evidence))
+    listed = [(source.hit.chunk.source, " ".join(source.locations)) for source in answer.sources]
+    columns["source_listed"] = int(any(in_file(place, listed) for place in question.evidence))
     return columns
 
 

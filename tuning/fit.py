@@ -42,7 +42,7 @@ class _Ranking:
 
     def compared(self, one: Asked) -> tuple[list[int], Vectors]:
         """Places of the candidates that are compared, and their figures."""
-        places = ranker.best_of_passages(one.candidates, self.first.score(one.rows))
+        places = ranker.compared_candidates(one.candidates, self.first.score(one.rows))
         return places, (self.nearness.rows(one, places) if self.nearness else one.rows)[places]
 
 

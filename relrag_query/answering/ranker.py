@@ -24,9 +24,13 @@ from relrag_query.answering import features
 from relrag_query.answering.candidates import Candidate
 from relrag_query.retrieval.context import QueryContext
 
-COMPARED = 8
-"""candidates, of one passage each, whose sentences are compared by meaning: each takes some milliseconds. With twelve
-the right one was first as often."""
+BY_SCORE, BY_SEARCH = 4, 4
+"""passages whose sentences are compared by meaning: the best by the first score, and the first of the others by search.
+Of 144 questions over three archives by people who had not seen the code, the right sentence is then among the first
+three for 51 %; with the best eight by score and one sentence of each, as before, for 47 %; with all sentences of all
+passages for 48 %"""
+SENTENCES = 2
+"""candidates of each passage that are compared; each takes some milliseconds"""
 MAX_MARGIN = 3.0
 """by which the best candidate leads the next at most, as a difference of scores"""
 BULK_PENALTY = 1.0
@@ -117,7 +121,7 @@ def rank(candidates: Sequence[Candidate], context: QueryContext, absent_terms: i
         return Ranking([])
     model = load(context.similarities is not None)
     rows = features.feature_rows(candidates, context)
-    best = best_of_passages(candidates, model.first.score(rows))
+    best = compared_candidates(candidates, model.first.score(rows))
     if context.similarities is not None:
         texts = [candidates[position].embedded_text for position in best]
         rows = features.with_meaning(rows, best, context.similarities(texts))
@@ -127,23 +131,30 @@ def rank(candidates: Sequence[Candidate], context: QueryContext, absent_terms: i
     return Ranking(ranked, probability, probability >= model.strong, probability >= model.close)
 
 
-def best_of_passages(candidates: Sequence[Candidate], scores: Vectors) -> list[int]:
-    """Positions of the best candidate of each passage, the best first, as many as are compared."""
-    best: dict[int, int] = {}
+def compared_candidates(candidates: Sequence[Candidate], scores: Vectors) -> list[int]:
+    """Positions of the candidates that are compared by meaning: the best of the passages that come first."""
+    by_passage: dict[int, list[int]] = {}
     for position in np.argsort(-scores, kind="stable").tolist():
-        best.setdefault(id(candidates[position].unit.hit), position)
-        if len(best) == COMPARED:
-            break
-    return list(best.values())
+        by_passage.setdefault(id(candidates[position].unit.hit), []).append(position)
+    passages = list(by_passage.values())
+    others = sorted(passages[BY_SCORE:], key=lambda positions: candidates[positions[0]].rank)
+    chosen = [*passages[:BY_SCORE], *others[:BY_SEARCH]]
+    return [position for positions in chosen for position in positions[:SENTENCES]]
 
 
 def order(candidates: Sequence[Candidate], rows: Vectors, second: Regression) -> list[RankedCandidate]:
-    """The candidates by their second score, best first."""
+    """The best candidate of each passage by the second score, best first."""
     penalties = [BULK_PENALTY if candidate.unit.hit.is_bulk else 0.0 for candidate in candidates]
     scores = second.score(rows) - np.asarray(penalties, np.float32)
-    shares = softmax(scores)
-    positions = np.argsort(-scores, kind="stable").tolist()
-    return [RankedCandidate(candidates[at], float(scores[at]), float(shares[at]), rows[at]) for at in positions]
+    best: dict[int, int] = {}
+    for position in np.argsort(-scores, kind="stable").tolist():
+        best.setdefault(id(candidates[position].unit.hit), position)
+    positions = list(best.values())
+    shares = softmax(scores[positions])
+    return [
+        RankedCandidate(candidates[at], float(scores[at]), float(share), rows[at])
+        for at, share in zip(positions, shares, strict=True)
+    ]
 
 
 def softmax(scores: Vectors) -> Vectors:

@@ -78,7 +78,7 @@ from pathlib import Path
 
 import relrag_pipelines
 from relrag_pipelines.onboarding.discover import discover
-from relrag_query.answering.generative import INSTRUCTIONS
+from relrag_query.answering.reader.protocol import INSTRUCTIONS
 from relrag_query.archive import Archive
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.retrieval.term_coverage import kind_tokens, tokens

@@ -178,7 +178,7 @@ def test_a_key_that_is_missing_is_told_and_one_that_is_there_is_not_shown(
     config.write_text(CONFIG.replace('"none"', f'"{name}"\nanswerer = "{name}"'))
     said = f"{name} needs a key: set {variable} in the environment"
     assert findings(config, "embedder") == [("problem", said)]
-    assert findings(config, "answerer") == [("warning", f"{said}; until then answers consist of quotes")]
+    assert findings(config, "answerer") == [("warning", f"{said}; until then answers are excerpts")]
     monkeypatch.setenv(variable, "secret")
     told = findings(config, "embedder") + findings(config, "answerer")
     assert [level for level, _ in told] == ["ok", "ok"]

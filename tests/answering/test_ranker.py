@@ -1,0 +1,42 @@
+"""Which candidates are compared by meaning, and that a passage is ranked once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relrag_query.answering import ranker
+from relrag_query.answering.candidates import Candidate, candidates
+from relrag_query.answering.features import FEATURES
+from relrag_query.answering.ranker import Regression
+from relrag_query.retrieval.hit import Hit
+from tests.query_hits import passages, record
+
+TEXT = "The boiler is old. The cellar is dry. The roof leaks."
+
+
+def three_sentences_each(count: int) -> list[Candidate]:
+    chunks = [passages(record(f"jsonl:{number}", TEXT))[0] for number in range(count)]
+    return candidates([Hit(chunk, 1.0, 1.0) for chunk in chunks])
+
+
+def test_two_sentences_of_the_best_by_score_and_of_the_first_by_search_are_compared() -> None:
+    options = three_sentences_each(20)
+    scores = np.asarray([option.rank for option in options], np.float32)  # the last by search are the best by score
+    chosen = ranker.compared_candidates(options, scores)
+    assert [options[position].rank for position in chosen] == [
+        rank for rank in (19, 18, 17, 16, 0, 1, 2, 3) for _ in range(ranker.SENTENCES)
+    ]
+
+
+def test_a_passage_is_ranked_by_its_best_candidate_alone() -> None:
+    options = three_sentences_each(2)
+    rows = np.zeros((len(options), len(FEATURES)), np.float32)
+    rows[:, 0] = [0, 3, 1, 2, 0, 0]
+    weights = np.zeros(len(FEATURES), np.float32)
+    weights[0] = 1
+    ranked = ranker.order(options, rows, Regression(weights, 0.0))
+    assert [(option.candidate.rank, option.candidate.unit.text) for option in ranked] == [
+        (0, "The cellar is dry."),
+        (1, "The boiler is old."),
+    ]
+    assert sum(option.share for option in ranked) == np.float32(1)
