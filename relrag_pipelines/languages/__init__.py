@@ -106,7 +106,7 @@ _TUPLES = ("endings", "asking", "locales", "reference_words", "reference_labels"
 
 def folders() -> tuple[Path, ...]:
     """The folders that contain languages: this package and those of RELRAG_LANGUAGES."""
-    return _folders(os.environ.get(VARIABLE, ""))
+    return _folders(FOLDER, os.environ.get(VARIABLE, ""))
 
 
 def codes(table: str = "language") -> tuple[str, ...]:
@@ -125,14 +125,14 @@ def path(code: str, name: str) -> Path:
 
 
 @functools.cache
-def _folders(variable: str) -> tuple[Path, ...]:
-    return (FOLDER, *(Path(folder) for folder in variable.split(os.pathsep) if folder))
+def _folders(package: Path, variable: str) -> tuple[Path, ...]:
+    return (package, *(Path(folder) for folder in variable.split(os.pathsep) if folder))
 
 
 @functools.cache
 def _path(code: str, name: str, parents: tuple[Path, ...]) -> Path:
     files = [file for folder in reversed(parents) if (file := folder / code / f"{name}.toml").is_file()]
-    return files[0] if files else FOLDER / code / f"{name}.toml"
+    return files[0] if files else parents[0] / code / f"{name}.toml"
 
 
 def language(code: str) -> Language:

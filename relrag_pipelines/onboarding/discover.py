@@ -162,20 +162,20 @@ def _open_zips(folder: Path, files: list[_File], until: float) -> tuple[list[_Fi
     contents = _zip_contents(folder, files, until)
     bundles = {unpacking.folder_of(path) for path, content in contents.items() if content.is_bundle}
     opened = {path: content for path, content in contents.items() if unpacking.folder_of(path) in bundles}
-    inside = [_file_in_zip(path, within) for path, content in opened.items() for within in content.files]
-    failures = {
-        f"{path}/{failure.location}": failure.message
-        for path, content in opened.items()
-        for failure in content.failures
-    }
-    unread = [
-        f"{path}/{within.path}" for path, content in opened.items() for within in content.files if _is_unread(within)
-    ]
+    inside = [(path, within) for path, content in opened.items() for within in content.files]
+    failures = _zip_failures(opened)
+    unread = [f"{path}/{within.path}" for path, within in inside if _is_unread(within)]
     return (
-        inside,
+        [_file_in_zip(path, within) for path, within in inside],
         [path for path in unread if path not in failures],
         [f"{path}: {message}" for path, message in failures.items()],
     )
+
+
+def _zip_failures(opened: dict[str, ZipContents]) -> dict[str, str]:
+    """What could not be read in the zips, by path."""
+    failures = ((path, failure) for path, content in opened.items() for failure in content.failures)
+    return {f"{path}/{failure.location}": failure.message for path, failure in failures}
 
 
 def _zip_contents(folder: Path, files: list[_File], until: float) -> dict[str, ZipContents]:

@@ -161,17 +161,10 @@ def _openai_pieces(
     request: str,
     schema: Schema | None = None,
 ) -> Iterator[str]:
-    from openai import BadRequestError, UnprocessableEntityError, omit
+    from openai import BadRequestError, UnprocessableEntityError
 
-    most, warmth = settings.answer_max_tokens, settings.answer_temperature
-    common: dict[str, Any] = {
-        "model": name,
-        "messages": [{"role": "system", "content": instructions}, {"role": "user", "content": request}],
-        # servers that speak the protocol know the older name of the limit
-        "max_tokens" if settings.answer_url else "max_completion_tokens": most,
-        "temperature": omit if warmth < 0 else warmth,
-        "stream": True,
-    }
+    messages = [{"role": "system", "content": instructions}, {"role": "user", "content": request}]
+    common = {"model": name, "messages": messages, "stream": True, **_openai_limits(settings)}
     requests = [common | options for options in _openai_options(schema)]
     # a server that speaks the protocol may not know what OpenAI added to it later
     requests = requests if settings.answer_url else requests[:1]
@@ -186,6 +179,15 @@ def _openai_pieces(
             usage.tokens_written += event.usage.completion_tokens
     if not is_complete:
         raise AnswerError("the answer broke off")
+
+
+def _openai_limits(settings: Settings) -> dict[str, Any]:
+    from openai import omit
+
+    # servers that speak the protocol know the older name of the limit
+    limit = "max_tokens" if settings.answer_url else "max_completion_tokens"
+    warmth = settings.answer_temperature
+    return {limit: settings.answer_max_tokens, "temperature": omit if warmth < 0 else warmth}
 
 
 def _openai_options(schema: Schema | None) -> Iterator[dict[str, Any]]:

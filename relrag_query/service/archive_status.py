@@ -237,8 +237,7 @@ def _source(settings: Settings, source: Source) -> SourceStatus:
         status.problem = str(error)
         return status
     _count_units(status, list(units.values()))
-    status.records = sum(entry.rows for entry in manifests["records"].values())
-    status.chunks = sum(entry.rows for entry in manifests["chunks"].values())
+    status.records, status.chunks = _rows(manifests["records"]), _rows(manifests["chunks"])
     status.gaps = empty_months.spans(manifests["records"], settings.first_month)
     status.months = len(empty_months.full_months(manifests["records"]))
     status.stored_bytes = sum(entry.bytes for entries in manifests.values() for entry in entries.values())
@@ -247,6 +246,10 @@ def _source(settings: Settings, source: Source) -> SourceStatus:
     status.oldest = _extreme_time(home, source.name, dated, pc.min)
     status.newest = _extreme_time(home, source.name, list(reversed(months)), pc.max)
     return status
+
+
+def _rows(manifest: lake.Manifest) -> int:
+    return sum(entry.rows for entry in manifest.values())
 
 
 def _count_units(status: SourceStatus, units: list[UnitState]) -> None:

@@ -187,9 +187,18 @@ def test_show_and_thread_print_json(
 
 COMMANDS = dict(every_command(typer.main.get_command(cli.app)))  # type: ignore[arg-type]
 PRINT_NO_DATA = {
-    *("ask", "backfill", "backfill legacy", "backup", "calls approve", "calls swap-speakers", "forget"),
+    *(
+        "ask",
+        "backfill",
+        "backfill legacy",
+        "backup",
+        "calls approve",
+        "calls swap-speakers",
+        "failures retry",
+        "forget",
+    ),
     *("graphrag add", "graphrag remove", "login", "mcp", "people fact", "people merge", "people note", "people relate"),
-    *("people split", "pii new-keys", "pii rotate-key", "pii test", "restore", "reveal", "serve", "ui"),
+    *("people split", "pii new-keys", "pii rotate-key", "pii test", "restore", "reveal", "serve", "ui", "watch"),
 } - {"ask"}
 """commands that do something, or whose output is for a person alone"""
 

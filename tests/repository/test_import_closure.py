@@ -12,7 +12,7 @@ from tests import ROOT
 
 START = "relrag_query.pipeline"
 PACKAGES = ("relrag_pipelines", "relrag_query")
-MODULES, LINES = 151, 19_031
+MODULES, LINES = 159, 20_150
 SLACK = 0.03
 """share by which a figure may fall before its limit is to be lowered"""
 

@@ -39,6 +39,7 @@ NAMING = {
     "relrag_pipelines/pii/national_ids.py",
     "relrag_pipelines/pii/number_words/matching.py",
     "relrag_pipelines/pii/phones/chains.py",
+    "relrag_pipelines/pii/phones/library.py",
     "relrag_pipelines/pii/phones/national.py",
     "relrag_pipelines/pii/spelled_addresses.py",
     "relrag_pipelines/records.py",
@@ -65,6 +66,7 @@ NAMING = {
     "relrag_pipelines/text/names/spelling.py",
     "relrag_pipelines/text/names/transliteration.py",
     "relrag_pipelines/text/written_dates/__init__.py",
+    "relrag_query/answering/reader/support.py",
     "relrag_query/answering/superseded.py",
     "relrag_query/graphrag/scope.py",
 }

@@ -203,6 +203,7 @@ NAMES_A_KIND = {
     "relrag_query/people/questions.py": "kinds of identifiers",
     "relrag_pipelines/text/values.py": "a type of values",
     "relrag_query/answering/features.py": "a type of values",
+    "relrag_query/answering/reader/support.py": "a type of values",
     "relrag_pipelines/erasure/verification.py": "kinds of identifiers",
     "relrag_pipelines/pii/entities.py": "kinds of identifiers",
     "relrag_pipelines/pii/spelled_addresses.py": "a word",

@@ -168,14 +168,19 @@ def _by_library(window: str, end: int, digits: int, regions: tuple[str, ...]) ->
         return
     possible = {region for candidate in _candidates(window) for region in regions_of(candidate, regions)}
     for region in filter(possible.__contains__, in_order(regions)):
-        for match in _Matcher(window, region, regions):
-            alone = is_alone(window, match.start, match.start + len(match.raw_string), end)
-            if is_away(region, regions) and not (alone and is_grouped(match.raw_string)):
-                continue
-            if (digit_count := count(match.raw_string)) >= MIN_DIGITS:
-                yield match.start, match.end
-                if digit_count == digits:
-                    return
+        for match in _matches(window, end, region, regions):
+            yield match.start, match.end
+            if count(match.raw_string) == digits:
+                return
+
+
+def _matches(window: str, end: int, region: str, regions: tuple[str, ...]) -> Iterator[phonenumbers.PhoneNumberMatch]:
+    """The library's numbers of a region; of a region that is away only those that stand alone and in groups."""
+    for match in _Matcher(window, region, regions):
+        alone = is_alone(window, match.start, match.start + len(match.raw_string), end)
+        is_sure = not is_away(region, regions) or (alone and is_grouped(match.raw_string))
+        if is_sure and count(match.raw_string) >= MIN_DIGITS:
+            yield match
 
 
 @functools.lru_cache(maxsize=1 << 14)

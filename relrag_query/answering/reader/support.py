@@ -28,6 +28,9 @@ _ADDRESS = re.compile(r"[\w.+-]*\w@[\w.-]+|(?:https?://|www\.)\S+|\b[\w-]+(?:\.[
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SENTENCE_START = re.compile(r"(?:^|[.!?…:\n])[\s\"'“”„«»‘’(\[*-]*$")
 _ORDINAL = re.compile(r"\d(?:st|nd|rd|th|\.)$", re.IGNORECASE)
+_DECIMAL = re.compile(r"\d[.,]\d+$")
+_EXACT = frozenset({"contact", "amount", "share"})
+"""types of values that stand in their normal form alone"""
 _YEAR_FIGURES = 4
 _STOPS = ".,;:!?)"
 """behind an address they are of the sentence"""
@@ -143,18 +146,26 @@ def _holds_value(value: Value, text: str, quote: str, header: str) -> bool:
 
     The figures of a date are no amount: 11 of 2025-01-11 doesn't make a price of 11.
     """
-    evidence = f"{quote}\n{header}"
-    types = _AMOUNTS if value.type in _AMOUNTS else {value.type}
-    figures = [run.lstrip("0") or "0" for run in _runs(text)]
-    years = all(run in _figures(evidence) for run in figures if len(run) == _YEAR_FIGURES)
-    if any((type_, value.normal.rstrip(_STOPS)) in _normals(evidence) for type_ in types):
-        return years or value.type in _AMOUNTS
-    if value.type in ("contact", "amount", "share") or not figures:
+    evidence, figures = f"{quote}\n{header}", _plain_runs(text)
+    if _holds_normal_form(value, evidence):
+        years = {run for run in figures if len(run) == _YEAR_FIGURES}
+        return value.type in _AMOUNTS or years <= _figures(evidence)
+    if value.type in _EXACT or not figures:
         return False
+    if _is_date(value, text, figures):
+        return figures <= _figures(evidence) and _month_agrees(text, evidence)
+    return figures <= _figures(quote)
+
+
+def _holds_normal_form(value: Value, evidence: str) -> bool:
+    types = _AMOUNTS if value.type in _AMOUNTS else {value.type}
+    return not _normals(evidence).isdisjoint((type_, value.normal.rstrip(_STOPS)) for type_ in types)
+
+
+def _is_date(value: Value, text: str, figures: frozenset[str]) -> bool:
+    """Whether a value is a date, or consists of years."""
     is_date = value.type in ("day", "time") or _ORDINAL.search(text) is not None
-    if is_date or all(len(run) == _YEAR_FIGURES for run in figures):
-        return all(run in _figures(evidence) for run in figures) and _month_agrees(text, evidence)
-    return all(run in _figures(quote) for run in figures)
+    return is_date or all(len(run) == _YEAR_FIGURES for run in figures)
 
 
 def _month_agrees(text: str, evidence: str) -> bool:
@@ -171,10 +182,11 @@ def _normals(evidence: str) -> frozenset[tuple[str, str]]:
 @functools.lru_cache(maxsize=256)
 def _figures(evidence: str) -> frozenset[str]:
     """Whole numbers of the evidence as digits without leading zeros, and the runs of digits of its dates and codes."""
-    whole = {value.normal for value in values_in(evidence) if value.type in _AMOUNTS and value.normal.isdecimal()}
-    loose = [evidence[value.start : value.end] for value in values_in(evidence) if value.type in _LOOSE]
-    runs = {run for text in loose if not re.search(r"\d[.,]\d+$", text) for run in _runs(text)}
-    return frozenset(run.lstrip("0") or "0" for run in whole | runs)
+    values = values_in(evidence)
+    amounts = " ".join(value.normal for value in values if value.type in _AMOUNTS and value.normal.isdecimal())
+    loose = (evidence[value.start : value.end] for value in values if value.type in _LOOSE)
+    runs = (_plain_runs(text) for text in loose if not _DECIMAL.search(text))
+    return _plain_runs(amounts).union(*runs)
 
 
 @functools.lru_cache(maxsize=256)
@@ -192,8 +204,10 @@ def _months() -> Mapping[str, int]:
     return {name: number for name, number in names.items() if len(name) > 2}
 
 
-def _runs(text: str) -> list[str]:
-    return ["".join(str(int(digit)) for digit in run) for run in re.findall(r"\d+", text)]
+def _plain_runs(text: str) -> frozenset[str]:
+    """The runs of digits of a text, without leading zeros, in ASCII."""
+    runs = ("".join(str(int(digit)) for digit in run) for run in re.findall(r"\d+", text))
+    return frozenset(run.lstrip("0") or "0" for run in runs)
 
 
 def _without(text: str, values: Collection[Value]) -> str:
