@@ -177,7 +177,7 @@ def _first_pieces(config: Path, questions: Sequence[str]) -> float:
 
 
 def _quote_first(body: dict[str, Any]) -> list[str]:
-    """A reply of two statements, each of which quotes the first passage that the model was given."""
+    """A model's reply: two statements, both with a quote from the first passage of the request."""
     line = re.findall(r'<passage number="1".*>\n(.*)', body["messages"][1]["content"])[0]
     quotes = [" ".join(line.split()[:count]) for count in (5, 4)]
     statements = [json.dumps({"passage": 1, "quote": quote, "text": quote}) for quote in quotes]

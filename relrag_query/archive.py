@@ -164,7 +164,9 @@ class Archive:
             context = self._context(connection, words, limits, candidates, earlier, people)
             context.excluded_labels = frozenset(map(str.casefold, self.settings.answer_excluded_labels))
             answer = pipeline.ask(context, self.generation, limit, on_text, people)
-            unread = "" if answer.found else unread_hint(context.question.terms, self.settings)
+            # who may see some clients only is told of no file: none belongs to a client before it is read
+            is_hinted = not answer.found and not self._clients
+            unread = unread_hint(context.question.terms, self.settings) if is_hinted else ""
             notices = " ".join(filter(None, (cut, notice, answer.notice, unread)))
             return replace(answer, question=question, notice=notices)
 

@@ -15,7 +15,7 @@ from relrag_pipelines.workspace import Workspace
 
 
 def failed_units(workspace: Workspace, source: Source, path: str = "") -> set[str]:
-    """The units of a source with failures, or that one alone where it has any; not what is left out on purpose."""
+    """The units of a source that have failures, `path` alone if it is given; without those left out on purpose."""
     failures = unit_state.load_failures(workspace.home, source.name)
     units = {failure.unit for failure in failures if failure.fault not in LEFT_OUT and failure.unit}
     return {unit for unit in units if path in ("", unit)}

@@ -41,7 +41,8 @@ from relrag_pipelines.workspace import Workspace
 _PART = re.compile(r"-\d{3}(?=\.zip$)", re.IGNORECASE)
 _LARGEST_SENT = 100 * 2**20
 """bytes of a file sent in a chat that is unpacked; of larger ones the record says that they are missing"""
-_SCRATCH = "zips"
+_SCRATCH, _EXAMINED = "unpacked-zips", "examined-zips"
+"""folders of zips in zips that are unpacked, and of what is read to recognise files; no source has such a name"""
 _READER, _EXTRAS = "reader", "extras"
 """what the cursor of the mirror holds beside a row for each zip: what opened them, and keyed hashes of files that are
 only read with others"""
@@ -56,7 +57,7 @@ def folder_of(path: str) -> str:
 
 
 def limits_of(settings: Settings) -> ZipLimits:
-    """The bounds of what is unpacked."""
+    """How much a zip may hold, by the settings."""
     return ZipLimits(settings.archive_max_ratio, settings.archive_max_bytes)
 
 
@@ -124,7 +125,7 @@ class _Refresh:
         self._extras: set[str] = set()
 
     def run(self) -> None:
-        """Opens what changed, and removes what is gone."""
+        """Unpacks the zips that changed, and removes the files of zips that no longer exist."""
         mirror = self._mirror
         before = mirror.cursor.get(ZIPS, {})
         for path in list(mirror.omissions):
@@ -157,7 +158,7 @@ class _Refresh:
         return {self._mirror.hash_path(path): [*_state(file), path in opened] for path, file in self._zips.items()}
 
     def _was_bundle(self, path: str, before: Mapping[str, list[Any]]) -> bool:
-        """Whether a zip that cannot be read now was opened before; its files stay then, and a failure tells of it."""
+        """Whether a zip was unpacked before but cannot be read now; if so, keeps its files and notes a failure."""
         row = before.get(self._mirror.hash_path(path))
         if not row or not row[2]:
             return False
@@ -304,11 +305,11 @@ def _opening(settings: Settings, file: Path) -> list[Source]:
 
 def _contents(workspace: Workspace, zips: Zips) -> dict[str, ZipContents]:
     """What those zips hold that can be read."""
-    limits = limits_of(workspace.settings)
+    limits, scratch = limits_of(workspace.settings), spill_folder(workspace.home, _EXAMINED)
     contents: dict[str, ZipContents] = {}
     for path, file in zips.items():
         try:
-            contents[path] = zip_contents(file, limits)
+            contents[path] = zip_contents(file, limits, scratch)
         except (ZipRejected, OSError):
             continue
     return contents

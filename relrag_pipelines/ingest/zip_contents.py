@@ -11,10 +11,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from relrag_pipelines.files.atomic import make_private
 from relrag_pipelines.ingest.ownership import recognises
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources import KINDS, Kind
@@ -80,25 +82,34 @@ class _Budget:
 Open = Callable[[], BinaryIO]
 
 
-def zip_contents(file: Path, limits: ZipLimits) -> ZipContents:
+def zip_contents(file: Path, limits: ZipLimits, scratch: Path | None = None) -> ZipContents:
     """The files of a zip. Raises ZipRejected and OSError where it cannot be read as a whole.
 
-    Beginnings of files are written into a temporary folder of the owner's, which is removed.
+    The beginnings of its files are written into a folder below `scratch`, which is removed afterwards; without one,
+    where there is no archive yet, below the system's folder for temporary files, readable by the owner alone.
     """
     status = file.stat()
-    return _cached_contents(file, status.st_size, status.st_mtime_ns, limits)
+    return _cached_contents(file, status.st_size, status.st_mtime_ns, limits, scratch)
 
 
 @functools.lru_cache(maxsize=64)
-def _cached_contents(file: Path, size: int, mtime_ns: int, limits: ZipLimits) -> ZipContents:
+def _cached_contents(file: Path, size: int, mtime_ns: int, limits: ZipLimits, scratch: Path | None) -> ZipContents:
     """The contents of a zip of that size and time."""
-    return _examine(file, limits, DEPTH, _Budget(limits.max_bytes))
+    if scratch is not None:
+        make_private(scratch)
+    try:
+        with tempfile.TemporaryDirectory(prefix="relrag-", dir=scratch) as folder:
+            return _examine(file, Path(folder), limits, DEPTH, _Budget(limits.max_bytes))
+    finally:
+        if scratch is not None:
+            with suppress(OSError):  # another process examines a zip too
+                scratch.rmdir()
 
 
-def _examine(file: Path, limits: ZipLimits, depth: int, budget: _Budget) -> ZipContents:
+def _examine(file: Path, scratch: Path, limits: ZipLimits, depth: int, budget: _Budget) -> ZipContents:
     with (
         safe_zip.open_archive(file, limits.max_ratio, min(limits.max_bytes, budget.bytes)) as archive,
-        tempfile.TemporaryDirectory(prefix="relrag-") as folder,
+        tempfile.TemporaryDirectory(dir=scratch) as folder,
     ):
         names = [name for name in archive.members if not is_of_a_system(name)]
         failures = list(archive.failures)
@@ -109,11 +120,9 @@ def _examine(file: Path, limits: ZipLimits, depth: int, budget: _Budget) -> ZipC
             opened = functools.partial(archive.open, name)
             size = archive.members[name].file_size
             if name.lower().endswith(ZIP):
-                inner = _inner(root / name, opened, limits, depth, budget)
+                inner = _inner(root / name, scratch, opened, limits, depth, budget)
                 files += _files_of_inner(name, size, inner)
-                failures += [
-                    replace(failure, location=f"{name}/{failure.location}".rstrip("/")) for failure in inner.failures
-                ]
+                failures += _failures_of_inner(name, inner)
             else:
                 files.append(ZipFile(name, size, _kind_of(root / name, name, opened)))
     kind = _kind_of_all(file, files)
@@ -133,7 +142,7 @@ def _failures_of_inner(name: str, inner: ZipContents) -> list[Failure]:
     return [replace(failure, location=f"{name}/{failure.location}".rstrip("/")) for failure in inner.failures]
 
 
-def _inner(file: Path, opened: Open, limits: ZipLimits, depth: int, budget: _Budget) -> ZipContents:
+def _inner(file: Path, scratch: Path, opened: Open, limits: ZipLimits, depth: int, budget: _Budget) -> ZipContents:
     """What a zip in a zip holds; nothing where the limits are reached or it is damaged."""
     if depth <= 1 or budget.zips <= 0:
         why = f"zips are opened {DEPTH} deep and {_MOST_ZIPS} a zip; unpack it beside the other"
@@ -142,7 +151,7 @@ def _inner(file: Path, opened: Open, limits: ZipLimits, depth: int, budget: _Bud
     try:
         with opened() as stream, file.open("wb") as target:
             budget.bytes -= copy_bounded(stream, target, budget.bytes)
-        return _examine(file, limits, depth - 1, budget)
+        return _examine(file, scratch, limits, depth - 1, budget)
     except ZipRejected as rejected:
         return replace(_NOTHING, failures=(replace(rejected.failure, location=""),))
     finally:

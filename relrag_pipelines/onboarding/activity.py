@@ -31,9 +31,9 @@ STATED = (".html", ".json", ".csv", ".jpg", ".png")
 """suffixes of what Takeout states about its products and their settings"""
 _LISTS = "lists about the account"
 _OF_ACCOUNTS = (".html", ".htm", ".csv", ".tsv", ".json")
+"""suffixes of lists about an account"""
 _EXAMINED = 50
 """files of a folder that are examined"""
-"""suffixes of lists about an account"""
 
 
 @dataclass(frozen=True)
@@ -91,4 +91,4 @@ def _label(files: list[ExaminedFile]) -> str:
     if label := next((label for label, pattern in _PATTERNS if any(map(pattern.search, heads))), ""):
         return label
     are_lists = all(file.path.lower().endswith(_OF_ACCOUNTS) for file in files)
-    return _LISTS * are_lists
+    return _LISTS if are_lists else ""

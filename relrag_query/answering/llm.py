@@ -86,10 +86,10 @@ def writer(settings: Settings) -> ChatModel:
     try:
         return _cohere(settings) if kind == "cohere" else _openai(settings)
     except EmbeddingError as error:
-        said = str(error)
+        problem = str(error)
     except ImportError:
-        said = f"the package {kind} is missing; install relrag[{kind}]"
-    raise AnswerError(said)
+        problem = f"the package {kind} is missing; install relrag[{kind}]"
+    raise AnswerError(problem)
 
 
 def _openai(settings: Settings) -> ChatModel:
@@ -168,7 +168,7 @@ def _openai_pieces(
     requests = [common | options for options in _openai_options(schema)]
     # a server that speaks the protocol may not know what OpenAI added to it later
     requests = requests if settings.answer_url else requests[:1]
-    attempts = [functools.partial(_openai_events, client, asked) for asked in requests]
+    attempts = [functools.partial(_openai_events, client, options) for options in requests]
     is_complete = False
     for event in _first_accepted(attempts, (BadRequestError, UnprocessableEntityError)):
         for choice in event.choices[:1]:
@@ -205,8 +205,8 @@ def _openai_options(schema: Schema | None) -> Iterator[dict[str, Any]]:
         yield form | counting
 
 
-def _openai_events(client: openai.OpenAI, asked: dict[str, Any]) -> Iterator[ChatCompletionChunk]:
-    answer: openai.Stream[ChatCompletionChunk] = client.chat.completions.create(**asked)
+def _openai_events(client: openai.OpenAI, options: dict[str, Any]) -> Iterator[ChatCompletionChunk]:
+    answer: openai.Stream[ChatCompletionChunk] = client.chat.completions.create(**options)
     with answer:
         yield from answer
 

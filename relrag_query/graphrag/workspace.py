@@ -39,10 +39,10 @@ def get_source_metadata(
     The page is None where it is unknown, or a chunk has several. `chunks` gives names and pages that the index does not
     have, at most 50 ids a call. Raises IndexMissing.
     """
-    index, wanted = open_index(workspace_path), set(chunk_ids)
+    index, requested = open_index(workspace_path), set(chunk_ids)
     pages: dict[str, set[tuple[str, int | None]]] = {}
     for chunk, page in _chunks(index.tables["text_units"]["id"], index, chunks):
-        if chunk in wanted:
+        if chunk in requested:
             pages.setdefault(chunk, set()).add((page.document, page.number))
     counts = Counter(_only_page(numbers) for numbers in pages.values())
     return [

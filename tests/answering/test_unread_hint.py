@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from relrag_pipelines import settings as settings_module
 from relrag_query.archive import Archive
 from tests import archive
 
@@ -49,3 +50,9 @@ def test_the_remedy_is_told_and_a_sure_answer_has_no_hint(config: Path) -> None:
         sure = opened.ask("Who has the key of the cabin?")
     assert "export or download it again" in hint
     assert sure.found and sure.notice == ""
+
+
+def test_who_may_see_some_clients_only_is_told_of_no_file(config: Path) -> None:
+    with Archive.of(settings_module.load(config), clients=("acme",)) as limited:
+        answer = limited.ask("How long is the warranty of the dishwasher?")
+    assert "warranty" not in answer.notice

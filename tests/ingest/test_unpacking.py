@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
+
+import pytest
 
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.ingest.unpacking import folder_of, is_due
@@ -122,3 +125,11 @@ def test_a_chat_in_a_zip_stays_one_file_with_what_was_sent_in_it(tmp_path: Path)
     chat = b"13/01/2024, 10:15 - Dana: see lease.pdf (file attached)\n"
     config = make(tmp_path, chat={"_chat.txt": chat, "lease.pdf": b"%PDF-1.4 not read as a document of its own"})
     assert read(archive.workspace(config)) == {}
+
+
+def test_what_zips_hold_is_written_below_the_home_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = make(tmp_path, old={"lease.txt": b"The lease.", "deep.zip": zipped({"barn.md": b"The barn."})})
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    workspace = archive.workspace(config)
+    assert read(workspace).keys() == {"old.zip/lease.txt", "old.zip/deep.zip/barn.md"}
+    assert list((workspace.home / "private" / "spill").rglob("*")) == []

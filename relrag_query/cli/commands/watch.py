@@ -24,7 +24,8 @@ from relrag_query.cli.exit_codes import DONE
 def watch(config: Path | None = None, *, every: float = 30, stop: threading.Event | None = None) -> int:
     """Watches the sources until it is stopped; returns the exit code.
 
-    Servers are polled `every` so many seconds. Nothing is written, and no lock is taken, while nothing changes.
+    Servers are polled `every` so many seconds, under the lock. Apart from that, no lock is taken and nothing is written
+    while nothing changes.
     """
     require_sources(Workspace(settings_module.load(config)))
     print(f"Watching; servers are asked every {every:g} s. Ctrl-C ends it.", flush=True)
