@@ -111,12 +111,10 @@ def _examine(file: Path, scratch: Path, limits: ZipLimits, depth: int, budget: _
         safe_zip.open_archive(file, limits.max_ratio, min(limits.max_bytes, budget.bytes)) as archive,
         tempfile.TemporaryDirectory(dir=scratch) as folder,
     ):
-        names = [name for name in archive.members if not is_of_a_system(name)]
-        failures = list(archive.failures)
+        root, failures = Path(folder), list(archive.failures)
         files: list[ZipFile] = []
-        root = Path(folder)
-        usable = [name for name in names if _lay_out(root, name)]
-        for name in usable:
+        names = [name for name in archive.members if not is_of_a_system(name) and _lay_out(root, name)]
+        for name in names:
             opened = functools.partial(archive.open, name)
             size = archive.members[name].file_size
             if name.lower().endswith(ZIP):

@@ -88,7 +88,10 @@ def _label(files: list[ExaminedFile]) -> str:
     if any(file.kind and not file.is_document for file in files):
         return ""
     heads = [file.head() for file in files[:_EXAMINED] if file.path.lower().endswith(_RECORDS)]
-    if label := next((label for label, pattern in _PATTERNS if any(map(pattern.search, heads))), ""):
-        return label
+    activity = next((label for label, pattern in _PATTERNS if any(map(pattern.search, heads))), "")
+    return activity or _label_of_lists(files)
+
+
+def _label_of_lists(files: list[ExaminedFile]) -> str:
     are_lists = all(file.path.lower().endswith(_OF_ACCOUNTS) for file in files)
     return _LISTS if are_lists else ""
