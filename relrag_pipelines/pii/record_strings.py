@@ -52,6 +52,8 @@ class RecordStrings:
         """replacements in each text, pass by pass"""
         self.numbers: dict[TextKey, dict[str, str]] = {}
         """for each text, the replaced values in compact form, with their replacements among a record's numbers"""
+        self._paths: dict[TextKey, str] = {}
+        """redacted parts of locations, which repeat: many records come from one file"""
 
     def change(self, column: str) -> Callable[[str, int], str]:
         """The function that redacts the strings of a column."""
@@ -87,9 +89,14 @@ class RecordStrings:
         """Redacts path and anchor separately: `mail.jsonl#someone@example.org` is no address."""
         searched = self._values or self._phones[phones]  # values that are found whatever their form
         return "#".join(
-            part if COMMIT.fullmatch(part) or (not searched and ANCHOR.fullmatch(part)) else self.string(part, phones)
+            part if COMMIT.fullmatch(part) or (not searched and ANCHOR.fullmatch(part)) else self._path(part, phones)
             for part in text.split("#")
         )
+
+    def _path(self, text: str, phones: int) -> str:
+        if (text, phones) not in self._paths:
+            self._paths[text, phones] = self.string(text, phones)
+        return self._paths[text, phones]
 
     def json(self, text: str, phones: int) -> str:
         """Redacts JSON, long numbers too; all numbers if the record declares phones."""

@@ -104,7 +104,7 @@ def _redact(
     numbered = {numbers: number for number, numbers in enumerate(phones)}
     phone_sets = np.zeros(rows.num_rows, dtype="int64")
     phone_sets[list(phones_by_row)] = [numbered[numbers] for numbers in phones_by_row.values()]
-    telling = _telling_strings(rows, "" if values else redactor.hint(channel))
+    telling = None if values else _telling_strings(rows, redactor, channel)
     strings = RecordStrings(redactor, channel, phones, originals, values)
     columns, bad = _safe_ids(rows, redactor)
     for field in rows.schema:
@@ -130,16 +130,20 @@ def _redact(
     return pa.table(columns, schema=rows.schema), bad
 
 
-def _telling_strings(rows: pa.Table, hint: str) -> pa.Array | None:
-    """The distinct strings of all redacted columns that the hint matches; None if any string may change.
+def _telling_strings(rows: pa.Table, redactor: PIIRedactor, channel: str) -> pa.Array | None:
+    """The distinct strings of all redacted columns that the channel's policy may change; None if it may change any.
 
     All columns are matched at once: to compile the hint takes as long as to match it against thousands of texts.
     """
+    hint = redactor.hint(channel)
     if not hint:
         return None
     columns = [rows[name].combine_chunks() for name in rows.schema.names if name not in _OWN_COLUMNS | _ID_COLUMNS]
     words = pc.unique(pa.concat_arrays([part for column in columns for part in _strings(column)])).drop_null()
-    return words.filter(pc.match_substring_regex(words, f"{hint}|{pseudonyms.PATTERN}"))
+    mask = pc.match_substring_regex(words, f"{hint}|{pseudonyms.PATTERN}")
+    others = words.filter(pc.invert(mask)).to_pylist()
+    spelled = [others[number] for form in redactor.spelled_forms(channel) for number in form.which_may_hold(others)]
+    return pa.concat_arrays([words.filter(mask), pa.array(spelled, words.type)])
 
 
 def _strings(array: pa.Array) -> Iterator[pa.Array]:
