@@ -80,7 +80,7 @@ class Source(BaseModel):
     )
     url: str = Field(
         "",
-        description="paperless, imap, gmail: the server that is read, instead of `path`; every sync asks it for "
+        description="paperless, imap, gmail, whatsapp: the server that is read, instead of `path`; a sync asks it for "
         "changes. legacy: a Qdrant server that holds the collection; `path` is then a file in which "
         "`relrag backfill legacy` notes its state",
     )

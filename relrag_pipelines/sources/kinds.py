@@ -177,7 +177,7 @@ KINDS = {
     for kind in (
         Kind(
             "whatsapp",
-            "WhatsApp: exported chats (.txt, or .zip with media) and the databases of Android and iOS",
+            "WhatsApp: exported chats (.txt, .zip with media), the databases of Android and iOS; or a WAHA server",
             3,
             (".txt", ".zip"),
             (
@@ -193,7 +193,10 @@ KINDS = {
             ),
             "whatsapp",
             ("timezone", "date_order", "owner"),
-            patterns=("*msgstore*.db", "*ChatStorage*.sqlite"),
+            patterns=("*msgstore*.db", "*ChatStorage*.sqlite", "*.waha"),
+            fetcher="whatsapp.waha_server",
+            url_schemes=("https", "http"),
+            mirror_suffix=".waha",
             companions=(".db-wal", ".sqlite-wal"),
             references_siblings=(".txt", ".db"),  # what lies beside a chat, and the names in wa.db
             context_names=("wa.db",),

@@ -1,6 +1,7 @@
 """Chats of WhatsApp: exported as a .txt or a .zip of it and its media, and the databases of Android and iOS.
 
-msgstore.py and chat_storage.py read the databases; database_rows.py makes their records.
+msgstore.py and chat_storage.py read the databases; database_rows.py makes their records. waha_server.py mirrors the
+chats of a WAHA server, and waha_item.py reads the messages of the mirror.
 
 The format of exports is undocumented and depends on the phone's language, clock and version. timestamps.py parses the
 beginning of messages, date_order.py and calendars.py interpret dates, system_messages.py recognises what WhatsApp
@@ -25,7 +26,7 @@ from relrag_pipelines.sources import UNREADABLE, CoveredInterval, ReadContext, U
 from relrag_pipelines.sources.chats.message import HASHED
 from relrag_pipelines.sources.formats import safe_zip, sqlite_file
 from relrag_pipelines.sources.whatsapp import chat_name as titles
-from relrag_pipelines.sources.whatsapp import chat_storage, msgstore
+from relrag_pipelines.sources.whatsapp import chat_storage, msgstore, waha_item
 from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
 from relrag_pipelines.sources.whatsapp.date_order_fallback import HEAD_BYTES, OrderHint, detect_order
 from relrag_pipelines.sources.whatsapp.detect_format import declared_charset
@@ -51,6 +52,8 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | Covere
             yield from _read_database(unit, reading)
         elif unit.file.suffix.lower() == ".zip":
             yield from _read_zip(unit, reading)
+        elif unit.file.suffix == waha_item.SUFFIX:
+            yield from waha_item.read(unit, reading)
         else:
             yield from read_chat(_lone_chat(unit, reading), reading)
     except safe_zip.ZipRejected as refused:
