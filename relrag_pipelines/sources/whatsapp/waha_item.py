@@ -16,14 +16,18 @@ from relrag_pipelines.sources.whatsapp.database_rows import Account, StoredChat,
 SUFFIX = ".waha"
 _OWN = ""
 """stands for the owner among accounts"""
+_QUOTED, _OF_ITEM = 1, 2
+"""numbers of the message that is quoted, and of the item's own"""
+_KEY = "quoted"
+"""stands for WhatsApp's id of what is quoted"""
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     """The record of a message, and one for each file that was sent with it."""
     try:
         item = json.loads(read_plain(unit.file))
-        rows = [_row(1, item["quoted"])] if item.get("quoted") else []
-        rows.append(_row(2, item))
+        rows = [_row(_QUOTED, item["quoted"])] if item.get("quoted") else []
+        rows.append(_row(_OF_ITEM, item))
         if not _holds_anything(rows[-1]):
             return
         chat = _chat(item["chat"])
@@ -47,7 +51,7 @@ def _holds_anything(row: StoredMessage) -> bool:
 def _chat(chat: Mapping[str, Any]) -> StoredChat:
     """A chat, by its subject if it is of a group, else by the other person."""
     person = database_rows.account(chat["person"]["account"], chat["person"]["name"]).name
-    return StoredChat((chat["id"].endswith("@g.us") and chat["subject"]) or person, quoted={"quoted"})
+    return StoredChat((chat["id"].endswith("@g.us") and chat["subject"]) or person, quoted={_KEY})
 
 
 def _account(item: Mapping[str, Any]) -> tuple[str, Account]:
@@ -59,27 +63,43 @@ def _account(item: Mapping[str, Any]) -> tuple[str, Account]:
 def _row(number: int, item: Mapping[str, Any]) -> StoredMessage:
     """A message of an item, or the message that it quotes, as the reader of databases takes it."""
     message = item["message"]
-    extra: Json = {name: True for name in ("edited", "deleted") if message.get(name)}
-    text, files = str(message.get("body") or ""), list[SentFile]()
-    if place := message.get("location"):
-        text = database_rows.place_text(place["latitude"], place["longitude"], str(place.get("name") or ""))
-        extra["place"] = [place["latitude"], place["longitude"]]
-    if message.get("vCards"):
-        extra["media"] = "contact"
-        files = [SentFile("contact.vcf", content_type="text/vcard")]
-    elif message.get("hasMedia"):
-        files = [_file(message.get("media") or {})]
-    return StoredMessage(
+    row = StoredMessage(
         number,
         0,
         int(message["timestamp"]) * 1000,
         _OWN if message.get("fromMe") else item["sender"]["account"],
-        "" if message.get("deleted") else text,
-        "quoted" if number == 1 else "",
-        "quoted" if number > 1 and item.get("quoted") else None,
-        extra or None,
-        () if number == 1 else files,
+        _text(message),
+        "",
+        None,
+        _extra(message) or None,
     )
+    if number == _QUOTED:
+        return row._replace(key=_KEY)
+    return row._replace(quoted=_KEY if item.get("quoted") else None, files=_files(message))
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    """The words of a message, or its place as WhatsApp's exports have it."""
+    if message.get("deleted"):
+        return ""
+    if point := message.get("location"):
+        return database_rows.place_text(point["latitude"], point["longitude"], str(point.get("name") or ""))
+    return str(message.get("body") or "")
+
+
+def _extra(message: Mapping[str, Any]) -> Json:
+    extra: Json = {name: True for name in ("edited", "deleted") if message.get(name)}
+    if point := message.get("location"):
+        extra["place"] = [point["latitude"], point["longitude"]]
+    if message.get("vCards"):
+        extra["media"] = "contact"
+    return extra
+
+
+def _files(message: Mapping[str, Any]) -> list[SentFile]:
+    if message.get("vCards"):
+        return [SentFile("contact.vcf", content_type="text/vcard")]
+    return [_file(message.get("media") or {})] if message.get("hasMedia") else []
 
 
 def _file(media: Mapping[str, Any]) -> SentFile:

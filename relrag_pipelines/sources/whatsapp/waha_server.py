@@ -28,7 +28,7 @@ _REREAD_SECONDS = 3 * 86_400
 """WhatsApp lets a message be deleted for everyone for about two days"""
 _CHATS = ("@c.us", "@s.whatsapp.net", "@g.us", "@lid")
 """ends of the ids of chats; statuses and channels are not chats"""
-_KEPT_FIELDS = ("id", "timestamp", "fromMe", "body", "hasMedia", "location", "vCards")
+_FIELDS = ("id", "timestamp", "fromMe", "body", "hasMedia", "location", "vCards")
 _NOT_FOUND = 404
 _UNTIL, _WHOLE, _PEOPLE = "until", "whole", "people"
 """parts of the cursor: the newest message, the chats that were read to their beginning, a hash of all names"""
@@ -171,17 +171,10 @@ class _Fetch:
     def _store(self, path: str, chat: str, subject: str, message: Mapping[str, Any]) -> None:
         """Stores a message, unless it is stored or withheld; one whose words have gone is one that was deleted."""
         self._newest = max(self._newest, int(message["timestamp"]))
-        kept = {name: message[name] for name in _KEPT_FIELDS if message.get(name)}
-        kept["sender"] = str(message.get("participant") or message.get("author") or message.get("from") or chat)
-        if media := message.get("media"):
-            kept["media"] = {name: media[name] for name in ("mimetype", "filename") if media.get(name)}
         item = self._stored(path)
-        before = item.get("message", {})
-        if before.get("deleted") or (before.get("body") and not any(map(kept.get, ("body", "hasMedia")))):
-            kept["deleted"] = True
-        elif before.get("edited") or (before and before.get("body") != kept.get("body")):
-            kept["edited"] = True
-        self._write(path, chat, subject, kept, item.get("quoted"))
+        fields = _fields_of(message, chat)
+        fields |= _changes(item.get("message", {}), fields)
+        self._write(path, chat, subject, fields, item.get("quoted"))
 
     def _write(
         self, path: str, chat: str, subject: str, message: Mapping[str, Any], quoted: Mapping[str, Any] | None
@@ -225,6 +218,25 @@ class _Fetch:
             return dict(json.loads(self._mirror.read(path)))
         except (ValueError, TypeError):
             return {}
+
+
+def _fields_of(message: Mapping[str, Any], chat: str) -> dict[str, Any]:
+    """What is stored of a message; who sent it has another name in each engine."""
+    fields = {name: message[name] for name in _FIELDS if message.get(name)}
+    senders = (message.get(name) for name in ("participant", "author", "from"))
+    fields["sender"] = str(next(filter(None, senders), chat))
+    if media := message.get("media"):
+        fields["media"] = {name: media[name] for name in ("mimetype", "filename") if media.get(name)}
+    return fields
+
+
+def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, bool]:
+    """The marks of a message that was stored before: whether it was edited or deleted meanwhile, or earlier."""
+    is_empty = not now.get("body") and not now.get("hasMedia")
+    if before.get("deleted") or (before.get("body") and is_empty):
+        return {"deleted": True}
+    is_edited = before.get("edited") or (before and before.get("body") != now.get("body"))
+    return {"edited": True} if is_edited else {}
 
 
 def _row_id(row: Mapping[str, Any]) -> str:

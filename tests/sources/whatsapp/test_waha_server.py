@@ -14,6 +14,8 @@ from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.sources.remote import FetchError, secrets
 from relrag_pipelines.sources.remote.http_client import HttpClient
 from relrag_pipelines.stores import lake, unit_state
+from relrag_query.cli.commands.forget import ForgetRequest, forget
+from relrag_query.cli.commands.sync import sync
 from tests import archive
 from tests.remote_servers import Answer, HttpServer, Waha, serve
 
@@ -216,3 +218,14 @@ def test_a_name_that_changes_is_the_name_of_all_messages(config: Path, waha: Wah
     export(config)
     assert {row["from"] for row in rows(config).values()} == {"Petr Kolar", "Dana Levi-Katz"}
     assert rows(config)["I call the plumber"]["parent_asset_id"] == rows(config)["The boiler leaks again"]["asset_id"]
+
+
+def test_a_forgotten_message_stays_away_and_its_chat_goes_on(config: Path, waha: Waha) -> None:
+    waha.add(DANA, "3EB0A6", FEBRUARY + 360, "My password is sesame", DANA)
+    assert sync(config) == 0
+    assert forget(ForgetRequest(refs=[rows(config)["My password is sesame"]["asset_id"]]), config, yes=True) == 0
+    waha.add(DANA, "3EB0A7", FEBRUARY + 420, "See you on Friday", DANA)
+    export(config)
+    assert not {"My password is sesame"} & rows(config).keys()
+    assert {"See you on Friday", "The boiler leaks again"} <= rows(config).keys()
+    assert not [path for path in mirrored(config) if b"sesame" in path.read_bytes()]
