@@ -27,10 +27,19 @@ class GraphRAGIndex:
     folder: Annotated[str, "where its parquet files lie, absolute; empty: the name is taken back"]
 
 
+@dataclass(slots=True)
+class PageAction:
+    """What the owner did on the pages, apart from statements, which are entries of their own."""
+
+    action: Annotated[str, "the operation: sync, add_source, upload ..."]
+    about: Annotated[str, "what it was about: names of sources or files, ids; empty for the whole archive"]
+
+
 KINDS: Mapping[str, type] = {
     "link": ManualLink,
     "call": CallDecision,
     "graphrag_index": GraphRAGIndex,
+    "page_action": PageAction,
     **journal_statements.KINDS,
 }
 """name in the journal -> row type. A name must stay while journals have entries of it; a new field needs a default"""

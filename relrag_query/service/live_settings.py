@@ -51,7 +51,7 @@ def _load(config: Path, last: Settings) -> Settings:
         settings = settings_module.load(config)
     except SettingsError:
         raise ArchiveError(f"{config.name} is wrong now; `relrag plan` says where") from None
-    if not settings.sources or (last.pii_redaction_enabled and not settings.pii_redaction_enabled):
+    if (last.sources and not settings.sources) or (last.pii_redaction_enabled and not settings.pii_redaction_enabled):
         raise ArchiveError(f"{config.name} has no sources or no redaction any more; start this program again")
     return settings
 
