@@ -28,6 +28,14 @@ class GraphRAGIndex:
 
 
 @dataclass(slots=True)
+class DistinctPair:
+    """Two people who are not one, so that they are no longer suggested as a pair."""
+
+    person_id: Annotated[int, "the smaller id"]
+    other_id: Annotated[int, "the greater id"]
+
+
+@dataclass(slots=True)
 class PageAction:
     """What the owner did on the pages, apart from statements, which are entries of their own."""
 
@@ -39,6 +47,7 @@ KINDS: Mapping[str, type] = {
     "link": ManualLink,
     "call": CallDecision,
     "graphrag_index": GraphRAGIndex,
+    "distinct": DistinctPair,
     "page_action": PageAction,
     **journal_statements.KINDS,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from relrag_query.jobs.job import JobState
 def main() -> None:
     """Waits until the server has stored the job, runs the command, and notes how it ended."""
     home, arguments = Path(sys.argv[1]), sys.argv[2:]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a server in the background may ignore it
     sys.stdin.buffer.read()
     sys.argv = ["relrag", *arguments]
     exit_code = command()

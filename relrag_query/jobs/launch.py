@@ -36,7 +36,8 @@ def start(home: Path, config: Path, operation: str, arguments: Sequence[str], ab
         if former and former.is_running:
             raise JobRuns(f"{former.operation} is at work already; wait for its end, or cancel it")
         journal.append(home, [PageAction(operation, about)])
-        process = _spawn(home, [*arguments, "--config", str(config), "--wait", _WAIT_SECONDS])
+        name, *rest = arguments
+        process = _spawn(home, [name, "--config", str(config), "--wait", _WAIT_SECONDS, *rest])
         started_at = now().isoformat("T", "seconds")
         job = Job(operation, about, process_identity.identify(process.pid), started_at)
         jobs.save(home, job)

@@ -22,7 +22,7 @@ from relrag_pipelines.files import access
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.onboarding import archive_owner, environment, first_sync, local_models
-from relrag_pipelines.onboarding.discover import Discovery, ProposedSource, discover
+from relrag_pipelines.onboarding.discover import Discovery, discover, source_table
 from relrag_pipelines.onboarding.estimate import (
     FIXED_BYTES,
     START_SECONDS,
@@ -105,7 +105,7 @@ def _init(folder: Path, output: Path | None, *, owner: str, redaction: str, yes:
         _print_nothing(folder, discovery, config)
         return 2
     zone = environment.time_zone()
-    sources = [_source(source, folder, config.parent) for source in discovery.sources]
+    sources = [source_table(source, folder, config.parent) for source in discovery.sources]
     _print_plan(discovery, first_sync.seconds_of_each(folder, discovery, zone or "UTC"))
     for note in [*_notes(discovery, config, zone), *_unread_files(folder, config, sources).sentences()]:
         print(f"- {note}")
@@ -323,17 +323,6 @@ def _previous_setting(config: Path, name: str) -> str:
         return str(getattr(Settings.model_validate({name: value}), name))
     except (OSError, ValueError, KeyError):
         return ""
-
-
-def _source(source: ProposedSource, folder: Path, config_folder: Path) -> dict[str, Any]:
-    export = folder / source.path
-    path = export.relative_to(config_folder).as_posix() if export.is_relative_to(config_folder) else export.as_posix()
-    table: dict[str, Any] = {"name": source.name, "kind": source.kind, "path": path}
-    if source.opens_zips:
-        table["open_zips"] = True
-    if source.exclude:
-        table["exclude"] = list(source.exclude)
-    return table
 
 
 def _write(config: Path, text: str) -> None:
