@@ -9,8 +9,9 @@ from pathlib import Path
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.entry_kinds import PageAction
-from relrag_pipelines.settings import config_editor
+from relrag_pipelines.settings import Settings, config_editor
 from relrag_pipelines.stores import lock
+from relrag_pipelines.workspace import Workspace
 from relrag_query.service import Service
 
 SETTING = "web_writes_enabled"
@@ -43,6 +44,7 @@ def require_writes(service: Service) -> Path:
     """The relrag.toml of a service that may write. Raises OnlyReads for any other."""
     if not service.writes:
         raise OnlyReads(HOW)
+    _make_keys(service.settings)
     return _config(service)
 
 
@@ -59,10 +61,17 @@ def changing(service: Service, action: str, about: str) -> Iterator[Path]:
 
 @contextmanager
 def _changing(service: Service, action: str, about: str) -> Iterator[None]:
+    _make_keys(service.settings)
     home = service.settings.home_path
     with lock.writing(home, _PURPOSE, WAIT_SECONDS):
         journal.append(home, [PageAction(action, about)])
         yield
+
+
+def _make_keys(settings: Settings) -> None:
+    """Makes the keys of a new archive, before there is a file in private/ for which they would be missing."""
+    if not (settings.home_path / "private").exists():
+        _ = Workspace(settings).keys
 
 
 def _config(service: Service) -> Path:

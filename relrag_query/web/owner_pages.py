@@ -39,7 +39,7 @@ def page_endpoints(service: Service, limiter: RequestLimiter, render: Render) ->
 
     async def add(request: Request) -> Response:
         """The folders in a folder; with `look`, the sources in it."""
-        path, look = request.query_params.get("path", ""), "look" in request.query_params
+        path, look = request.query_params.get("folder", ""), "look" in request.query_params
         incoming = str(service.settings.incoming_path)
         if "incoming" in request.query_params:
             path, look = incoming, True

@@ -133,6 +133,14 @@ def _init(folder: Path, output: Path | None, *, owner: str, redaction: str, yes:
     return 0
 
 
+def write_empty(config: Path) -> None:
+    """Writes the relrag.toml of an archive without sources, for the pages to fill. Raises SettingsError."""
+    config.parent.mkdir(parents=True, exist_ok=True)
+    _require_usable(config.parent, config, "", force=False)
+    values = {"timezone": environment.time_zone() or "UTC", **_NEW_ARCHIVE_SETTINGS}
+    _write_file(config, _template(_archive(config.parent, config), [], values, ""))
+
+
 def _template(archive: str, sources: list[dict[str, Any]], values: dict[str, Any], owner: str) -> str:
     """The text of relrag.toml, with a comment if no owner is set."""
     if owner:
@@ -326,6 +334,15 @@ def _previous_setting(config: Path, name: str) -> str:
 
 
 def _write(config: Path, text: str) -> None:
+    _write_file(config, text)
+    print(f"\nWrote {config}. Next:\n")
+    if config.parent != Path.cwd():
+        print(f"  cd {shlex.quote(str(config.parent))}")
+    print("  relrag sync\n  relrag ask 'What did we decide about ...?'")
+
+
+def _write_file(config: Path, text: str) -> None:
+    """Writes relrag.toml; a former one is renamed."""
     try:
         if config.exists():
             copy = next(name for name in _copies(config) if not name.exists())
@@ -339,10 +356,6 @@ def _write(config: Path, text: str) -> None:
         raise SettingsError(f"{config} cannot be written ({reason}); name another place with --output") from None
     settings_module.load(config, {})
     _keep_out_of_git(_home(config))
-    print(f"\nWrote {config}. Next:\n")
-    if config.parent != Path.cwd():
-        print(f"  cd {shlex.quote(str(config.parent))}")
-    print("  relrag sync\n  relrag ask 'What did we decide about ...?'")
 
 
 def _copies(config: Path) -> Iterator[Path]:
