@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from relrag_pipelines.files import access
 from relrag_pipelines.files.atomic import make_private
 from relrag_pipelines.stores import process_identity
 from relrag_pipelines.stores.process_identity import Life
@@ -89,6 +90,7 @@ class Recorder:
         # not synced to disk: after a power cut nothing goes on, and the file means nothing
         temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
         temporary.write_text(json.dumps(progress), encoding="utf-8")
+        access.restrict(temporary)
         temporary.replace(self._path)
 
 

@@ -158,7 +158,7 @@ def _check(settings: Settings, file: Path) -> None:
     kinds = kinds_by_name(file.name, file.parent)
     if not kinds:
         raise UploadRefused(f"relrag reads no files with the suffix {file.suffix or 'none'}")
-    if not any(kind.any_text or recognises(kind, file) for kind in kinds):
+    if not any(recognises(kind, file) for kind in kinds):
         raise UploadRefused("what is in this file is not what its name says; it may be damaged or encrypted")
 
 

@@ -142,14 +142,15 @@ def _show(link: str, *, browser: bool) -> None:
 
 def _print_address(settings: Settings, port: int, option: str) -> None:
     """Prints the address. It prints a login link only on a terminal, since other output may be stored."""
-    if not settings.web_writes_enabled:
-        print(f"The pages only read until you allow more at the first login, or by {WRITES} = true in relrag.toml.")
     command = f"relrag serve --login{option}"
     if sys.stdout.isatty():
         print(f"Your archive: {logins.link(settings.home_path, port, _NAME)}")
         print(f"The link logs in once, within an hour; for another one: {command}; stop with Ctrl-C", flush=True)
     else:
         print(f"Your archive: ready; a link to log in: {command}", flush=True)
+    if not settings.web_writes_enabled:
+        hint = f"{WRITES} = true in relrag.toml"
+        print(f"The pages only read until you allow more at the first login, or by {hint}.", flush=True)
 
 
 def _print_team_address(settings: Settings, unix_socket: Path) -> None:
