@@ -154,8 +154,8 @@ def is_present(settings: Settings, kind: str, path: Path) -> bool:
 
 
 def _is_allowed(settings: Settings, folder: Path) -> bool:
-    """Whether a folder lies below an allowed root, is not hidden, and holds no keys and no index."""
-    if folder.is_relative_to(settings.home_path) or folder == settings.keys_path.parent:
+    """Whether a folder lies below an allowed root, is not hidden, and is no part of the index."""
+    if folder.is_relative_to(settings.home_path):
         return False
     roots = [root for root in settings.browse_paths if folder.is_relative_to(root)]
     return any(not _is_hidden(folder.relative_to(root)) for root in roots)
