@@ -97,4 +97,4 @@ class FinishUploadRequest(UploadRequest):
     """Check an upload, and store it in `incoming/`."""
 
     name: Annotated[str, Field(min_length=1, max_length=1000)]
-    bytes: Annotated[int, Field(ge=1)]
+    total: Annotated[int, Field(ge=1, description="bytes")]

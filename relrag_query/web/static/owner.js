@@ -140,7 +140,7 @@ async function upload(file, show) {
     }
   }
   show(1)
-  return operate('upload_finish', { upload: id, name: file.name, bytes: file.size })
+  return operate('upload_finish', { upload: id, name: file.name, total: file.size })
 }
 
 async function send(id, offset, piece) {
