@@ -40,7 +40,7 @@ class PageAction:
     """What the owner did on the pages, apart from statements, which are entries of their own."""
 
     action: Annotated[str, "the operation: sync, add_source, upload ..."]
-    about: Annotated[str, "what it was about: names of sources or files, ids; empty for the whole archive"]
+    about: Annotated[str, "names of sources, or counts; no text of the archive, and empty for all of it"]
 
 
 KINDS: Mapping[str, type] = {

@@ -1,21 +1,24 @@
-"""The state of the last command that the pages started, in private/job.json, and its output, in private/job.log."""
+"""The state of the last command that the pages started, in private/job.json, and how it ended, in private/job.log."""
 
 from __future__ import annotations
 
+import io
 import json
+import os
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from relrag_pipelines.files.atomic import write_text
+from relrag_pipelines.files.atomic import make_private, write_text
 from relrag_pipelines.settings import now
 from relrag_pipelines.stores import process_identity
 from relrag_pipelines.stores.process_identity import Life
 
 STATE = "private/job.json"
 LOG = "private/job.log"
-_MAX_LOG_BYTES = 64 * 1024
-_CANCELLED = 130
+_SHOWN = ("error:", "relrag:", "warning:", "Generation ", "Nothing to do", "Not finished", "Forgotten:")
+"""how lines begin that say how a command ended; they name no text of the archive"""
+CANCELLED = 130
 """exit code of a command that was interrupted; see cli/dispatch.py"""
 
 
@@ -31,7 +34,7 @@ class JobState(Enum):
     """its process was killed, or the machine went down"""
 
 
-_ENDINGS = {0: JobState.DONE, 1: JobState.WITH_FAILURES, _CANCELLED: JobState.CANCELLED}
+_ENDINGS = {0: JobState.DONE, 1: JobState.WITH_FAILURES, CANCELLED: JobState.CANCELLED}
 """exit code -> state; any other means that it failed"""
 
 
@@ -83,11 +86,33 @@ def end(home: Path, exit_code: int) -> None:
 
 
 def output(home: Path) -> list[str]:
-    """The last lines that the command printed."""
+    """The lines in which the command said how it ended."""
     try:
-        with (home / LOG).open("rb") as file:
-            file.seek(0, 2)
-            file.seek(max(0, file.tell() - _MAX_LOG_BYTES))
-            return file.read().decode("utf-8", "replace").splitlines()
-    except OSError:
+        return (home / LOG).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
         return []
+
+
+class EndLines(io.TextIOBase):
+    """Standard output of a command: stores the lines that say how it ends, and drops all others.
+
+    A preview or a list of failures quotes the archive, and `forget` searches every stored file for what it removed.
+    """
+
+    def __init__(self, file: Path) -> None:
+        make_private(file.parent)
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._file = os.fdopen(handle, "w", encoding="utf-8", errors="replace")
+        self._line = ""
+
+    def writable(self) -> bool:
+        """As a stream says it."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Takes a piece of the output."""
+        *lines, self._line = (self._line + text).split("\n")
+        for line in lines:
+            if line.startswith(_SHOWN):
+                print(line, file=self._file, flush=True)
+        return len(text)

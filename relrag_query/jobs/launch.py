@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from relrag_pipelines.errors import RelragError
-from relrag_pipelines.files.atomic import make_private
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.entry_kinds import PageAction
 from relrag_pipelines.settings import now
@@ -37,12 +38,14 @@ def start(home: Path, config: Path, operation: str, arguments: Sequence[str], ab
             raise JobRuns(f"{former.operation} is at work already; wait for its end, or cancel it")
         journal.append(home, [PageAction(operation, about)])
         name, *rest = arguments
-        process = _spawn(home, [name, "--config", str(config), "--wait", _WAIT_SECONDS, *rest])
+        process = _spawn(home)
         started_at = now().isoformat("T", "seconds")
         job = Job(operation, about, process_identity.identify(process.pid), started_at)
         jobs.save(home, job)
-        # the command begins when it reads the end of this pipe: its state is stored by then
+        # by a pipe, since other users of the machine see arguments; its state is stored before it begins
+        given = [name, "--config", str(config), "--wait", _WAIT_SECONDS, *rest]
         if process.stdin:
+            process.stdin.write(json.dumps(given).encode())
             process.stdin.close()
     threading.Thread(target=process.wait, daemon=True).start()  # else it would stay a zombie
     return job
@@ -56,14 +59,23 @@ def cancel(home: Path) -> Job | None:
     return job
 
 
-def _spawn(home: Path, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
-    log = home / jobs.LOG
-    make_private(log.parent)
-    with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as output:
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """A process that is started within it has SIGINT wait until it can answer for it; see cli/job.py."""
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+
+
+def _spawn(home: Path) -> subprocess.Popen[bytes]:
+    """A process that waits for the arguments of its command. What libraries print is lost; see cli/job.py."""
+    with _interrupts_blocked():
         return subprocess.Popen(
-            [sys.executable, "-m", _MODULE, str(home), *arguments],
+            [sys.executable, "-m", _MODULE, str(home)],
             stdin=subprocess.PIPE,
-            stdout=output,
-            stderr=subprocess.STDOUT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C in the terminal of the server does not interrupt it
         )

@@ -105,7 +105,8 @@ def finish(service: Service, upload: str, name: str, total: int) -> UploadReply:
         raise OutOfStep("not all of this file has come; send the rest")
     with _named(part, name) as file:
         _check(settings, file)
-        with changing(service, "upload", name):
+        # without its name, which may be that of somebody who is forgotten later
+        with changing(service, "upload", f"{file.suffix}, {size(total)}"):
             stored = _store(settings, file)
     part.unlink()
     return UploadReply(name=stored.name, folder=str(stored.parent), bytes=total)

@@ -14,6 +14,7 @@ from relrag_pipelines.stores import lake, lock, progress_file
 from relrag_pipelines.stores.progress_file import Step
 from relrag_pipelines.workspace import Workspace
 from relrag_query import jobs
+from relrag_query.display.amounts import number
 from relrag_query.forgetting import ForgetRequest, preview_of, rule_of
 from relrag_query.jobs import Job
 from relrag_query.jobs.job import output
@@ -22,8 +23,6 @@ from relrag_query.owner.switch import changing, require_writes
 from relrag_query.service import Service
 from relrag_query.service.archive_status import load_failures
 
-_SHOWN = ("error:", "relrag:", "warning:", "Generation ", "Nothing to do", "Not finished", "Forgotten:", "Rule ")
-"""how lines of output begin that say how a command ended; they name no text of the archive"""
 _MAX_LINES = 12
 _ACCEPT = "--accept-deletions"
 
@@ -67,7 +66,7 @@ def activity(settings: Settings) -> Activity:
     home = settings.home_path
     job, progress = jobs.load(home), progress_file.load(home)
     lines = output(home) if job else []
-    shown = [line for line in lines if line.startswith(_SHOWN)][-_MAX_LINES:]
+    shown = lines[-_MAX_LINES:]
     refused = any(_ACCEPT in line for line in shown)
     return Activity(job, lock.holder(home), progress.steps if progress else (), shown, refused)
 
@@ -137,8 +136,9 @@ def forget(service: Service, refs: Sequence[str] = (), source: str = "") -> JobR
     if source and any(known.name == source for known in service.settings.sources):
         sources.remove(service, source)
     chosen = ["--source", source] if source else ["--", *refs]
-    # options go before the ids, which may begin with a dash
-    return _reply(jobs.start(home, config, "forget", ["forget", "--yes", *chosen], source or ", ".join(refs)))
+    # no ids: the journal and the job would still hold what is forgotten
+    about = source or number(len(refs), "record")
+    return _reply(jobs.start(home, config, "forget", ["forget", "--yes", *chosen], about))
 
 
 def _stored(workspace: Workspace, source: str) -> int:

@@ -50,18 +50,33 @@ def test_a_command_that_fails_says_so(tmp_path: Path) -> None:
     assert job_files.output(home)[-1].startswith("relrag: ")
 
 
-def test_cancel_interrupts_and_is_noted(tmp_path: Path) -> None:
+def test_a_forget_leaves_nothing_of_the_record_in_what_the_pages_store(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    archive.sync(config)
+    home = archive.sync(config).home
+    jobs.start(home, config, "forget", ["forget", "--yes", "--", "jsonl:notes:n1"], "1 record")
+    assert wait(home) is JobState.DONE
+    assert job_files.output(home)[0].startswith("Forgotten: 1 record")
+    private = b"".join(path.read_bytes() for path in (home / "private").rglob("*") if path.is_file())
+    assert b"plumber quoted" not in private
+    assert b"jsonl:notes:n1" not in private
+
+
+@pytest.mark.parametrize("at_work", [True, False], ids=["at work", "just started"])
+def test_cancel_interrupts_and_is_noted(tmp_path: Path, at_work: bool) -> None:
+    config = archive.make(tmp_path)
     home = archive.workspace(config).home
+    _ = archive.workspace(config).keys
     job = jobs.start(home, config, "sync", ["sync", "--full"])
     until = time.monotonic() + 30
-    while not (home / "private" / "progress.json").exists() and time.monotonic() < until:
+    while at_work and not (home / "private" / "progress.json").exists() and time.monotonic() < until:
         time.sleep(0.02)
     assert jobs.cancel(home) == job
     assert wait(home) is JobState.CANCELLED
-    time.sleep(0.3)
-    assert journal.statements(home, PageAction) == [PageAction("sync", ""), PageAction("cancel", "sync")]
+    until = time.monotonic() + 10
+    while len(noted := journal.statements(home, PageAction)) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert noted == [PageAction("sync", ""), PageAction("cancel", "sync")]
+    assert generations.current_number(home) is None
 
 
 def test_a_command_whose_process_was_killed_is_not_running(tmp_path: Path) -> None:

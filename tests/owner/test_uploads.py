@@ -55,7 +55,7 @@ def test_an_upload_goes_on_where_it_was_cut(service: Service) -> None:
     assert (stored.name, stored.bytes) == ("lease.txt", len(TEXT))
     assert incoming(service) == {"lease.txt": TEXT}
     assert left(service) == []
-    assert journal.statements(service.settings.home_path, PageAction) == [PageAction("upload", "lease.txt")]
+    assert journal.statements(service.settings.home_path, PageAction) == [PageAction("upload", ".txt, 37 B")]
 
 
 def test_a_name_that_is_taken_gets_a_number_and_the_same_file_is_stored_once(service: Service) -> None:

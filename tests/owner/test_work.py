@@ -92,7 +92,7 @@ def test_what_goes_on_is_told_by_whoever_writes(service: Service) -> None:
     recorder = progress_file.Recorder(home)
     recorder("papers: export", 1, 4)
     job_files.save(home, Job("sync", "", "", "2024-03-01T08:00:00+00:00", exit_code=2))
-    lines = "papers/Dana's lease.pdf 1/4\nerror: 5 of 5 records would go; --accept-deletions deletes them\n"
+    lines = "error: 5 of 5 records would go; --accept-deletions deletes them\n"
     (home / job_files.LOG).write_text(lines)
     with lock.writing(home, "relrag sync"):
         # a lock of this process counts as free for it

@@ -89,16 +89,17 @@ def open_pages(folder: Path, config: Path | None = None, *, port: int = DEFAULT_
     served already, only the browser is opened; else they are served until this is interrupted.
     """
     config = _config_to_open(folder, config)
+    option = "" if port == DEFAULT_PORT else f" --port {port}"
     settings = settings_module.load(config)
     link = logins.link(settings.home_path, port, _NAME)
     if link and _answers(port):
-        _show(link, browser=browser)
+        _show(link, option, browser=browser)
         return 0
     server = _load_extra("relrag_query.web.server")
     access.restrict_folder(settings.home_path)
 
     def ready() -> None:
-        _show(logins.link(settings.home_path, port, _NAME) or "", browser=browser)
+        _show(logins.link(settings.home_path, port, _NAME) or "", option, browser=browser)
         print("Stop with Ctrl-C", flush=True)
 
     server.serve(server.Address(settings, config.resolve(), HOST, port), ready)
@@ -130,14 +131,14 @@ def _answers(port: int) -> bool:
         return probe.connect_ex((HOST, port)) == 0
 
 
-def _show(link: str, *, browser: bool) -> None:
+def _show(link: str, option: str, *, browser: bool) -> None:
     """Opens a login link in the browser; prints it where there is none, but only on a terminal."""
     if browser and webbrowser.open(link):
         print("Your archive is open in the browser.", flush=True)
     elif sys.stdout.isatty():
         print(f"Your archive: {link}", flush=True)
     else:
-        print("No browser can be opened here; a link to log in: relrag serve --login", flush=True)
+        print(f"No browser can be opened here; a link to log in: relrag serve --login{option}", flush=True)
 
 
 def _print_address(settings: Settings, port: int, option: str) -> None:
