@@ -22,6 +22,7 @@ from relrag_query.people.indexed_person import PeopleError, WrongType
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.service import NotServed, UnknownRef
 from relrag_query.service.cursors import StaleCursor
+from relrag_query.service.original_file import NoOriginal
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -47,6 +48,7 @@ _STATUSES: dict[type[RelragError], int] = {
     WrongQuestion: 400,
     WrongType: 400,
     UnknownRef: 404,
+    NoOriginal: 404,
     NotServed: 404,
     PeopleError: 404,
     StaleCursor: 409,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
@@ -120,7 +120,7 @@ def preview_forget(service: Service, refs: Sequence[str] = (), source: str = "")
     preview = preview_of(rule_of(request, [], workspace, config), workspace)
     selection = preview.selection
     months = [
-        f"{name}: {selection.count(name):,} of {_stored(workspace, name):,}, {min(found)} to {max(found)}"
+        f"{name}: {selection.count(name):,} of {_stored(workspace, name):,}, {_span(found, workspace)}"
         for name, found in sorted(selection.months.items())
         if found
     ]
@@ -139,6 +139,14 @@ def forget(service: Service, refs: Sequence[str] = (), source: str = "") -> JobR
     # no ids: the journal and the job would still hold what is forgotten
     about = source or number(len(refs), "record")
     return _reply(jobs.start(home, config, "forget", ["forget", "--yes", *chosen], about))
+
+
+def _span(months: Collection[str], workspace: Workspace) -> str:
+    """The months from the first to the last; records without a date stand in the archive's first month."""
+    dated = sorted(month for month in months if month > workspace.settings.first_month)
+    if not dated:
+        return "undated"
+    return dated[0] if len(dated) == 1 else f"{dated[0]} to {dated[-1]}"
 
 
 def _stored(workspace: Workspace, source: str) -> int:

@@ -37,7 +37,7 @@ SERVER = GuardedServer(
     frozenset({HEALTH}),
     "/static/",
     f"default-src 'none'; script-src 'self'; style-src 'self' 'sha256-{STYLE_HASH}'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self'; manifest-src 'none'; worker-src 'none'",
+    "media-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'none'; worker-src 'none'",
     "web_public_url",
     (f"{PREFIX}/", "/mcp", "/entities/"),
     (f"{PREFIX}/", UPLOAD),

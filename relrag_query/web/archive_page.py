@@ -59,7 +59,10 @@ def failure_keys(settings: Settings) -> list[str]:
     if not failures or not settings.key_store.exists():
         return [""] * len(failures)
     workspace = Workspace(settings)
-    return ["" if failure.fault in LEFT_OUT else failure_key(workspace, failure) for failure in failures]
+    return [
+        failure_key(workspace, failure) if failure.unit and failure.fault not in LEFT_OUT else ""
+        for failure in failures
+    ]
 
 
 def _disk(status: Status, settings: Settings) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from relrag_pipelines.stores import generations
@@ -20,7 +20,7 @@ from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.problems import BodyTooLong, NotJson, WrongMediaType, error_response
 from relrag_query.operations.operation import Operation
 from relrag_query.operations.owner_table import OWNER_OPERATIONS
-from relrag_query.owner import folders, people, switch, uploads, work
+from relrag_query.owner import folders, originals, people, switch, uploads, work
 from relrag_query.service import Service
 
 UPLOAD = "/owner/upload"
@@ -64,7 +64,28 @@ def page_endpoints(service: Service, limiter: RequestLimiter, render: Render) ->
         """What is going on, as a part of a page."""
         return render("activity_part.html", **await limiter.run(activity_context, service))
 
+    async def original(request: Request) -> Response:
+        """The original of a record: pictures and sound on the page, and a link to have it."""
+        ref = request.query_params.get("ref", "")
+        return render("original_file.html", ref=ref, original=await limiter.run(originals.find, service, ref))
+
+    async def file(request: Request) -> Response:
+        """The bytes of an original; a browser shows pictures and sound, and stores everything else."""
+        parameters, parts = request.query_params, request.headers.get("range", "bytes=0-")
+        # a player asks for part after part: the first one is noted
+        find = originals.open_original if parts.startswith("bytes=0-") else originals.find
+        opened = await limiter.run(find, service, parameters.get("ref", ""))
+        is_shown = bool(opened.media_type) and "download" not in parameters
+        return FileResponse(
+            opened.file,
+            media_type=opened.media_type if is_shown else "application/octet-stream",
+            filename=opened.file.name,
+            content_disposition_type="inline" if is_shown else "attachment",
+        )
+
     return {
+        "/original": original,
+        "/original/file": file,
         "/archive/add": add,
         "/archive/activity": activity,
         "/forget": forget,
