@@ -8,6 +8,8 @@ With a folder as argument, pictures of the pages are stored in it, at 1280 and 3
 
 from __future__ import annotations
 
+import importlib.util
+import itertools
 import json
 import os
 import shutil
@@ -45,6 +47,17 @@ WATCH_STEPS = """() => {
 }"""
 
 
+def axe_script() -> Path | None:
+    """The script of axe-core, if axe-playwright-python is installed (extra `axe`)."""
+    found = importlib.util.find_spec("axe_playwright_python")
+    return Path(found.origin).with_name("axe.min.js") if found and found.origin else None
+
+
+AXE = axe_script()
+NO_AXE = "" if AXE else " (without axe-core, which is not installed)"
+IS_WIDER = "document.documentElement.scrollWidth > innerWidth"
+
+
 class Visit:
     """A browser at the pages of a new archive, and what was checked on the way."""
 
@@ -59,17 +72,27 @@ class Visit:
         """Opens a page."""
         self.page.goto(f"{self.address}{path}")
 
-    def picture(self, name: str) -> None:
-        """Stores pictures of the page, if there is a folder for them."""
-        if not self._pictures:
-            return
-        for scheme in ("light", "dark"):
-            for width in (1280, 390):
-                self.page.emulate_media(color_scheme=scheme)
-                self.page.set_viewport_size({"width": width, "height": 860})
+    def look(self, name: str) -> None:
+        """Looks at the page in both sizes and schemes: stores pictures if there is a folder, and runs axe-core."""
+        findings = []
+        for scheme, width in itertools.product(("dark", "light"), (390, 1280)):
+            self.page.emulate_media(color_scheme=scheme)
+            self.page.set_viewport_size({"width": width, "height": 860})
+            findings += self._findings(f"{scheme}, {width}")
+            if self._pictures:
                 self.page.screenshot(path=self._pictures / f"{name}-{width}-{scheme}.png", full_page=True)
-        self.page.emulate_media(color_scheme="light")
-        self.page.set_viewport_size({"width": 1280, "height": 860})
+        self.check(f"{name}: nothing wrong for anyone, light and dark{NO_AXE}", findings == [])
+
+    def _findings(self, how: str) -> list[str]:
+        """What axe-core finds, and whether the page is wider than the window."""
+        found = [f"{how}: wider than the window"] if self.page.evaluate(IS_WIDER) else []
+        if AXE:
+            self.page.evaluate(AXE.read_text(encoding="utf-8"))
+            violations = self.page.evaluate("axe.run()")["violations"]
+            found += [f"{how}: {violation['id']} {violation['nodes'][0]['html'][:100]}" for violation in violations]
+        for line in found:
+            print(f"     {line}")
+        return found
 
     def check(self, what: str, is_so: object) -> None:
         """Prints what was seen; ends the proof where it was not."""
@@ -124,7 +147,7 @@ def first_answer(visit: Visit, link: str, folder: Path) -> None:
     """From the login to a citation that opens."""
     page = visit.page
     page.goto(link)
-    visit.picture("first-steps")
+    visit.look("first-steps")
     visit.check("the pages ask whether they may change the archive", page.get_by_text("May these pages change").count())
     page.get_by_role("button", name="Yes, let them change it").click()
     page.get_by_role("link", name="Add a folder of this machine").click()
@@ -132,14 +155,14 @@ def first_answer(visit: Visit, link: str, folder: Path) -> None:
     page.get_by_role("link", name="exports", exact=True).click()
     page.get_by_role("link", name="Look for sources in this folder").click()
     page.get_by_role("button", name="Add these sources").wait_for()
-    visit.picture("add-a-source")
+    visit.look("add-a-source")
     page.get_by_role("button", name="Add these sources").click()
     page.get_by_role("button", name="Sync now").wait_for()
     config = (folder / "memory" / "relrag.toml").read_text()
     visit.check("relrag.toml has the sources and its comments", config.count("[[sources]]") > 5 and "\n# " in config)
     upload(visit, folder / "letter.md")
     sync(visit)
-    visit.picture("archive")
+    visit.look("archive")
     visit.goto("/")
     page.fill("input[name=q]", QUESTION)
     page.keyboard.press("Enter")
@@ -147,6 +170,7 @@ def first_answer(visit: Visit, link: str, folder: Path) -> None:
     page.click("a.cite >> nth=0")
     page.wait_for_selector("#source:not([hidden]) h2, #source:not([hidden]) h1")
     visit.check("a question is answered and its citation opens", page.inner_text("#source"))
+    visit.look("answer")
 
 
 def upload(visit: Visit, file: Path) -> None:
@@ -211,7 +235,7 @@ def merge_and_undo(visit: Visit, _: Path) -> None:
     """Accepts the first suggestion by the keyboard, and takes it back."""
     page = visit.page
     visit.goto("/people/pairs")
-    visit.picture("people")
+    visit.look("people")
     first = page.locator("[data-pairs] > li >> nth=0 >> p >> nth=0").inner_text()
     page.keyboard.press("j")
     page.keyboard.press("y")
@@ -248,7 +272,7 @@ def forget_a_record(visit: Visit, _: Path) -> None:
     page.locator(".hits a").first.click()
     page.get_by_role("link", name="The whole").click()
     page.get_by_role("link", name="Forget this record").click()
-    visit.picture("forget")
+    visit.look("forget")
     page.get_by_role("button", name="Forget 1 record").click()
     page.locator("#activity").get_by_text("is done", exact=False).wait_for(timeout=90_000)
     visit.goto(f"/search?q={LETTER}")

@@ -117,7 +117,7 @@ if (form && answer) {
     const query = new URLSearchParams([...new FormData(event.target)].filter(([, value]) => value))
     history.pushState(null, '', `/ask?${query}`)
     document.title = `${query.get('q')} · relrag`
-    form.querySelector('h1')?.remove()
+    form.querySelector('h1')?.classList.add('hidden')
     form.elements.q.value = query.get('q')
     scrollTo({ top: 0 })
     ask(query)
