@@ -36,6 +36,12 @@ class PauseSourceRequest(Request):
     paused: bool
 
 
+class ChangeSettingsRequest(Request):
+    """Write settings to relrag.toml."""
+
+    values: Annotated[dict[str, Annotated[str, Field(max_length=500)]], Field(min_length=1, max_length=50)]
+
+
 class SyncRequest(Request):
     """Start a sync."""
 

@@ -20,7 +20,7 @@ from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.problems import BodyTooLong, NotJson, WrongMediaType, error_response
 from relrag_query.operations.operation import Operation
 from relrag_query.operations.owner_table import OWNER_OPERATIONS
-from relrag_query.owner import folders, originals, people, switch, uploads, work
+from relrag_query.owner import folders, originals, people, settings_form, switch, uploads, work
 from relrag_query.service import Service
 
 UPLOAD = "/owner/upload"
@@ -34,47 +34,69 @@ Render = Callable[..., Response]
 """renders a template with its context as a page"""
 
 
-def page_endpoints(service: Service, limiter: RequestLimiter, render: Render) -> dict[str, Endpoint]:
-    """The pages by their paths."""
+class OwnerPages:
+    """The endpoints of the owner's pages."""
 
-    async def add(request: Request) -> Response:
+    def __init__(self, service: Service, limiter: RequestLimiter, render: Render) -> None:
+        self._service, self._limiter, self._render = service, limiter, render
+
+    @property
+    def endpoints(self) -> dict[str, Endpoint]:
+        """The pages by their paths."""
+        return {
+            "/original": self.original,
+            "/original/file": self.file,
+            "/archive/settings": self.settings,
+            "/archive/add": self.add,
+            "/archive/activity": self.activity,
+            "/forget": self.forget,
+            "/people/pairs": self.pairs,
+        }
+
+    async def add(self, request: Request) -> Response:
         """The folders in a folder; with `look`, the sources in it."""
         path, look = request.query_params.get("folder", ""), "look" in request.query_params
-        incoming = str(service.settings.incoming_path)
+        incoming = str(self._service.settings.incoming_path)
         if "incoming" in request.query_params:
             path, look = incoming, True
-        folder = await limiter.run(folders.browse, service, path)
-        found = await limiter.run(folders.recognise, service, path) if look and path else None
-        return render("add.html", folder=folder, found=found, incoming=incoming)
+        folder = await self._limiter.run(folders.browse, self._service, path)
+        found = await self._limiter.run(folders.recognise, self._service, path) if look and path else None
+        return self._render("add.html", folder=folder, found=found, incoming=incoming)
 
-    async def forget(request: Request) -> Response:
+    async def forget(self, request: Request) -> Response:
         """What forgetting a record or a source would remove."""
         ref, source = request.query_params.get("ref", ""), request.query_params.get("source", "")
         refs = [ref] if ref else []
-        preview = await limiter.run(work.preview_forget, service, refs, source)
-        return render("forget.html", preview=preview, refs=refs, source=source)
+        preview = await self._limiter.run(work.preview_forget, self._service, refs, source)
+        return self._render("forget.html", preview=preview, refs=refs, source=source)
 
-    async def pairs(_: Request) -> Response:
+    async def pairs(self, _: Request) -> Response:
         """People who may be one, and the owner's statements."""
-        suggested = await limiter.run(people.suggested_pairs, service)
-        stated = await limiter.run(people.stated_lines, service)
-        return render("pairs.html", pairs=suggested, stated=stated)
+        suggested = await self._limiter.run(people.suggested_pairs, self._service)
+        stated = await self._limiter.run(people.stated_lines, self._service)
+        return self._render("pairs.html", pairs=suggested, stated=stated)
 
-    async def activity(_: Request) -> Response:
+    async def activity(self, _: Request) -> Response:
         """What is going on, as a part of a page."""
-        return render("activity_part.html", **await limiter.run(activity_context, service))
+        return self._render("activity_part.html", **await self._limiter.run(activity_context, self._service))
 
-    async def original(request: Request) -> Response:
+    async def settings(self, _: Request) -> Response:
+        """The settings that the pages change."""
+        return self._render("settings.html", fields=await self._limiter.run(settings_form.fields, self._service))
+
+    async def original(self, request: Request) -> Response:
         """The original of a record: pictures and sound on the page, and a link to have it."""
         ref = request.query_params.get("ref", "")
-        return render("original_file.html", ref=ref, original=await limiter.run(originals.find, service, ref))
+        return self._render(
+            "original_file.html", ref=ref, original=await self._limiter.run(originals.find, self._service, ref)
+        )
 
-    async def file(request: Request) -> Response:
+    async def file(self, request: Request) -> Response:
         """The bytes of an original; a browser shows pictures and sound, and stores everything else."""
         parameters, parts = request.query_params, request.headers.get("range", "bytes=0-")
         # a player asks for part after part: the first one is noted
         find = originals.open_original if parts.startswith("bytes=0-") else originals.find
-        opened = await limiter.run(find, service, parameters.get("ref", ""))
+        opened = await self._limiter.run(find, self._service, parameters.get("ref", ""))
         is_shown = bool(opened.media_type) and "download" not in parameters
         return FileResponse(
             opened.file,
@@ -82,15 +104,6 @@ def page_endpoints(service: Service, limiter: RequestLimiter, render: Render) ->
             filename=opened.file.name,
             content_disposition_type="inline" if is_shown else "attachment",
         )
-
-    return {
-        "/original": original,
-        "/original/file": file,
-        "/archive/add": add,
-        "/archive/activity": activity,
-        "/forget": forget,
-        "/people/pairs": pairs,
-    }
 
 
 def operation_routes(service: Service, limiter: RequestLimiter) -> list[Route]:

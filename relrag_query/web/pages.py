@@ -72,7 +72,7 @@ def routes(service: Service, limiter: RequestLimiter, *, for_owner: bool = False
     part_endpoints: dict[str, Endpoint] = {"/ask/stream": pages.ask_stream, "/page.png": pages.page_picture}
     endpoints = {**page_endpoints, **part_endpoints}
     if for_owner:
-        endpoints |= owner_pages.page_endpoints(service, limiter, pages.render)
+        endpoints |= owner_pages.OwnerPages(service, limiter, pages.render).endpoints
     if service.clients:
         endpoints = {path: endpoint for path, endpoint in endpoints.items() if path in FOR_CLIENTS}
     pages.served = frozenset(endpoints)

@@ -15,7 +15,7 @@ from tests import archive
 from tests.web.test_app import HOSTILE, Page
 from tests.web_app import BEARER, COOKIE, client
 
-PAGES = ["/archive/add", "/archive/activity", "/forget?source=notes", "/people/pairs"]
+PAGES = ["/archive/add", "/archive/settings", "/archive/activity", "/forget?source=notes", "/people/pairs"]
 PATHS = [operation.path for operation in OWNER_OPERATIONS]
 PIECE = {"content-type": "application/octet-stream"}
 ID = "0" * 32
@@ -72,6 +72,7 @@ def test_a_switch_that_is_off_refuses_every_operation(tmp_path: Path) -> None:
         "allow_writes": {"allowed": True},
         "add_source": {"path": str(tmp_path), "names": ["papers"]},
         "pause_source": {"name": "notes", "paused": True},
+        "change_settings": {"values": {"owner": "Dana"}},
         "retry": {"source": "notes"},
         "merge": {"into": "Dana Levi", "others": ["Petr Kolar"]},
         "split": {"person": "Dana Levi", "aliases": ["Dana"]},

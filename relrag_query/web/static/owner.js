@@ -20,16 +20,16 @@ async function answer(response) {
   return reply
 }
 
-/** The fields of a form as an operation takes them; `data-json` has those that nobody types. */
+/** The fields of a form as an operation takes them; `data-json` has those that nobody types, `data-group` puts all in one. */
 function fields(form, button) {
   const values = form.dataset.json ? JSON.parse(form.dataset.json) : {}
-  for (const field of form.querySelectorAll('input[name]')) {
-    if (field.type === 'checkbox' && !field.checked) continue
+  for (const field of form.querySelectorAll('input[name], select[name]')) {
+    if (field.disabled || (field.type === 'checkbox' && !field.checked)) continue
     if ('list' in field.dataset) (values[field.name] ??= []).push(field.value)
     else values[field.name] = field.value
   }
   if (button?.name) values[button.name] = button.value === 'true'
-  return values
+  return form.dataset.group ? { [form.dataset.group]: values } : values
 }
 
 function tell(form, message) {
