@@ -171,6 +171,10 @@ def first_answer(visit: Visit, link: str, folder: Path) -> None:
     page.wait_for_selector("#source:not([hidden]) h2, #source:not([hidden]) h1")
     visit.check("a question is answered and its citation opens", page.inner_text("#source"))
     visit.look("answer")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as text").click()
+    saved = download.value.path().read_text(encoding="utf-8")
+    visit.check("it is saved with its sources", QUESTION in saved and "[1]" in saved and visit.address in saved)
 
 
 def upload(visit: Visit, file: Path) -> None:
