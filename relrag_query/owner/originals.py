@@ -40,8 +40,8 @@ class OpenedOriginal:
 
 def find(service: Service, ref: str) -> OpenedOriginal:
     """The original of a record, without a note. Raises UnknownRef and NoOriginal."""
-    found = _locate(service, ref)
-    return OpenedOriginal(found.path, SHOWN.get(found.path.suffix.lower(), ""))
+    original = _locate(service, ref)
+    return OpenedOriginal(original.path, SHOWN.get(original.path.suffix.lower(), ""))
 
 
 def open_original(service: Service, ref: str) -> OpenedOriginal:

@@ -119,13 +119,13 @@ def preview_forget(service: Service, refs: Sequence[str] = (), source: str = "")
     request = ForgetRequest(refs=list(refs), source=source or None)
     preview = preview_of(rule_of(request, [], workspace, config), workspace)
     selection = preview.selection
-    months = [
-        f"{name}: {selection.count(name):,} of {_stored(workspace, name):,}, {_span(found, workspace)}"
-        for name, found in sorted(selection.months.items())
-        if found
+    lines = [
+        f"{name}: {selection.count(name):,} of {_stored(workspace, name):,}, {_span(months, workspace)}"
+        for name, months in sorted(selection.months.items())
+        if months
     ]
     records = sum(selection.count(name) for name in selection.months)
-    return ForgetPreviewReply(records=records, months=months, quoting=len(preview.quoting))
+    return ForgetPreviewReply(records=records, months=lines, quoting=len(preview.quoting))
 
 
 def forget(service: Service, refs: Sequence[str] = (), source: str = "") -> JobReply:
@@ -133,7 +133,7 @@ def forget(service: Service, refs: Sequence[str] = (), source: str = "") -> JobR
     config = require_writes(service)
     home = service.settings.home_path
     preview_forget(service, refs, source)  # raises for what there is not
-    if source and any(known.name == source for known in service.settings.sources):
+    if source and any(configured.name == source for configured in service.settings.sources):
         sources.remove(service, source)
     chosen = ["--source", source] if source else ["--", *refs]
     # no ids: the journal and the job would still hold what is forgotten

@@ -60,8 +60,8 @@ class OwnerPages:
         if "incoming" in request.query_params:
             path, look = incoming, True
         folder = await self._limiter.run(folders.browse, self._service, path)
-        found = await self._limiter.run(folders.recognise, self._service, path) if look and path else None
-        return self._render("add.html", folder=folder, found=found, incoming=incoming)
+        proposal = await self._limiter.run(folders.recognise, self._service, path) if look and path else None
+        return self._render("add.html", folder=folder, proposal=proposal, incoming=incoming)
 
     async def forget(self, request: Request) -> Response:
         """What forgetting a record or a source would remove."""

@@ -20,14 +20,14 @@ def original(ref: str, output: Path, config: Path | None = None, *, force: bool 
     """
     config = config or settings_module.find_config()
     with Service.open(config) as service:
-        found = originals.find(service, ref)
-        target = output / found.file.name if output.is_dir() else output
+        opened = originals.find(service, ref)
+        target = output / opened.file.name if output.is_dir() else output
         if target.exists() and not force:
             raise SettingsError(f"{target} is there already; name another file, or replace it with --force")
         settings = service.settings
         originals.note_access(settings, f"{settings.owner or originals.OWNER} (command line)", ref)
     try:
-        shutil.copyfile(found.file, target)
+        shutil.copyfile(opened.file, target)
     except OSError as error:
         raise SettingsError(f"{target} cannot be written: {error.strerror}") from None
     print(f"Wrote {safe(str(target))}. It is not redacted; that you had it is noted in private/reveals.jsonl.")
