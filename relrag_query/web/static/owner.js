@@ -63,24 +63,17 @@ function isRunning() {
   return section?.querySelector('[data-running]')?.dataset.running === 'yes'
 }
 
-/** Shows what is going on, again and again until nothing is; then the page as it is now. */
+/** Shows what is going on until nothing is; then the page is loaded again, since it shows counts and failures too. */
 async function poll() {
   clearTimeout(timer)
   if (!section) return location.reload()
-  const wasRunning = isRunning()
-  try {
-    const response = await fetch(section.dataset.poll)
-    if (response.ok) {
-      section.replaceChildren(...new DOMParser().parseFromString(await response.text(), 'text/html').body.childNodes)
-    }
-  } catch {
-    // the server is being started again; the next look finds it
+  const response = await fetch(section.dataset.poll).catch(() => null) // null while the server is being started again
+  if (response?.ok) {
+    section.replaceChildren(...new DOMParser().parseFromString(await response.text(), 'text/html').body.childNodes)
   }
-  if (isRunning()) {
-    hideSync()
-    timer = setTimeout(poll, POLL_MS)
-  } else if (wasRunning || document.hidden === false && section.dataset.started) location.reload()
-  if (isRunning()) section.dataset.started = 'yes'
+  if (response?.status === 401 || (response?.ok && !isRunning())) return location.reload()
+  hideSync()
+  timer = setTimeout(poll, POLL_MS)
 }
 
 /** While something is at work, nothing else can be started. */
