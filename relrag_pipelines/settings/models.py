@@ -21,15 +21,10 @@ from relrag_pipelines.sources.remote.mirror import items_folder
 from relrag_pipelines.stores.shared_key_edges import MAX_RECORDS
 
 CONFIG_NAME = "relrag.toml"
-INCOMING = "incoming"
-"""the folder of uploaded files, beside relrag.toml"""
 BUILT_IN = ("e5", "minilm")
 """embedders that need no account and send nothing"""
 STRUCTURED = frozenset(
-    {
-        *("folder", "sources", "pii_policies", "pii_allow_list", "pii_regions", "graphrag", "people"),
-        *("web_users", "browse_roots"),
-    }
+    {"folder", "sources", "pii_policies", "pii_allow_list", "pii_regions", "graphrag", "people", "web_users"}
 )
 """settings that are no single value, and the folder, which is not set by anyone"""
 COLLECTION_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
@@ -144,11 +139,6 @@ class Source(BaseModel):
         if url and kind and kind.url_schemes:
             return _require_address(url, kind.url_schemes)
         return _plain_address(url, "QDRANT_SOURCE_API_KEY")
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether a sync asks a server for what this source holds."""
-        return self.is_fetched and not self.paused
 
     @property
     def is_fetched(self) -> bool:
@@ -410,18 +400,11 @@ class Settings(BaseModel):
     )
     web_writes_enabled: bool = Field(
         False,
-        description="the pages of `relrag serve` may change the archive for their owner: add sources, sync, merge "
-        "people, forget; programs with the token, and language models through MCP, may state relationships of people. "
-        "Each change is an entry of the journal. Where it isn't set, the pages ask at the first login",
+        description="the owner's pages may add sources, sync, merge people and forget; programs with the token, and "
+        "language models, may state relationships of people. Each change is in the journal. If unset, the pages ask",
     )
-    browse_roots: list[str] = Field(
-        ["~"],
-        description="folders below which the pages may look for sources to add, besides the folder of relrag.toml",
-        examples=[["~/exports"]],
-    )
-    upload_max_bytes: int = Field(
-        2 * 2**30, ge=1, description="a file that is uploaded to the pages may be this large, bytes"
-    )
+    browse_roots: list[str] = Field(["~"], description="folders below which the pages look for sources to add")
+    upload_max_bytes: int = Field(2 * 2**30, ge=1, description="a file that is uploaded may be this large, bytes")
 
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
@@ -693,25 +676,9 @@ class Settings(BaseModel):
         """Where the keys are, by `keys_store`."""
         if self.keys_store == "file":
             return KeyFile(self.keys_path)
-        return (
-            KeyVariable()
-            if self.keys_store == "environment"
-            else Keyring(self.archive, self.keys_path.with_suffix(".lock"))
-        )
-
-    @property
-    def browse_paths(self) -> list[Path]:
-        """`browse_roots` and the folder of relrag.toml, absolute, those that exist."""
-        roots = [
-            self.folder.resolve(),
-            *((self.folder / Path(root).expanduser()).resolve() for root in self.browse_roots),
-        ]
-        return [root for root in dict.fromkeys(roots) if root.is_dir()]
-
-    @property
-    def incoming_path(self) -> Path:
-        """The folder of files that were uploaded to the pages, absolute."""
-        return self.folder.resolve() / INCOMING
+        if self.keys_store == "environment":
+            return KeyVariable()
+        return Keyring(self.archive, self.keys_path.with_suffix(".lock"))
 
     @property
     def transcription_model_path(self) -> Path | None:
@@ -728,8 +695,7 @@ class Settings(BaseModel):
     @property
     def pii_language_model_path(self) -> Path | None:
         """`pii_language_model`, absolute."""
-        name = self.pii_language_model
-        return (self.folder / Path(name).expanduser()).resolve() if name else None
+        return (self.folder / Path(self.pii_language_model).expanduser()).resolve() if self.pii_language_model else None
 
     @property
     def golden_set_path(self) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from relrag_pipelines.sources import KINDS
 from relrag_query.owner.switch import require_writes
 from relrag_query.service import Service
 
+INCOMING = "incoming"
+"""the folder of uploaded files, beside relrag.toml"""
 _MAX_FOLDERS = 500
 """folders that a list shows"""
 _MAX_FILES = 20
@@ -76,28 +79,45 @@ class _Examined:
     seconds: list[float]
 
 
+def incoming(settings: Settings) -> Path:
+    """The folder of uploaded files, absolute."""
+    return settings.folder.resolve() / INCOMING
+
+
+def roots(settings: Settings) -> list[Path]:
+    """`browse_roots` and the folder of relrag.toml, absolute, those that exist."""
+    configured = [(settings.folder / Path(root).expanduser()).resolve() for root in settings.browse_roots]
+    return [root for root in dict.fromkeys([settings.folder.resolve(), *configured]) if root.is_dir()]
+
+
 def browse(service: Service, path: str = "") -> FolderReply:
     """The folders in a folder; without a path the allowed roots. Raises FolderRefused."""
     require_writes(service)
     settings = service.settings
     if not path:
-        roots = [FolderEntry(name=str(root), path=str(root)) for root in settings.browse_paths if _is_text(str(root))]
-        return FolderReply(path="", parent=None, folders=roots, files=0)
+        entries = [FolderEntry(name=str(root), path=str(root)) for root in roots(settings) if _is_text(str(root))]
+        return FolderReply(path="", parent=None, folders=entries, files=0)
     folder = allowed_folder(settings, path)
+    shown = _visible(folder)
+    files = sum(entry.is_file(follow_symlinks=False) for entry in shown)
+    parent = str(folder.parent) if _is_allowed(settings, folder.parent) else ""
+    return FolderReply(path=str(folder), parent=parent, folders=_folders(settings, folder, shown), files=files)
+
+
+def _visible(folder: Path) -> list[os.DirEntry[str]]:
+    """What lies in a folder and is not hidden, by name. Raises FolderRefused if it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
             listed = sorted(entries, key=lambda entry: entry.name.casefold())
     except OSError as error:
         raise FolderRefused(f"this folder cannot be listed: {error.strerror}") from None
-    shown = [entry for entry in listed if not entry.name.startswith(".") and _is_text(entry.name)]
-    folders = [
-        FolderEntry(name=entry.name, path=str(folder / entry.name))
-        for entry in shown
-        if entry.is_dir(follow_symlinks=False) and _is_allowed(settings, folder / entry.name)
-    ]
-    files = sum(entry.is_file(follow_symlinks=False) for entry in shown)
-    parent = str(folder.parent) if _is_allowed(settings, folder.parent) else ""
-    return FolderReply(path=str(folder), parent=parent, folders=folders[:_MAX_FOLDERS], files=files)
+    return [entry for entry in listed if not entry.name.startswith(".") and _is_text(entry.name)]
+
+
+def _folders(settings: Settings, folder: Path, shown: Sequence[os.DirEntry[str]]) -> list[FolderEntry]:
+    folders = [entry for entry in shown if entry.is_dir(follow_symlinks=False)]
+    allowed = [entry for entry in folders if _is_allowed(settings, folder / entry.name)]
+    return [FolderEntry(name=entry.name, path=str(folder / entry.name)) for entry in allowed[:_MAX_FOLDERS]]
 
 
 def recognise(service: Service, path: str) -> FoundSources:
@@ -157,8 +177,8 @@ def _is_allowed(settings: Settings, folder: Path) -> bool:
     """Whether a folder lies below an allowed root, is not hidden, and is no part of the index."""
     if folder.is_relative_to(settings.home_path):
         return False
-    roots = [root for root in settings.browse_paths if folder.is_relative_to(root)]
-    return any(not _is_hidden(folder.relative_to(root)) for root in roots)
+    above = [root for root in roots(settings) if folder.is_relative_to(root)]
+    return any(not _is_hidden(folder.relative_to(root)) for root in above)
 
 
 def _is_hidden(path: Path) -> bool:

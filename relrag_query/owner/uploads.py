@@ -29,6 +29,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.workers import sandbox
 from relrag_pipelines.workers.sandbox import Limits, ParserStopped
 from relrag_query.display.amounts import size
+from relrag_query.owner.folders import incoming
 from relrag_query.owner.switch import changing, require_writes
 from relrag_query.service import Service
 
@@ -176,7 +177,7 @@ def _check_zip(settings: Settings, file: Path) -> None:
 
 def _store(settings: Settings, file: Path) -> Path:
     """Moves a checked file into `incoming/`; one that is there already, byte for byte, is not stored twice."""
-    folder = settings.incoming_path
+    folder = incoming(settings)
     make_private(folder)
     digest = file_hash(file)
     for target in _targets(folder, file.name):

@@ -31,8 +31,8 @@ class OriginalFile:
 def locate(settings: Settings, record: Record, suffixes: Sequence[str] = ()) -> OriginalFile:
     """The file of a record, with one of these suffixes if any are given. Raises NoOriginal."""
     units = [location.partition("#")[0] for location in record.locations]
-    wanted = tuple(suffixes) or ("",)
-    unit = next((unit for unit in units if unit.lower().endswith(wanted)), "")
+    endings = tuple(suffixes) or ("",)
+    unit = next((unit for unit in units if unit.lower().endswith(endings)), "")
     if not unit or record.parent_asset_id:
         raise NoOriginal("the original is part of another file")
     try:

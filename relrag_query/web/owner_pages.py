@@ -56,7 +56,7 @@ class OwnerPages:
     async def add(self, request: Request) -> Response:
         """The folders in a folder; with `look`, the sources in it."""
         path, look = request.query_params.get("folder", ""), "look" in request.query_params
-        incoming = str(self._service.settings.incoming_path)
+        incoming = str(folders.incoming(self._service.settings))
         if "incoming" in request.query_params:
             path, look = incoming, True
         folder = await self._limiter.run(folders.browse, self._service, path)

@@ -8,7 +8,7 @@ import pytest
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.entry_kinds import PageAction
 from relrag_pipelines.stores import lock
-from relrag_query.owner import uploads
+from relrag_query.owner import folders, uploads
 from relrag_query.owner.switch import OnlyReads
 from relrag_query.owner.uploads import OutOfStep, TooLarge, UploadRefused
 from relrag_query.service import Service
@@ -27,7 +27,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 def incoming(service: Service) -> dict[str, bytes]:
-    folder = service.settings.incoming_path
+    folder = folders.incoming(service.settings)
     return {path.name: path.read_bytes() for path in folder.iterdir()} if folder.exists() else {}
 
 
