@@ -171,9 +171,14 @@ def build_plan(workspace: Workspace) -> Plan:
     return replace(todo, servers=servers, zips=_sources_with_zips(workspace))
 
 
+def _active_sources(workspace: Workspace) -> list[Source]:
+    """The sources that are not paused."""
+    return [source for source in workspace.settings.sources if not source.paused]
+
+
 def _sources_with_zips(workspace: Workspace) -> tuple[str, ...]:
     """The sources with zips that were added, changed or removed."""
-    opening = [source for source in workspace.settings.sources if source.open_zips and not source.paused]
+    opening = [source for source in _active_sources(workspace) if source.open_zips]
     return tuple(source.name for source in opening if unpacking.is_due(workspace, source))
 
 

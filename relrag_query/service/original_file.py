@@ -30,9 +30,7 @@ class OriginalFile:
 
 def locate(settings: Settings, record: Record, suffixes: Sequence[str] = ()) -> OriginalFile:
     """The file of a record, with one of these suffixes if any are given. Raises NoOriginal."""
-    units = [location.partition("#")[0] for location in record.locations]
-    endings = tuple(suffixes) or ("",)
-    unit = next((unit for unit in units if unit.lower().endswith(endings)), "")
+    unit = _unit(record, tuple(suffixes) or ("",))
     if not unit or record.parent_asset_id:
         raise NoOriginal("the original is part of another file")
     try:
@@ -47,3 +45,9 @@ def locate(settings: Settings, record: Record, suffixes: Sequence[str] = ()) -> 
     if not is_unchanged:
         raise NoOriginal("the original has changed since it was read; a sync reads it again")
     return OriginalFile(path, source.name, unit)
+
+
+def _unit(record: Record, endings: tuple[str, ...]) -> str:
+    """The first file that holds the record and has such a suffix; empty if none does."""
+    units = [location.partition("#")[0] for location in record.locations]
+    return next((unit for unit in units if unit.lower().endswith(endings)), "")
