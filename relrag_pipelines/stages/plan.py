@@ -164,9 +164,7 @@ def build_plan(workspace: Workspace) -> Plan:
     )
     search_again = workspace.settings.pii_redaction_enabled and searched_values.is_unfinished(workspace.home)
     archive = inspect_archive(workspace)
-    servers = {
-        source.name: source.host for source in workspace.settings.sources if source.is_fetched and not source.paused
-    }
+    servers = {source.name: source.host for source in _active_sources(workspace) if source.is_fetched}
     todo = plan(surveys, known_units, published, current_hash, archive, graphs, search_again=search_again)
     return replace(todo, servers=servers, zips=_sources_with_zips(workspace))
 
