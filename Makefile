@@ -10,7 +10,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-ui fuzz fuzz-mail mailbox canaries planted callers privacy crash tune home-fixture screenshot clean
+.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-ui proofs-page fuzz fuzz-mail mailbox canaries planted callers privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -114,6 +114,9 @@ proofs: $(STAMP) ## Show that schedule and sensors fire and that UI and command 
 
 proofs-ui: $(STAMP) ## Show in Chromium that the UI works behind its login and for no other site (minutes; needs Chromium)
 	@$(BIN)/python -m tests.proofs.ui
+
+proofs-page: $(STAMP) ## Go in Chromium from an empty home to the first answer through the pages alone (minutes; PICTURES=folder)
+	@$(BIN)/python -m tests.proofs.page $(PICTURES)
 
 fuzz: $(STAMP) ## Read 20,000 mutated samples of each kind (KIND=whatsapp: of one; COUNT=1000; under an hour)
 	@$(BIN)/python -m tests.proofs.fuzz $(KIND) $(COUNT)

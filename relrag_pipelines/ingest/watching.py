@@ -57,7 +57,7 @@ def wait_for_change(settings: Settings, seconds: float, stop: threading.Event) -
 
 def poll(workspace: Workspace) -> Iterator[str]:
     """Brings the mirrors of servers up to date; what went wrong, a line a source. Takes the lock for a while."""
-    sources = [source for source in workspace.settings.sources if source.is_fetched]
+    sources = [source for source in workspace.settings.sources if source.is_fetched and not source.paused]
     if not sources:
         return
     with lock.writing(workspace.home, "relrag watch"):

@@ -27,10 +27,28 @@ class GraphRAGIndex:
     folder: Annotated[str, "where its parquet files lie, absolute; empty: the name is taken back"]
 
 
+@dataclass(slots=True)
+class DistinctPair:
+    """Two people who are not one, so that they are no longer suggested as a pair."""
+
+    person_id: Annotated[int, "the smaller id"]
+    other_id: Annotated[int, "the greater id"]
+
+
+@dataclass(slots=True)
+class PageAction:
+    """What the owner did on the pages, apart from statements, which are entries of their own."""
+
+    action: Annotated[str, "the operation: sync, add_source, upload ..."]
+    about: Annotated[str, "names of sources, or counts; no text of the archive, and empty for all of it"]
+
+
 KINDS: Mapping[str, type] = {
     "link": ManualLink,
     "call": CallDecision,
     "graphrag_index": GraphRAGIndex,
+    "distinct": DistinctPair,
+    "page_action": PageAction,
     **journal_statements.KINDS,
 }
 """name in the journal -> row type. A name must stay while journals have entries of it; a new field needs a default"""

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from relrag_pipelines.files.regular_files import may_open, read_plain
 from relrag_pipelines.ingest import unpacking
@@ -132,6 +133,18 @@ def discover(folder: Path, seconds: float = 10, most: int = 100_000, depth: int 
     ]
     read, unread = ([path for path in doubtful if bool(readers[path]) == is_read] for is_read in (True, False))
     return Discovery(sources, read, unread, len(late), complete, omissions, unread_in_zips, failures_in_zips)
+
+
+def source_table(source: ProposedSource, folder: Path, config_folder: Path) -> dict[str, Any]:
+    """The `[[sources]]` table of a source that was found in `folder`, with its path as relrag.toml has it."""
+    export = folder / source.path
+    path = export.relative_to(config_folder).as_posix() if export.is_relative_to(config_folder) else export.as_posix()
+    table: dict[str, Any] = {"name": source.name, "kind": source.kind, "path": path}
+    if source.opens_zips:
+        table["open_zips"] = True
+    if source.exclude:
+        table["exclude"] = list(source.exclude)
+    return table
 
 
 def _proposals(

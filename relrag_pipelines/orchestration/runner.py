@@ -137,7 +137,7 @@ def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletio
             archive_tables.drop(workspace.home, tables)
         sources = list(dict.fromkeys([*(export.source for export in todo.exports), *todo.servers, *todo.zips]))
         if full:
-            sources = [source.name for source in workspace.settings.sources]
+            sources = [source.name for source in workspace.settings.sources if not source.paused]
             for source in sources:
                 lake_damage.drop_damaged(workspace.home, source)
             archive_tables.drop_damaged(workspace.home)

@@ -73,6 +73,7 @@ class Source(BaseModel):
         examples=[["drafts", "*.csv"]],
     )
     follow_links: bool = Field(False, description="read what links in it lead to outside of its folder")
+    paused: bool = Field(False, description="syncs leave it as it is: its records stay, and its files are not read")
     open_zips: bool = Field(
         False,
         description="read files of its kind in zips too, such as those of a Takeout, and in zips in these; copies of "
@@ -399,9 +400,11 @@ class Settings(BaseModel):
     )
     web_writes_enabled: bool = Field(
         False,
-        description="programs with the token, and language models through MCP, may state relationships of people; each "
-        "statement is an entry of the journal, and `relrag people undo` takes it back",
+        description="the owner's pages may add sources, sync, merge people and forget; programs with the token, and "
+        "language models, may state relationships of people. Each change is in the journal. If unset, the pages ask",
     )
+    browse_roots: list[str] = Field(["~"], description="folders below which the pages look for sources to add")
+    upload_max_bytes: int = Field(2 * 2**30, ge=1, description="a file that is uploaded may be this large, bytes")
 
     archive_max_ratio: int = Field(100, ge=2, description="a zip that expands to more than this many times is refused")
     archive_max_bytes: int = Field(20 * 2**30, ge=1, description="a zip that expands to more bytes is refused")
@@ -673,11 +676,9 @@ class Settings(BaseModel):
         """Where the keys are, by `keys_store`."""
         if self.keys_store == "file":
             return KeyFile(self.keys_path)
-        return (
-            KeyVariable()
-            if self.keys_store == "environment"
-            else Keyring(self.archive, self.keys_path.with_suffix(".lock"))
-        )
+        if self.keys_store == "environment":
+            return KeyVariable()
+        return Keyring(self.archive, self.keys_path.with_suffix(".lock"))
 
     @property
     def transcription_model_path(self) -> Path | None:
@@ -694,8 +695,7 @@ class Settings(BaseModel):
     @property
     def pii_language_model_path(self) -> Path | None:
         """`pii_language_model`, absolute."""
-        name = self.pii_language_model
-        return (self.folder / Path(name).expanduser()).resolve() if name else None
+        return (self.folder / Path(self.pii_language_model).expanduser()).resolve() if self.pii_language_model else None
 
     @property
     def golden_set_path(self) -> Path | None:

@@ -57,7 +57,7 @@ def inspect_source(workspace: Workspace, source: Source) -> SourceState:
     stored = unit_state.load(workspace.home, source.name)
     try:
         scan = SourceScan({}, (), ())
-        if source.name not in rule_file.load(workspace.home).sources():
+        if not source.paused and source.name not in rule_file.load(workspace.home).sources():
             scan = scan_source(workspace, source, stored)
     except SourceNotFound as missing:
         problem = str(missing)
@@ -164,14 +164,19 @@ def build_plan(workspace: Workspace) -> Plan:
     )
     search_again = workspace.settings.pii_redaction_enabled and searched_values.is_unfinished(workspace.home)
     archive = inspect_archive(workspace)
-    servers = {source.name: source.host for source in workspace.settings.sources if source.is_fetched}
+    servers = {source.name: source.host for source in _active_sources(workspace) if source.is_fetched}
     todo = plan(surveys, known_units, published, current_hash, archive, graphs, search_again=search_again)
     return replace(todo, servers=servers, zips=_sources_with_zips(workspace))
 
 
+def _active_sources(workspace: Workspace) -> list[Source]:
+    """The sources that are not paused."""
+    return [source for source in workspace.settings.sources if not source.paused]
+
+
 def _sources_with_zips(workspace: Workspace) -> tuple[str, ...]:
     """The sources with zips that were added, changed or removed."""
-    opening = [source for source in workspace.settings.sources if source.open_zips]
+    opening = [source for source in _active_sources(workspace) if source.open_zips]
     return tuple(source.name for source in opening if unpacking.is_due(workspace, source))
 
 

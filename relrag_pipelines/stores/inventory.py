@@ -75,6 +75,9 @@ PARTS = (
         r"private/(approvals|links)\.jsonl", "what the owner stated, to be taken over into the journal", "owner"
     ),
     InventoryPart(r"private/forgotten\.json", "what was forgotten, as keyed hashes", "owner"),
+    InventoryPart(r"private/progress\.json", "how far who writes is", "running"),
+    InventoryPart(r"private/job\.(json|log)", "the last command that the pages started, and its output", "running"),
+    InventoryPart(r"private/uploads/[0-9a-f]{32}(\.part|/.+)", "is being uploaded to the pages", "passing"),
     InventoryPart(r"private/vectors\.db(-journal)?", "vectors by the keyed hash of their text", "private"),
     InventoryPart(
         r"private/graphrag_vectors/[a-z][a-z0-9_]*\.db(-journal)?",

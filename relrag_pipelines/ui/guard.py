@@ -64,8 +64,8 @@ class GuardedServer:
     """setting with its public name"""
     takes_token: tuple[str, ...] = ()
     """prefixes of paths that accept the archive's token; they answer with problems (RFC 9457), not pages"""
-    checks_media_type: str = ""
-    """prefix of paths that check the media type of bodies themselves, after the method"""
+    checks_media_type: tuple[str, ...] = ()
+    """prefixes of paths that check the media type of bodies themselves, after the method"""
 
 
 DAGSTER = GuardedServer(
@@ -180,8 +180,7 @@ class Guard:
             return self._begin_session(request, site)
         if refused := self._refusal(request, path):
             return refused
-        checked = self._server.checks_media_type
-        if is_read or (checked and path.startswith(checked)) or _media_type(request) == "application/json":
+        if is_read or path.startswith(self._server.checks_media_type) or _media_type(request) == "application/json":
             return None
         return self._refused(path, "Send JSON", 415)
 

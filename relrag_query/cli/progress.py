@@ -6,16 +6,37 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TextIO
 
+from relrag_pipelines.stores import progress_file
 from relrag_pipelines.workspace import Progress
 
 _LINE_SECONDS = 5.0
 
 
 @contextmanager
-def show_progress() -> Iterator[Progress]:
-    """Yields a function that reports progress: (activity, done, total). A total of 0 prints the activity as a line."""
+def show_progress(home: Path) -> Iterator[Progress]:
+    """Yields a function that reports progress: (activity, done, total). A total of 0 prints the activity as a line.
+
+    The pages of the archive at `home` show it too.
+    """
+    recorder = progress_file.Recorder(home)
+    try:
+        with _on_terminal() as show:
+
+            def report(what: str, done: int, total: int) -> None:
+                show(what, done, total)
+                if total:
+                    recorder(what, done, total)
+
+            yield report
+    finally:
+        recorder.close()
+
+
+@contextmanager
+def _on_terminal() -> Iterator[Progress]:
     stream = sys.stderr  # taken now, because sys.stderr is redirected while an asset runs
     if not stream.isatty():
         yield _lines(stream)

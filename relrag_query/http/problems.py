@@ -11,12 +11,18 @@ from starlette.responses import JSONResponse, Response
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.privacy import fault_report
+from relrag_pipelines.stores.lock import LockedByOther
 from relrag_query.archive import ArchiveError
+from relrag_query.jobs import JobRuns
 from relrag_query.operations.requests import DatesContradict
+from relrag_query.owner.folders import FolderRefused
+from relrag_query.owner.switch import OnlyReads
+from relrag_query.owner.uploads import OutOfStep, TooLarge
 from relrag_query.people.indexed_person import PeopleError, WrongType
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.service import NotServed, UnknownRef
 from relrag_query.service.cursors import StaleCursor
+from relrag_query.service.original_file import NoOriginal
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -42,9 +48,16 @@ _STATUSES: dict[type[RelragError], int] = {
     WrongQuestion: 400,
     WrongType: 400,
     UnknownRef: 404,
+    NoOriginal: 404,
     NotServed: 404,
     PeopleError: 404,
     StaleCursor: 409,
+    JobRuns: 409,
+    LockedByOther: 409,
+    OutOfStep: 409,
+    OnlyReads: 403,
+    FolderRefused: 403,
+    TooLarge: 413,
     BodyTooLong: 413,
     WrongMediaType: 415,
     Busy: 503,

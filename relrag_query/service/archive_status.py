@@ -301,6 +301,8 @@ def _pending(settings: Settings) -> tuple[str, list[str]]:
 def _first_sync(settings: Settings) -> tuple[str, list[str]]:
     files, total, problems = 0, 0, []
     for source in settings.sources:
+        if source.paused:
+            continue
         try:
             claimed = ownership.claimed_elsewhere(settings, source)
             scan = scan_units(settings.source_path(source), KINDS[source.kind], source, {}, "", taken=claimed)

@@ -39,6 +39,11 @@ class LiveSettings:
                     self._loaded_state = self._latest_state = self._files()
             return self._settings
 
+    def reload(self) -> None:
+        """Reads a changed file at the next call, although it has changed just now: a server has written it whole."""
+        with self._lock:
+            self._latest_state, self._changed_at = self._files(), float("-inf")
+
     def _files(self) -> _State:
         """Inode, size and modification time of each file, to detect changes; None for a missing file."""
         paths = (self._config, self._settings.pii_recognizers_path, self._settings.pii_language_model_path)
@@ -51,7 +56,7 @@ def _load(config: Path, last: Settings) -> Settings:
         settings = settings_module.load(config)
     except SettingsError:
         raise ArchiveError(f"{config.name} is wrong now; `relrag plan` says where") from None
-    if not settings.sources or (last.pii_redaction_enabled and not settings.pii_redaction_enabled):
+    if (last.sources and not settings.sources) or (last.pii_redaction_enabled and not settings.pii_redaction_enabled):
         raise ArchiveError(f"{config.name} has no sources or no redaction any more; start this program again")
     return settings
 

@@ -86,6 +86,10 @@ class Service:
         """The current settings; raises ArchiveError if relrag.toml has become invalid."""
         return self._settings()
 
+    def reload_settings(self) -> None:
+        """Uses relrag.toml as it is now, after a change by this service."""
+        self._settings.reload()
+
     def reading(self) -> AbstractContextManager[Archive]:
         """The newest generation, which stays open until the block ends. Raises ArchiveError."""
         return self._generation.reading()

@@ -24,6 +24,7 @@ from relrag_query.http.problems import answer_error
 from relrag_query.mcp import server as mcp_server
 from relrag_query.service import Service
 from relrag_query.web import pages
+from relrag_query.web.owner_pages import UPLOAD
 
 PORT = 3100
 STATIC = Path(__file__).with_name("static")
@@ -36,10 +37,10 @@ SERVER = GuardedServer(
     frozenset({HEALTH}),
     "/static/",
     f"default-src 'none'; script-src 'self'; style-src 'self' 'sha256-{STYLE_HASH}'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self'; manifest-src 'none'; worker-src 'none'",
+    "media-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'none'; worker-src 'none'",
     "web_public_url",
     (f"{PREFIX}/", "/mcp", "/entities/"),
-    f"{PREFIX}/",
+    (f"{PREFIX}/", UPLOAD),
 )
 
 
@@ -54,11 +55,11 @@ def create_app(
 ) -> Starlette:
     """The ASGI app. `token` returns the token of API and MCP; `public_url` is the address of a proxy, if any."""
     guard = Middleware(Guard, sites=sites(host, port, public_url), login=login, port=port, server=SERVER, token=token)
-    return app_of(service, [guard], reveals=True, max_queue=max_queue)
+    return app_of(service, [guard], for_owner=True, max_queue=max_queue)
 
 
 def app_of(
-    service: Service, middleware: Sequence[Middleware] = (), *, reveals: bool = False, max_queue: int = MAX_QUEUE
+    service: Service, middleware: Sequence[Middleware] = (), *, for_owner: bool = False, max_queue: int = MAX_QUEUE
 ) -> Starlette:
     """Pages, API and MCP of one service, behind `middleware`; at most `max_queue` requests may queue."""
     limiter = RequestLimiter(max_queue=max_queue)
@@ -71,7 +72,7 @@ def app_of(
         async with tools.session_manager.run():
             yield
 
-    page_routes, unknown_page = pages.routes(service, limiter, reveals=reveals)
+    page_routes, unknown_page = pages.routes(service, limiter, for_owner=for_owner)
 
     async def not_found(request: Request, _: Exception) -> Response:
         return await unknown_page(request)

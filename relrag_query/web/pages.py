@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -18,13 +19,14 @@ from starlette.routing import Route
 from relrag_pipelines.records import Record
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources.document.page_picture import PagePicture
+from relrag_pipelines.stores import generations
 from relrag_query.archive import ArchiveError
 from relrag_query.http.concurrency import RequestLimiter
 from relrag_query.http.event_stream import event_stream
 from relrag_query.http.problems import describe
 from relrag_query.retrieval.question_length import LONGEST
 from relrag_query.service import Filters, GraphLimits, Service, UnknownRef, record_replies, replies
-from relrag_query.web import archive_page, graph_cards, graphrag_page, originals, record_parts, reveal_page
+from relrag_query.web import archive_page, graph_cards, graphrag_page, originals, owner_pages, record_parts, reveal_page
 from relrag_query.web.originals import NoPicture
 from relrag_query.web.rendering import page_url, templates
 
@@ -46,13 +48,14 @@ GRAPH = GraphLimits(records=300)
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def routes(service: Service, limiter: RequestLimiter, *, reveals: bool = False) -> tuple[list[Route], Endpoint]:
+def routes(service: Service, limiter: RequestLimiter, *, for_owner: bool = False) -> tuple[list[Route], Endpoint]:
     """The routes of all pages, and the endpoint for all other addresses.
 
-    With `reveals`, a logged-in user may see redacted values.
+    With `for_owner`, a logged-in user is the owner, who may see redacted values and change the archive.
     """
-    reveals = reveals and service.settings.pii_redaction_enabled and not service.clients
-    pages = Pages(service, limiter, reveals)
+    for_owner = for_owner and not service.clients
+    reveals = for_owner and service.settings.pii_redaction_enabled
+    pages = Pages(service, limiter, reveals, for_owner)
     page_endpoints: dict[str, Endpoint] = {
         "/": pages.ask,
         "/ask": pages.ask,
@@ -68,10 +71,14 @@ def routes(service: Service, limiter: RequestLimiter, *, reveals: bool = False) 
     }
     part_endpoints: dict[str, Endpoint] = {"/ask/stream": pages.ask_stream, "/page.png": pages.page_picture}
     endpoints = {**page_endpoints, **part_endpoints}
+    if for_owner:
+        endpoints |= owner_pages.OwnerPages(service, limiter, pages.render).endpoints
     if service.clients:
         endpoints = {path: endpoint for path, endpoint in endpoints.items() if path in FOR_CLIENTS}
     pages.served = frozenset(endpoints)
     page_routes = [Route(path, pages.guard(endpoint)) for path, endpoint in endpoints.items()]
+    if for_owner:
+        page_routes += owner_pages.operation_routes(service, limiter)
     if reveals:
         reveal_endpoint = reveal_page.endpoint(service.settings, limiter, pages.templates)
         page_routes.append(Route("/reveal", pages.guard(reveal_endpoint), methods=["POST"]))
@@ -81,8 +88,10 @@ def routes(service: Service, limiter: RequestLimiter, *, reveals: bool = False) 
 class Pages:
     """The endpoints, over one service."""
 
-    def __init__(self, service: Service, limiter: RequestLimiter, reveals: bool = False) -> None:
-        self._service, self._limiter, self._reveals = service, limiter, reveals
+    def __init__(
+        self, service: Service, limiter: RequestLimiter, reveals: bool = False, for_owner: bool = False
+    ) -> None:
+        self._service, self._limiter, self._reveals, self._for_owner = service, limiter, reveals, for_owner
         self.templates = templates(reveals=reveals)
         self.served: frozenset[str] = frozenset()
         """paths that the menu may name"""
@@ -95,19 +104,21 @@ class Pages:
                 return await endpoint(request)
             except Exception as error:  # noqa: BLE001  reported without private text
                 status, message = describe(error)
-                return self._page("problem.html", status=status, message=message)
+                return self.render("problem.html", status=status, message=message)
 
         return answer
 
     async def ask(self, request: Request) -> Response:
         """The form of a question, with the answer if there is a question."""
         question, filters = _question(request)
+        if self._for_owner and not question and await self._limiter.run(self._is_new):
+            return self.render("start.html", **await self._limiter.run(self._start_context))
         follows = _earlier_questions(request)
         call = functools.partial(self._service.ask, question, filters, follows=follows)
         answer, problem, status = await self._answer(call) if question else (None, "", 200)
         citations = _citation_context(answer, follows) if answer else {}
         more = {"problem": problem, **citations, **self._choices(filters)}
-        return self._page("ask.html", status, question=question, answer=answer, **more)
+        return self.render("ask.html", status, question=question, answer=answer, **more)
 
     async def ask_stream(self, request: Request) -> Response:
         """The answer as events; the last event holds the whole answer as HTML."""
@@ -127,7 +138,7 @@ class Pages:
         call = functools.partial(self._service.search, query, filters, _PAGE_SIZE, after)
         results, problem, status = await self._answer(call) if query else (None, "", 200)
         more = {"problem": problem, **self._choices(filters)}
-        return self._page("search.html", status, question=query, results=results, after=after, **more)
+        return self.render("search.html", status, question=query, results=results, after=after, **more)
 
     async def _answer(self, call: Callable[[], Reply]) -> tuple[Reply | None, str, int]:
         """(reply, problem, status). A user error becomes a problem that the form shows; other errors are raised."""
@@ -149,9 +160,9 @@ class Pages:
             return RedirectResponse(person.include_query_params(name=ref.removeprefix("person:")), 303)
         reply = await self._limiter.run(self._service.show, ref)
         if reply.record is None and not reply.passages:
-            return self._page("related.html", reply=reply)
+            return self.render("related.html", reply=reply)
         more = record_parts.template_context(reply.record, request.query_params.get("part", ""))
-        return self._page("record.html", reply=reply, groups=_groups(reply.related), can_reveal=self._reveals, **more)
+        return self.render("record.html", reply=reply, groups=_groups(reply.related), can_reveal=self._reveals, **more)
 
     async def thread(self, request: Request) -> Response:
         """A thread, newest first."""
@@ -159,7 +170,7 @@ class Pages:
         thread = await self._limiter.run(
             self._service.thread, parameters.get("id", ""), _PAGE_SIZE, parameters.get("cursor")
         )
-        return self._page("thread.html", thread=thread, after=parameters.get("cursor"))
+        return self.render("thread.html", thread=thread, after=parameters.get("cursor"))
 
     async def source(self, request: Request) -> Response:
         """The passage of a citation with its quote marked; with `part`, without the frame of the page."""
@@ -172,7 +183,7 @@ class Pages:
         if page.isdecimal() and (passage.page_number or 0) <= int(page) <= (passage.last_page_number or 0):
             passage.page_number = int(page)
         name = "source_part.html" if "part" in parameters else "source.html"
-        return self._page(name, quote=quote, **context)
+        return self.render(name, quote=quote, **context)
 
     async def page_picture(self, request: Request) -> Response:
         """A page of an original as PNG with the quote marked; if there is no picture, the reason."""
@@ -191,13 +202,13 @@ class Pages:
     async def people(self, request: Request) -> Response:
         """The list of people."""
         listing = await self._limiter.run(self._service.people, 100, request.query_params.get("cursor"))
-        return self._page("people.html", listing=listing)
+        return self.render("people.html", listing=listing)
 
     async def person(self, request: Request) -> Response:
         """The page about a person; with `part`, without the frame of the page."""
         parameters = request.query_params
         person = await self._limiter.run(self._service.person, parameters.get("name", ""))
-        return self._page("person_part.html" if "part" in parameters else "person.html", person=person)
+        return self.render("person_part.html" if "part" in parameters else "person.html", person=person)
 
     async def graph(self, request: Request) -> Response:
         """The graph of people and records: drawn by a script, as cards, and as a table."""
@@ -209,7 +220,7 @@ class Pages:
             persons or GRAPH.limit_persons, per_person or GRAPH.limit_assets_per_person, True, GRAPH.records
         )
         graph = await self._limiter.run(self._service.full_graph, limits)
-        return self._page(
+        return self.render(
             "graph.html",
             graph=graph,
             cards=graph_cards.cards(graph),
@@ -221,11 +232,21 @@ class Pages:
     async def graphrag(self, request: Request) -> Response:
         """Themes, reports, and the passages that they cite."""
         context = await self._limiter.run(graphrag_page.template_context, self._service, request)
-        return self._page("graphrag.html", **context)
+        return self.render("graphrag.html", **context)
 
     async def archive(self, request: Request) -> Response:
         """The state of the archive."""
-        return self._page("archive.html", **await self._limiter.run(archive_page.template_context, self._service))
+        context = await self._limiter.run(archive_page.template_context, self._service)
+        if self._for_owner:
+            context |= await self._limiter.run(owner_pages.activity_context, self._service)
+        return self.render("archive.html", **context)
+
+    def _is_new(self) -> bool:
+        """Whether nothing is published yet, so that the first page shows the first steps."""
+        return generations.current_number(self._service.settings.home_path) is None
+
+    def _start_context(self) -> dict[str, Any]:
+        return {"sources": self._service.sources(), **owner_pages.activity_context(self._service)}
 
     async def nothing(self, _: Request) -> Response:
         """The endpoint of all other addresses."""
@@ -259,10 +280,19 @@ class Pages:
         except ArchiveError:  # nothing is published yet
             return {"sources": [], "chosen": filters}
 
-    def _page(self, name: str, status: int = 200, **values: Any) -> Response:
-        html = self._html(name, status=status, archive_name=self._service.name, served=self.served, **values)
+    def render(self, name: str, status: int = 200, **values: Any) -> Response:
+        """A template as a page; `values` are its context."""
+        html = self._html(name, status=status, **self._common(), **values)
         headers = {"Retry-After": "1"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
         return HTMLResponse(html, status, headers)
+
+    def _common(self) -> dict[str, Any]:
+        """What every page shows: the archive's name, the menu, and whether the page may change anything."""
+        switch = {"writes": False, "asks_writes": False}
+        if self._for_owner:
+            with suppress(ArchiveError):  # relrag.toml is wrong now; the page itself says so
+                switch = owner_pages.switch_context(self._service)
+        return {"archive_name": self._service.name, "served": self.served, **switch}
 
     def _html(self, name: str, **values: Any) -> str:
         return self.templates.get_template(name).render(values)

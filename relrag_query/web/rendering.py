@@ -24,6 +24,7 @@ from markupsafe import Markup, escape
 from relrag_pipelines.identity import relationship_text
 from relrag_pipelines.privacy import pseudonyms
 from relrag_pipelines.sources import record_type
+from relrag_query.display import amounts
 from relrag_query.display.inert_text import safe
 from relrag_query.retrieval.excerpts import plain
 
@@ -235,6 +236,8 @@ def templates(*, reveals: bool = False) -> Environment:
         "split_at_citations": split_at_citations,
         "split_at_quote": split_at_quote,
         "direction": direction,
+        "size": lambda count: amounts.size(int(count)),
+        "duration": amounts.duration,
         "attitude": lambda number: _level_in_words(relationship_text.DEFAULT.attitude, number),
         "proximity": lambda number: _level_in_words(relationship_text.DEFAULT.proximity, number),
     }

@@ -117,9 +117,12 @@ LAYERS = [
             "exploration",
             "graphrag",
             "evaluation",
+            "forgetting",
+            "jobs",
         )
     ),
     "relrag_query/service",
+    "relrag_query/owner",
     "relrag_query/operations",
     *(f"relrag_pipelines/{name}" for name in ("assets", "definitions.py", "orchestration", "ui", "maintenance")),
     *(f"relrag_query/{name}" for name in ("langchain.py", "llama_index.py", "http", "mcp", "web")),

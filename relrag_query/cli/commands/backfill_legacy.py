@@ -51,7 +51,7 @@ def backfill_legacy(
             return COULD_NOT
         from relrag_pipelines.orchestration.runner import backfill_legacy as run
 
-        with show_progress() as show:
+        with show_progress(workspace.home) as show:
             outcome = run(Workspace(workspace.settings, show), [source.name for source in sources], limit)
     _print_outcome(workspace, sources, outcome)
     return COULD_NOT if outcome.errors else max(sync_code, WITH_FAILURES if outcome.warnings else DONE)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -16,37 +14,25 @@ from relrag_pipelines.erasure import (
     purge,
     record_selection,
     rule_file,
-    rule_matching,
     similar_names,
     verification,
 )
-from relrag_pipelines.erasure.rule_file import ErasureRule, ForgettingError
+from relrag_pipelines.erasure.rule_file import ForgettingError
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.erasure.similar_names import SimilarName
-from relrag_pipelines.settings import now
 from relrag_pipelines.stages import answer_pruning, graph_vectors
-from relrag_pipelines.stores import generations, lake, lock, retired_generations, vector_pruning
+from relrag_pipelines.stores import generations, lock, retired_generations, vector_pruning
 from relrag_pipelines.workspace import Workspace
-from relrag_query.archive import Archive
 from relrag_query.cli import conversation
 from relrag_query.cli.commands import forget_report
-from relrag_query.cli.commands.forget_report import ForgetPreview
 from relrag_query.cli.progress import show_progress
 from relrag_query.display.amounts import number
 from relrag_query.display.source_line import moment
-from relrag_query.understanding import time_expressions
+from relrag_query.forgetting import ForgetPreview, ForgetRequest, preview_of, rule_of
+
+__all__ = ["ForgetRequest", "forget", "list_rules", "undo"]
 
 _MAX_READER_SECONDS = 10.0
-
-
-@dataclass(frozen=True)
-class ForgetRequest:
-    """What to forget. Exactly one of the fields is set."""
-
-    refs: Sequence[str] = ()
-    source: str | None = None
-    person: str | None = None
-    before: str | None = None
 
 
 def forget(request: ForgetRequest, config: Path | None = None, *, yes: bool = False, wait: float = 0) -> int:
@@ -58,9 +44,9 @@ def forget(request: ForgetRequest, config: Path | None = None, *, yes: bool = Fa
 def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: float) -> int:
     workspace = Workspace(settings_module.load(config))
     aliases = similar_names.same_person_values(workspace, request.person) if request.person else []
-    rule = _rule(request, aliases, workspace, config)
+    rule = rule_of(request, aliases, workspace, config)
     previewed_files = record_selection.month_files(workspace)
-    preview = _preview(rule, workspace)
+    preview = preview_of(rule, workspace)
     candidates = _candidates(request, aliases, preview, workspace)
     forget_report.print_preview(workspace, preview)
     forget_report.print_names(aliases, candidates)
@@ -68,7 +54,7 @@ def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: flo
         print("Nothing was changed.")
         return 2
     start = time.monotonic()
-    with lock.writing(workspace.home, "relrag forget", wait), show_progress() as show:
+    with lock.writing(workspace.home, "relrag forget", wait), show_progress(workspace.home) as show:
         workspace = Workspace(workspace.settings, show)
         conversation.drop(workspace.home)
         purge.resume(workspace)
@@ -76,7 +62,7 @@ def _forget(request: ForgetRequest, config: Path | None, *, yes: bool, wait: flo
             _follow_up(workspace)
             person_removal.require(workspace)
         if record_selection.month_files(workspace) != previewed_files:  # a sync ran since the preview
-            preview = _preview(rule, workspace)
+            preview = preview_of(rule, workspace)
         values, sampled = verification.distinctive_values(record_selection.selected_rows(workspace, preview.selection))
         short = verification.short_in(record_selection.selected_rows(workspace, preview.selection))
         rules = rule_file.add_rule(rule_file.load(workspace.home, workspace.keys), preview.rule)
@@ -121,12 +107,6 @@ def undo(number_of_rule: int, config: Path | None = None, *, wait: float = 0) ->
     return 0
 
 
-def _preview(rule: ErasureRule, workspace: Workspace) -> ForgetPreview:
-    selection = record_selection.select(workspace, [rule])
-    rule = record_selection.complete_rule(rule, selection, workspace)
-    return ForgetPreview(rule, selection, record_selection.mails_quoting_selection(workspace, rule, selection))
-
-
 def _candidates(
     request: ForgetRequest, aliases: list[str], preview: ForgetPreview, workspace: Workspace
 ) -> list[SimilarName]:
@@ -138,54 +118,6 @@ def _candidates(
         preview.selection,
         RuleMatcher([preview.rule], workspace.keys, workspace.regions),
     )
-
-
-def _rule(request: ForgetRequest, aliases: list[str], workspace: Workspace, config: Path | None) -> ErasureRule:
-    selectors = [bool(request.refs), request.source is not None, request.person is not None, request.before is not None]
-    if sum(selectors) != 1:
-        raise ForgettingError("name what is to be forgotten by ids, or by one of --source, --person and --before")
-    created = now().isoformat("T", "seconds")
-    if request.refs:
-        return rule_matching.for_records(_asset_ids(request.refs, workspace, config), workspace.keys, created)
-    if request.person is not None:
-        return rule_matching.for_person(request.person, workspace.keys, created, aliases, workspace.regions)
-    if request.source is not None:
-        if request.source not in lake.sources(workspace.home):
-            workspace.settings.source(request.source)
-        return ErasureRule(0, "source", created, source=request.source)
-    first, _ = time_expressions.day_range(request.before or "")
-    return ErasureRule(
-        0, "before", created, before=time_expressions.seconds(first, ZoneInfo(workspace.settings.timezone))
-    )
-
-
-def _asset_ids(refs: Sequence[str], workspace: Workspace, config: Path | None) -> set[str]:
-    """Ids of the records that the refs name: records, records of passages, members of threads."""
-    threads = {
-        asset_id: thread
-        for _, _, table in record_selection.private_months(workspace)
-        for asset_id, thread in zip(table["asset_id"].to_pylist(), table["thread_id"].to_pylist(), strict=True)
-    }
-    asset_ids: set[str] = set()
-    for ref in refs:
-        if ref in threads:
-            asset_ids.add(ref)
-        elif members := {asset_id for asset_id, thread in threads.items() if thread == ref.removeprefix("thread:")}:
-            asset_ids |= members
-        elif in_passage := _passage_members(ref, workspace, config) & threads.keys():
-            asset_ids |= in_passage
-        else:
-            raise ForgettingError(f'the archive has nothing named "{ref}"; `relrag search` shows ids')
-    return asset_ids
-
-
-def _passage_members(ref: str, workspace: Workspace, config: Path | None) -> set[str]:
-    if generations.current_number(workspace.home) is None:
-        return set()
-    with Archive.open(config) as archive:
-        chunk = archive.chunk(ref.removeprefix("chunk:"))
-        chunks = [chunk] if chunk else archive.chunks_of(ref)
-    return {member for chunk in chunks for member in chunk.members or [chunk.asset_id]}
 
 
 def _confirm() -> bool:

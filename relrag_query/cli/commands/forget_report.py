@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.erasure import mail_quotes, record_selection
-from relrag_pipelines.erasure.record_selection import ErasureSelection
 from relrag_pipelines.erasure.rule_file import ErasureRule
 from relrag_pipelines.erasure.similar_names import SimilarName
 from relrag_pipelines.erasure.verification import ErasureProof
@@ -19,21 +17,12 @@ from relrag_pipelines.workspace import Workspace
 from relrag_query.display.amounts import number
 from relrag_query.display.inert_text import safe
 from relrag_query.display.source_line import boundary, time_of
+from relrag_query.forgetting import ForgetPreview
 
 _MAX_EXAMPLES = 5
 _MAX_NAMES = 12
 _COLUMNS = ["ts", "rag_source_type", "date_quality", "from", "subject", "asset_id", "source"]
 """columns of the example records in a preview"""
-
-
-@dataclass(frozen=True)
-class ForgetPreview:
-    """A preview of what will be forgotten."""
-
-    rule: ErasureRule
-    selection: ErasureSelection
-    quoting: list[str]
-    """asset_ids of remaining mails that quote a forgotten record"""
 
 
 def print_preview(workspace: Workspace, preview: ForgetPreview) -> None:

@@ -22,7 +22,7 @@ from relrag_pipelines.files import access
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.onboarding import archive_owner, environment, first_sync, local_models
-from relrag_pipelines.onboarding.discover import Discovery, ProposedSource, discover
+from relrag_pipelines.onboarding.discover import Discovery, discover, source_table
 from relrag_pipelines.onboarding.estimate import (
     FIXED_BYTES,
     START_SECONDS,
@@ -105,7 +105,7 @@ def _init(folder: Path, output: Path | None, *, owner: str, redaction: str, yes:
         _print_nothing(folder, discovery, config)
         return 2
     zone = environment.time_zone()
-    sources = [_source(source, folder, config.parent) for source in discovery.sources]
+    sources = [source_table(source, folder, config.parent) for source in discovery.sources]
     _print_plan(discovery, first_sync.seconds_of_each(folder, discovery, zone or "UTC"))
     for note in [*_notes(discovery, config, zone), *_unread_files(folder, config, sources).sentences()]:
         print(f"- {note}")
@@ -131,6 +131,14 @@ def _init(folder: Path, output: Path | None, *, owner: str, redaction: str, yes:
     values = {"timezone": zone or "UTC", **_NEW_ARCHIVE_SETTINGS, **LEVELS[redaction or "balanced"][0], **reader}
     _write(config, _template(_archive(folder, config), sources, values, owner))
     return 0
+
+
+def write_empty(config: Path) -> None:
+    """Writes the relrag.toml of an archive without sources, for the pages to fill. Raises SettingsError."""
+    config.parent.mkdir(parents=True, exist_ok=True)
+    _require_usable(config.parent, config, "", force=False)
+    values = {"timezone": environment.time_zone() or "UTC", **_NEW_ARCHIVE_SETTINGS}
+    _write_file(config, _template(_archive(config.parent, config), [], values, ""))
 
 
 def _template(archive: str, sources: list[dict[str, Any]], values: dict[str, Any], owner: str) -> str:
@@ -325,18 +333,16 @@ def _previous_setting(config: Path, name: str) -> str:
         return ""
 
 
-def _source(source: ProposedSource, folder: Path, config_folder: Path) -> dict[str, Any]:
-    export = folder / source.path
-    path = export.relative_to(config_folder).as_posix() if export.is_relative_to(config_folder) else export.as_posix()
-    table: dict[str, Any] = {"name": source.name, "kind": source.kind, "path": path}
-    if source.opens_zips:
-        table["open_zips"] = True
-    if source.exclude:
-        table["exclude"] = list(source.exclude)
-    return table
-
-
 def _write(config: Path, text: str) -> None:
+    _write_file(config, text)
+    print(f"\nWrote {config}. Next:\n")
+    if config.parent != Path.cwd():
+        print(f"  cd {shlex.quote(str(config.parent))}")
+    print("  relrag sync\n  relrag ask 'What did we decide about ...?'")
+
+
+def _write_file(config: Path, text: str) -> None:
+    """Writes relrag.toml; a former one is renamed."""
     try:
         if config.exists():
             copy = next(name for name in _copies(config) if not name.exists())
@@ -350,10 +356,6 @@ def _write(config: Path, text: str) -> None:
         raise SettingsError(f"{config} cannot be written ({reason}); name another place with --output") from None
     settings_module.load(config, {})
     _keep_out_of_git(_home(config))
-    print(f"\nWrote {config}. Next:\n")
-    if config.parent != Path.cwd():
-        print(f"  cd {shlex.quote(str(config.parent))}")
-    print("  relrag sync\n  relrag ask 'What did we decide about ...?'")
 
 
 def _copies(config: Path) -> Iterator[Path]:

@@ -9,15 +9,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.identity.suggestions import suggest
 from relrag_pipelines.journal.entry_kinds import kind_of
 from relrag_query import statements
 from relrag_query.archive import Archive
 from relrag_query.cli.commands.people_report import (
-    names_before_merges,
     numbered_names,
     page_lines,
-    statement_in_words,
     title,
 )
 from relrag_query.cli.json_output import print_json
@@ -27,6 +24,8 @@ from relrag_query.display.inert_text import safe
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.service.person_replies import person_reply
 from relrag_query.statements import StatementReceipt
+from relrag_query.statements.suggestions import suggestions as suggested_pairs
+from relrag_query.statements.wording import names_before_merges, statement_in_words
 
 
 def listing(name: str | None = None, config: Path | None = None, *, as_json: bool = False) -> int:
@@ -68,7 +67,7 @@ def suggestions(config: Path | None = None, *, limit: int = 20, as_json: bool = 
     """Prints pairs that may be one person, the surest first; returns the exit code."""
     with Archive.open(config) as archive, archive.people() as people:
         people_by_id = people.every()
-    pairs = suggest({person_id: person.resolved_person for person_id, person in people_by_id.items()})[:limit]
+        pairs = suggested_pairs(archive.settings.home_path, people_by_id)[:limit]
     if as_json:
         names = [[people_by_id[pair.person_id].name, people_by_id[pair.other_id].name] for pair in pairs]
         return print_json(

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.identity.journal_statements import (
-    Merge,
-    RelationshipNote,
-    Split,
-    StatedFact,
-    StatedIdentifier,
-    StatedRelationship,
-    Statement,
-)
 from relrag_pipelines.settings import now
 from relrag_query.display.amounts import number
 from relrag_query.display.source_line import time_of
 from relrag_query.people.ages import age
 from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.page import Moment, PersonPage
-from relrag_query.people.people import People
 from relrag_query.people.traffic import Traffic
 from relrag_query.retrieval.excerpts import plain
+from relrag_query.statements.wording import period_in_words
 
 _MAX_PAIRS = 10
 """a page lists at most this many pairs; --json lists all"""
@@ -48,7 +38,7 @@ def _fact_lines(page: PersonPage, zone: ZoneInfo) -> Iterator[str]:
     if page.facts:
         yield "Facts"
     for fact in page.facts:
-        validity = f" ({_validity(fact.valid_from, fact.valid_to)})" if fact.valid_from or fact.valid_to else ""
+        validity = f" ({period_in_words(fact.valid_from, fact.valid_to)})" if fact.valid_from or fact.valid_to else ""
         years = age(fact.value, now().astimezone(zone).date()) if fact.predicate == "birthday" else None
         age_note = f", {years} years old" if years is not None else ""
         quote = f': "{fact.source_quote}"' if fact.source_quote and fact.confidence < 1 else ""
@@ -107,57 +97,6 @@ def _pair_times(pair: Traffic, zone: ZoneInfo) -> str:
 
 def _time(moment: Moment, zone: ZoneInfo) -> str:
     return time_of(moment.ts, zone, moment.rag_source_type, moment.date_quality)
-
-
-def _validity(since: str | None, until: str | None) -> str:
-    return " ".join(part for part in (f"from {since}" if since else "", f"to {until}" if until else "") if part)
-
-
-def names_before_merges(statements: Iterable[Statement]) -> dict[int, str]:
-    """Names of merged people before the merge, by their former id."""
-    merges = [statement for statement in statements if isinstance(statement, Merge)]
-    return {
-        person_id: name
-        for merge in merges
-        for person_id, name in zip((merge.into, *merge.others), merge.names, strict=False)
-        if name and person_id != merge.into
-    }
-
-
-def statement_in_words(
-    statement: Statement, people: People, former_names: Mapping[int, str] = MappingProxyType({})
-) -> tuple[str, str]:
-    """What was stated, and about whom; `former_names` holds the names of people before they were merged."""
-
-    def names_of(*ids: int) -> list[str]:
-        current, own = people.by_id(ids), {**former_names, **people.names_in_index(ids)}
-        return [
-            _historic_name(person_id, own.get(person_id), current.get(people.survivor(person_id))) for person_id in ids
-        ]
-
-    match statement:
-        case Merge(into, others, _):
-            return "one person", ", ".join(names_of(into, *others))
-        case Split(out, _):
-            return "somebody else's aliases", f"{number(len(out), 'alias', 'aliases')} of one person"
-        case StatedFact(person_id, predicate, value, since, until):
-            period = f" ({_validity(since, until)})" if since or until else ""
-            return f"{predicate.replace('_', ' ')}: {value}{period}", names_of(person_id)[0]
-        case StatedRelationship(subject, other, type_):
-            type_ = type_.replace("_", " ")
-            return f"no {type_}" if statement.deleted else type_, f"{names_of(other)[0]} of {names_of(subject)[0]}"
-        case RelationshipNote(subject, other, type_, note):
-            return f"note on {type_.replace('_', ' ')}: {note}", f"{names_of(other)[0]} of {names_of(subject)[0]}"
-        case StatedIdentifier(person_id):
-            return "a number or address", names_of(person_id)[0]
-    return "taken back", ""
-
-
-def _historic_name(person_id: int, name: str | None, now: IndexedPerson | None) -> str:
-    """The person by the name at the time of the statement, or by the former number and the merged person."""
-    if name or now is None or now.person_id == person_id:
-        return f"{name or 'somebody'} ({person_id})"
-    return f"{person_id}, now {now.name} ({now.person_id})"
 
 
 def numbered_names(people: Iterable[IndexedPerson]) -> list[str]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
+import socket
 import sys
+import webbrowser
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from relrag_pipelines.ui import login as logins
 HOST = "127.0.0.1"
 DEFAULT_PORT = 3100
 _NAME = "serve"
+WRITES = "web_writes_enabled"
 _LOCAL_HOSTS = (HOST, "localhost", "::1")
 
 
@@ -78,6 +82,65 @@ def mcp(config: Path | None = None, *, index: Path | None = None) -> int:
     return 0
 
 
+def open_pages(folder: Path, config: Path | None = None, *, port: int = DEFAULT_PORT, browser: bool = True) -> int:
+    """Opens the pages in a browser, logged in; returns the exit code.
+
+    They are those of `config`, else of the nearest relrag.toml, else of one that is written into `folder`. If they are
+    served already, only the browser is opened; else they are served until this is interrupted.
+    """
+    config = _config_to_open(folder, config)
+    option = "" if port == DEFAULT_PORT else f" --port {port}"
+    settings = settings_module.load(config)
+    link = logins.link(settings.home_path, port, _NAME)
+    if link and _answers(port):
+        _show(link, option, browser=browser)
+        return 0
+    server = _load_extra("relrag_query.web.server")
+    access.restrict_folder(settings.home_path)
+
+    def ready() -> None:
+        _show(logins.link(settings.home_path, port, _NAME) or "", option, browser=browser)
+        print("Stop with Ctrl-C", flush=True)
+
+    server.serve(server.Address(settings, config.resolve(), HOST, port), ready)
+    return 0
+
+
+def _config_to_open(folder: Path, config: Path | None) -> Path:
+    if config:
+        return config
+    try:
+        return settings_module.find_config()
+    except SettingsError:
+        if os.environ.get("RELRAG_CONFIG"):
+            raise
+    config = folder.expanduser().resolve() / settings_module.CONFIG_NAME
+    if not config.exists():
+        # imported only here: it looks into exports, for which it needs many libraries
+        from relrag_query.cli.commands.init import write_empty
+
+        write_empty(config)
+        print(f"A new archive: {config}")
+    return config
+
+
+def _answers(port: int) -> bool:
+    """Whether a server listens on that port of this machine."""
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((HOST, port)) == 0
+
+
+def _show(link: str, option: str, *, browser: bool) -> None:
+    """Opens a login link in the browser; prints it where there is none, but only on a terminal."""
+    if browser and webbrowser.open(link):
+        print("Your archive is open in the browser.", flush=True)
+    elif sys.stdout.isatty():
+        print(f"Your archive: {link}", flush=True)
+    else:
+        print(f"No browser can be opened here; a link to log in: relrag serve --login{option}", flush=True)
+
+
 def _print_address(settings: Settings, port: int, option: str) -> None:
     """Prints the address. It prints a login link only on a terminal, since other output may be stored."""
     command = f"relrag serve --login{option}"
@@ -86,6 +149,9 @@ def _print_address(settings: Settings, port: int, option: str) -> None:
         print(f"The link logs in once, within an hour; for another one: {command}; stop with Ctrl-C", flush=True)
     else:
         print(f"Your archive: ready; a link to log in: {command}", flush=True)
+    if not settings.web_writes_enabled:
+        hint = f"{WRITES} = true in relrag.toml"
+        print(f"The pages only read until you allow more at the first login, or by {hint}.", flush=True)
 
 
 def _print_team_address(settings: Settings, unix_socket: Path) -> None:

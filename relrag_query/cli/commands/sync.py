@@ -129,7 +129,7 @@ def _run(workspace: Workspace, todo: Plan, *, full: bool, accept_deletions: bool
         # imported only now: checking an unchanged archive takes less time than this import
         from relrag_pipelines.orchestration.runner import sync as run
 
-        with _reduced_gc(), show_progress() as show:
+        with _reduced_gc(), show_progress(workspace.home) as show:
             run_workspace = replace(workspace, progress=show, pool=pool)
             return run(run_workspace, todo, full=full, accept_deletions=accept_deletions)
 
@@ -242,7 +242,11 @@ def backfill(
     first, last = backfill_range.require_inside(workspace, workspace.settings.source(source), first, last)
     from relrag_pipelines.orchestration.runner import backfill as run
 
-    with _explain_full_disk(workspace), lock.writing(workspace.home, "relrag backfill", wait), show_progress() as show:
+    with (
+        _explain_full_disk(workspace),
+        lock.writing(workspace.home, "relrag backfill", wait),
+        show_progress(workspace.home) as show,
+    ):
         outcome = run(Workspace(workspace.settings, show), source, first, last)
         if not outcome.errors:
             return _finish(workspace, Plan(), outcome, start, strict)

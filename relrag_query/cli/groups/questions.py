@@ -1,4 +1,4 @@
-"""Commands that ask an archive: `ask`, `search`, `explore`, `show`, `thread`, `reveal`, `eval`."""
+"""Commands that ask an archive: `ask`, `search`, `explore`, `show`, `thread`, `original`, `reveal`, `eval`."""
 
 from __future__ import annotations
 
@@ -124,6 +124,17 @@ def thread(
 ) -> None:
     """Print a conversation in order: a thread of mails, or a chat."""
     dispatch.run("show", "thread", ref, config, limit=limit, as_json=as_json)
+
+
+@app.command(epilog="Example: relrag original photo:IMG_2041.jpg -o photo.jpg")
+def original(
+    ref: Annotated[str, typer.Argument(help="Id of a record, as `relrag search --show-sources` prints it.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, or its folder.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    config: Config = None,
+) -> None:
+    """Copy the file that a record was read from, as it lies among the exports. This is recorded."""
+    dispatch.run("original", "original", ref, output, config, force=force)
 
 
 @app.command(epilog='Example: relrag reveal jsonl:notes:n1 --who Dana --why "tax return"')

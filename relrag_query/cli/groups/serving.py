@@ -55,6 +55,22 @@ def serve(
     dispatch.run("serve", "serve", config, **options, index=index, unix_socket=socket, processes=processes)
 
 
+@app.command("open", epilog="Example: relrag open ~/memory")
+def open_pages(
+    folder: Annotated[
+        Path, typer.Argument(help="Where a new archive is made, if there is no relrag.toml here or above.")
+    ] = Path("~/relrag"),
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to listen on.")] = 3100,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser, or print the link.")] = True,
+    config: Config = None,
+) -> None:
+    """Open your archive in the browser, logged in, and serve it if it isn't served already.
+
+    Without an archive an empty one is made, which the pages fill.
+    """
+    dispatch.run("serve", "open_pages", folder, config, port=port, browser=browser)
+
+
 @app.command(epilog="Example: relrag mcp --config ~/archive/relrag.toml")
 def mcp(index: ServedIndex = None, config: Config = None) -> None:
     """Serve the archive as tools to a language model (MCP, on standard input and output)."""

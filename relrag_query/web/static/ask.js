@@ -117,13 +117,63 @@ if (form && answer) {
     const query = new URLSearchParams([...new FormData(event.target)].filter(([, value]) => value))
     history.pushState(null, '', `/ask?${query}`)
     document.title = `${query.get('q')} · relrag`
-    form.querySelector('h1')?.remove()
+    form.querySelector('h1')?.classList.add('hidden')
     form.elements.q.value = query.get('q')
     scrollTo({ top: 0 })
     ask(query)
   })
   addEventListener('popstate', () => location.reload())
 }
+
+/** An answer as text: question, excerpts or what was written, and numbered sources with their links. */
+function asText() {
+  const lines = [form.elements.q.value, '']
+  for (const part of answer.querySelectorAll('blockquote, .written')) lines.push(marked(part), '')
+  for (const source of answer.querySelectorAll('.sources > li:not(.also)')) {
+    const link = source.querySelector('a')
+    const about = [...source.querySelectorAll('.about > *')].map((one) => one.textContent.trim()).filter(Boolean)
+    lines.push(`[${source.value}] ${link.textContent}, ${about.join(', ')}`, `    ${link.href}`)
+  }
+  return `${lines.join('\n').trim()}\n`
+}
+
+/** The text of a part, its lines on lines of their own, with citations as [1]. */
+function marked(part) {
+  const copy = part.cloneNode(true)
+  for (const cite of copy.querySelectorAll('.cite')) cite.textContent = ` [${cite.textContent}]`
+  copy.querySelectorAll('footer').forEach((one) => one.remove())
+  const lines = copy.querySelectorAll('.line')
+  return (lines.length ? [...lines].map((line) => line.textContent).join('\n') : copy.textContent).trim()
+}
+
+function save(text) {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
+  link.download = 'answer.txt'
+  link.click()
+  URL.revokeObjectURL(link.href)
+}
+
+const keep = {
+  copy: () => navigator.clipboard.writeText(asText()).then(() => 'Copied'),
+  link: () => navigator.clipboard.writeText(location.href).then(() => 'Copied'),
+  save: async () => { save(asText()); return 'Saved' },
+}
+
+document.addEventListener('click', async (event) => {
+  const button = event.target.closest('[data-keep]')
+  if (!button) return
+  const status = button.parentElement.querySelector('[role=status]')
+  // a page that came without TLS from another machine has no clipboard
+  status.textContent = await keep[button.dataset.keep]().catch(() => 'The browser does not allow this here.')
+})
+
+/** They need this module, so they are hidden without it. */
+function showKeep() {
+  answer?.querySelectorAll('.keep[hidden]').forEach((one) => { one.hidden = false })
+}
+if (answer) new MutationObserver(showKeep).observe(answer, { childList: true })
+showKeep()
 
 if (beside) {
   document.addEventListener('click', (event) => {

@@ -1,0 +1,36 @@
+"""Checks a zip of unknown origin before it is stored among the exports."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from relrag_pipelines.ingest.zip_contents import ZipLimits, zip_contents
+from relrag_pipelines.sources.formats.safe_zip import ZipRejected, open_archive
+
+_BLOCK_BYTES = 2**20
+_REFUSED = frozenset({"too_large", "nested_zip"})
+"""faults of a zip within the zip for which the whole is refused"""
+
+
+def problem(file: Path, limits: ZipLimits) -> str:
+    """Why a zip is refused; empty if it isn't. Run it in the sandbox."""
+    try:
+        _unpack_to_nowhere(file, limits)
+        contents = zip_contents(file, limits, file.parent / "zip")
+    except ZipRejected as rejected:
+        return f"this zip is refused: {rejected}"
+    refused = [failure for failure in contents.failures if failure.fault in _REFUSED]
+    if refused:
+        return f"a zip in this zip is refused: {refused[0].message}"
+    is_read = contents.kind or any(entry.kind for entry in contents.files)
+    return "" if is_read else "relrag reads nothing that is in this zip"
+
+
+def _unpack_to_nowhere(file: Path, limits: ZipLimits) -> None:
+    """Reads every member, since the sizes in headers can lie. Raises ZipRejected above the limits."""
+    with open_archive(file, limits.max_ratio, limits.max_bytes) as archive:
+        for name in archive.members:
+            with archive.open(name) as member:
+                for _ in iter(functools.partial(member.read, _BLOCK_BYTES), b""):
+                    pass

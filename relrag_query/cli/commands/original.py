@@ -1,0 +1,34 @@
+"""`relrag original`: copies the file that a record was read from, and notes who had it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from relrag_pipelines import settings as settings_module
+from relrag_pipelines.settings import SettingsError
+from relrag_query.cli.exit_codes import DONE
+from relrag_query.display.inert_text import safe
+from relrag_query.owner import originals
+from relrag_query.service import Service
+
+
+def original(ref: str, output: Path, config: Path | None = None, *, force: bool = False) -> int:
+    """Copies the original of a record to `output`, a file or a folder; returns the exit code.
+
+    Raises SettingsError for a file that is there already, unless `force`.
+    """
+    config = config or settings_module.find_config()
+    with Service.open(config) as service:
+        opened = originals.find(service, ref)
+        target = output / opened.file.name if output.is_dir() else output
+        if target.exists() and not force:
+            raise SettingsError(f"{target} is there already; name another file, or replace it with --force")
+        settings = service.settings
+        originals.note_access(settings, f"{settings.owner or originals.OWNER} (command line)", ref)
+    try:
+        shutil.copyfile(opened.file, target)
+    except OSError as error:
+        raise SettingsError(f"{target} cannot be written: {error.strerror}") from None
+    print(f"Wrote {safe(str(target))}. It is not redacted; that you had it is noted in private/reveals.jsonl.")
+    return DONE

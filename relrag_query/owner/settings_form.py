@@ -1,0 +1,76 @@
+"""The settings that the owner changes on the pages, written to relrag.toml with its comments kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import get_args
+
+from pydantic import BaseModel, Field
+
+from relrag_pipelines.settings import Settings, SettingsError, config_editor
+from relrag_query.owner.switch import changing, require_writes
+from relrag_query.service import Service
+
+TITLES = {
+    "owner": "Owner",
+    "timezone": "Time zone",
+    "pii_preset": "Redaction",
+    "embedder": "Search by meaning",
+    "answerer": "Who answers",
+    "answer_url": "Server of the model that answers",
+    "answer_model": "Model that answers",
+    "ocr": "Text in scanned pages",
+    "nightly": "Time of the nightly sync",
+}
+"""simple settings whose wrong value is refused, or costs time alone; no paths, servers of data, or keys -> titles"""
+
+
+class SettingField(BaseModel):
+    """A setting, as a form shows it."""
+
+    name: str
+    title: str
+    value: str
+    choices: list[str] = Field(description="empty for a text")
+    description: str
+    fixed_by: str = Field(description="the environment variable that counts instead of the file; empty for none")
+
+
+class SettingsReply(BaseModel):
+    """The settings that were changed."""
+
+    changed: list[str]
+
+
+def fields(service: Service) -> list[SettingField]:
+    """The settings with their values."""
+    require_writes(service)
+    return [_field(service.settings, name) for name in TITLES]
+
+
+def change(service: Service, values: Mapping[str, str]) -> SettingsReply:
+    """Writes those that differ, all or none. Raises SettingsError for a wrong value or another setting."""
+    require_writes(service)
+    settings = service.settings
+    if unknown := sorted(values.keys() - TITLES.keys()):
+        raise SettingsError(f"{unknown[0]} is not changed on the pages; edit relrag.toml")
+    different = {name: value.strip() for name, value in values.items() if value.strip() != getattr(settings, name)}
+    if different:
+        with changing(service, "settings", ", ".join(different)) as config:
+            config_editor.set_values(config, different)
+        service.reload_settings()
+    return SettingsReply(changed=list(different))
+
+
+def _field(settings: Settings, name: str) -> SettingField:
+    declared = Settings.model_fields[name]
+    variable = f"RELRAG_{name.upper()}"
+    return SettingField(
+        name=name,
+        title=TITLES[name],
+        value=getattr(settings, name),
+        choices=list(get_args(declared.annotation)),
+        description=declared.description or "",
+        fixed_by=variable if os.environ.get(variable) else "",
+    )

@@ -1,0 +1,169 @@
+"""The pages on which the owner changes the archive: the first steps, sources, forgetting, people who may be one.
+
+They show what there is to do; a script (static/owner.js) sends an operation of `operations/owner_table.py` as JSON,
+which no form of another site can send. The pages of a team and of clients have none of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from relrag_pipelines.stores import generations
+from relrag_query.http.concurrency import RequestLimiter
+from relrag_query.http.problems import BodyTooLong, NotJson, WrongMediaType, error_response
+from relrag_query.operations.operation import Operation
+from relrag_query.operations.owner_table import OWNER_OPERATIONS
+from relrag_query.owner import folders, originals, people, settings_form, switch, uploads, work
+from relrag_query.service import Service
+
+UPLOAD = "/owner/upload"
+"""path that takes pieces of files"""
+_MAX_BODY_BYTES = 2**18
+_PIECE_TYPE = "application/octet-stream"
+_JSON = "application/json"
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+Render = Callable[..., Response]
+"""renders a template with its context as a page"""
+
+
+class OwnerPages:
+    """The endpoints of the owner's pages."""
+
+    def __init__(self, service: Service, limiter: RequestLimiter, render: Render) -> None:
+        self._service, self._limiter, self._render = service, limiter, render
+
+    @property
+    def endpoints(self) -> dict[str, Endpoint]:
+        """The pages by their paths."""
+        return {
+            "/original": self.original,
+            "/original/file": self.file,
+            "/archive/settings": self.settings,
+            "/archive/add": self.add,
+            "/archive/activity": self.activity,
+            "/forget": self.forget,
+            "/people/pairs": self.pairs,
+        }
+
+    async def add(self, request: Request) -> Response:
+        """The folders in a folder; with `look`, the sources in it."""
+        path, look = request.query_params.get("folder", ""), "look" in request.query_params
+        incoming = str(folders.incoming(self._service.settings))
+        if "incoming" in request.query_params:
+            path, look = incoming, True
+        folder = await self._limiter.run(folders.browse, self._service, path)
+        proposal = await self._limiter.run(folders.recognise, self._service, path) if look and path else None
+        return self._render("add.html", folder=folder, proposal=proposal, incoming=incoming)
+
+    async def forget(self, request: Request) -> Response:
+        """What forgetting a record or a source would remove."""
+        ref, source = request.query_params.get("ref", ""), request.query_params.get("source", "")
+        refs = [ref] if ref else []
+        preview = await self._limiter.run(work.preview_forget, self._service, refs, source)
+        return self._render("forget.html", preview=preview, refs=refs, source=source)
+
+    async def pairs(self, _: Request) -> Response:
+        """People who may be one, and the owner's statements."""
+        suggested = await self._limiter.run(people.suggested_pairs, self._service)
+        stated = await self._limiter.run(people.stated_lines, self._service)
+        return self._render("pairs.html", pairs=suggested, stated=stated)
+
+    async def activity(self, _: Request) -> Response:
+        """What is going on, as a part of a page."""
+        return self._render("activity_part.html", **await self._limiter.run(activity_context, self._service))
+
+    async def settings(self, _: Request) -> Response:
+        """The settings that the pages change."""
+        return self._render("settings.html", fields=await self._limiter.run(settings_form.fields, self._service))
+
+    async def original(self, request: Request) -> Response:
+        """The original of a record: pictures and sound on the page, and a link to have it."""
+        ref = request.query_params.get("ref", "")
+        return self._render(
+            "original_file.html", ref=ref, original=await self._limiter.run(originals.find, self._service, ref)
+        )
+
+    async def file(self, request: Request) -> Response:
+        """The bytes of an original; a browser shows pictures and sound, and stores everything else."""
+        parameters, parts = request.query_params, request.headers.get("range", "bytes=0-")
+        # a player asks for part after part: the first one is noted
+        find = originals.open_original if parts.startswith("bytes=0-") else originals.find
+        opened = await self._limiter.run(find, self._service, parameters.get("ref", ""))
+        is_shown = bool(opened.media_type) and "download" not in parameters
+        return FileResponse(
+            opened.file,
+            media_type=opened.media_type if is_shown else "application/octet-stream",
+            filename=opened.file.name,
+            content_disposition_type="inline" if is_shown else "attachment",
+        )
+
+
+def operation_routes(service: Service, limiter: RequestLimiter) -> list[Route]:
+    """The routes of the operations, and the one for pieces of files."""
+    routes = [
+        Route(operation.path, _endpoint(operation, service, limiter), methods=["POST"])
+        for operation in OWNER_OPERATIONS
+    ]
+    return [*routes, Route(UPLOAD, _upload(service, limiter), methods=["POST"])]
+
+
+def switch_context(service: Service) -> dict[str, Any]:
+    """Whether the pages may change the archive, for every template."""
+    return {"writes": service.writes, "asks_writes": switch.is_unanswered(service)}
+
+
+def activity_context(service: Service) -> dict[str, Any]:
+    """What is going on, for the templates that show it."""
+    settings = service.settings
+    return {"activity": work.activity(settings), "published": generations.current_number(settings.home_path)}
+
+
+def _endpoint(operation: Operation, service: Service, limiter: RequestLimiter) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        try:
+            arguments = orjson.loads(await _body(request, _JSON, _MAX_BODY_BYTES))
+            parsed = operation.request.model_validate(arguments, strict=True)
+            reply = await limiter.run(operation.call, service, parsed)
+            return Response(operation.adapter.dump_json(reply), media_type=_JSON)
+        except orjson.JSONDecodeError:
+            return error_response(NotJson("the body is not JSON"))
+        except (Exception, ValidationError) as error:  # noqa: BLE001  reported without private text
+            return error_response(error)
+
+    return endpoint
+
+
+def _upload(service: Service, limiter: RequestLimiter) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        """Stores the next piece of an upload; `upload` is its id, `offset` where the piece begins."""
+        upload, offset = request.query_params.get("upload", ""), request.query_params.get("offset", "")
+        try:
+            if not offset.isdecimal() or len(offset) > 15:
+                raise uploads.OutOfStep("a piece begins at a number of bytes")
+            piece = await _body(request, _PIECE_TYPE, uploads.PIECE_BYTES)
+            reply = await limiter.run(uploads.add_piece, service, upload, int(offset), piece)
+            return Response(reply.model_dump_json(), media_type=_JSON)
+        except Exception as error:  # noqa: BLE001  reported without private text
+            return error_response(error)
+
+    return endpoint
+
+
+async def _body(request: Request, media_type: str, most: int) -> bytes:
+    """The body. Raises WrongMediaType and BodyTooLong."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != media_type:
+        raise WrongMediaType(f"send it as Content-Type: {media_type}")
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > most:
+            raise BodyTooLong(f"the body is longer than {most:,} bytes")
+    return bytes(body)

@@ -1,0 +1,174 @@
+// What the owner changes: forms send their operation as JSON, files go up in pieces, progress is asked for.
+
+const PIECE = 2 ** 20
+const POLL_MS = 600
+
+/** Sends an operation; the reply, or an Error that says what went wrong. */
+async function operate(name, values) {
+  const response = await fetch(`/owner/${name}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(values),
+  })
+  return answer(response)
+}
+
+async function answer(response) {
+  if (response.status === 401) throw new Error('You are no longer logged in.')
+  const reply = await response.json().catch(() => ({}))
+  if (!response.ok) throw new Error(reply.errors?.[0]?.error ?? reply.detail ?? 'That did not work.')
+  return reply
+}
+
+/** The fields of a form as an operation takes them; `data-json` has those that nobody types, `data-group` puts all in one. */
+function fields(form, button) {
+  const values = form.dataset.json ? JSON.parse(form.dataset.json) : {}
+  for (const field of form.querySelectorAll('input[name], select[name]')) {
+    if (field.disabled || (field.type === 'checkbox' && !field.checked)) continue
+    if ('list' in field.dataset) (values[field.name] ??= []).push(field.value)
+    else values[field.name] = field.value
+  }
+  if (button?.name) values[button.name] = button.value === 'true'
+  return form.dataset.group ? { [form.dataset.group]: values } : values
+}
+
+function tell(form, message) {
+  const line = form.querySelector('[role=alert]')
+  line.textContent = message[0].toUpperCase() + message.slice(1)
+  line.hidden = false
+}
+
+document.addEventListener('submit', async (event) => {
+  const form = event.target
+  if (!form.matches('form[data-operation]')) return
+  event.preventDefault()
+  const buttons = form.querySelectorAll('button')
+  const values = fields(form, event.submitter)
+  buttons.forEach((button) => { button.disabled = true })
+  try {
+    await operate(form.dataset.operation, values)
+    if ('stay' in form.dataset) await poll()
+    else if (form.dataset.then) location.assign(form.dataset.then)
+    else location.reload()
+  } catch (error) {
+    tell(form, error.message)
+    buttons.forEach((button) => { button.disabled = false })
+  }
+})
+
+const section = document.querySelector('[data-poll]')
+let timer = null
+
+function isRunning() {
+  return section?.querySelector('[data-running]')?.dataset.running === 'yes'
+}
+
+/** Shows what is going on until nothing is; then the page is loaded again, since it shows counts and failures too. */
+async function poll() {
+  clearTimeout(timer)
+  if (!section) return location.reload()
+  const response = await fetch(section.dataset.poll).catch(() => null) // null while the server is being started again
+  if (response?.ok) {
+    section.replaceChildren(...new DOMParser().parseFromString(await response.text(), 'text/html').body.childNodes)
+  }
+  if (response?.status === 401 || (response?.ok && !isRunning())) return location.reload()
+  hideSync()
+  timer = setTimeout(poll, POLL_MS)
+}
+
+/** While something is at work, nothing else can be started. */
+function hideSync() {
+  for (const form of document.querySelectorAll('form[data-operation=sync]')) form.hidden = true
+}
+
+if (isRunning()) poll()
+
+for (const form of document.querySelectorAll('form[data-upload]')) {
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    const list = form.querySelector('.uploads')
+    const button = form.querySelector('button')
+    button.disabled = true
+    let stored = 0
+    for (const file of form.querySelector('input[type=file]').files) {
+      const line = list.appendChild(document.createElement('li'))
+      try {
+        await upload(file, (share) => { line.textContent = `${file.name}: ${Math.floor(100 * share)}%` })
+        line.textContent = `${file.name}: stored`
+        stored += 1
+      } catch (error) {
+        line.textContent = `${file.name}: ${error.message}`
+        line.className = 'notice'
+      }
+    }
+    button.disabled = false
+    if (stored) list.append(lookLink())
+  })
+}
+
+function lookLink() {
+  const line = document.createElement('li')
+  const link = line.appendChild(document.createElement('a'))
+  link.href = '/archive/add?incoming'
+  link.className = 'more strong'
+  link.textContent = 'Look for sources in what was uploaded'
+  return line
+}
+
+/** Sends a file in pieces; what is stored of it stays, so that a cut connection costs one piece. */
+async function upload(file, show) {
+  const id = await identity(file)
+  let { stored } = await operate('upload_state', { upload: id })
+  if (stored > file.size) ({ stored } = await operate('upload_discard', { upload: id }))
+  let failures = 0
+  while (stored < file.size) {
+    show(stored / file.size)
+    try {
+      ({ stored } = await send(id, stored, file.slice(stored, stored + PIECE)))
+      failures = 0
+    } catch (error) {
+      if (!(error instanceof TypeError) || ++failures > 8) throw error
+      await new Promise((resolve) => { setTimeout(resolve, 500 * failures) })
+      ;({ stored } = await operate('upload_state', { upload: id }).catch(() => ({ stored })))
+    }
+  }
+  show(1)
+  return operate('upload_finish', { upload: id, name: file.name, total: file.size })
+}
+
+async function send(id, offset, piece) {
+  const response = await fetch(`/owner/upload?upload=${id}&offset=${offset}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/octet-stream' },
+    body: piece,
+  })
+  return answer(response)
+}
+
+/** The same for the same file, so that an upload goes on after the page was closed: by name, size and time. */
+async function identity(file) {
+  const words = new TextEncoder().encode(`${file.name}/${file.size}/${file.lastModified}`)
+  const random = () => Array.from(crypto.getRandomValues(new Uint8Array(16)))
+  // no digest on a page that came without TLS from another machine
+  const bytes = crypto.subtle ? Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', words))).slice(0, 16) : random()
+  return bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+const pairs = document.querySelector('[data-pairs]')
+
+function move(step) {
+  const items = [...pairs.children]
+  const here = items.findIndex((item) => item.contains(document.activeElement))
+  items[Math.max(0, Math.min(items.length - 1, here + step))]?.focus()
+}
+
+if (pairs) {
+  document.addEventListener('keydown', (event) => {
+    if (event.target.matches('input, textarea') || event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.key === 'j') move(1)
+    else if (event.key === 'k') move(-1)
+    else if (event.key === 'y' || event.key === 'n') {
+      document.activeElement.closest('[data-pairs] > li')?.querySelector(`[data-key=${event.key}]`)?.click()
+    }
+  })
+}

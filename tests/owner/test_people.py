@@ -1,0 +1,66 @@
+"""Who is one person, as the owner states it on the pages and takes it back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from relrag_query.owner import people
+from relrag_query.owner.switch import OnlyReads
+from relrag_query.people.indexed_person import PeopleError
+from relrag_query.service import Service
+from tests import archive
+
+CHAT = """\
+13/01/2024, 10:15 - Dana Levi: Who has the key of the cabin?
+13/01/2024, 10:16 - Dana Levy: I do
+13/01/2024, 10:17 - Petr Kolar: The boiler is broken
+"""
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("people")
+    config = archive.make(folder, "web_writes_enabled = true")
+    (folder / "chats" / "WhatsApp Chat with Hiking.txt").write_text(CHAT)
+    archive.sync(config)
+    with Service.open(config) as opened:
+        yield opened
+
+
+def names(service: Service) -> list[set[str]]:
+    return [{pair.name, pair.other_name} for pair in people.suggested_pairs(service)]
+
+
+def test_a_merge_is_taken_back_and_a_refused_pair_is_suggested_no_more(service: Service) -> None:
+    pair = {"Dana Levi", "Dana Levy"}
+    assert pair in names(service)
+    merged = people.merge(service, "Dana Levi", ["Dana Levy"])
+    assert pair not in names(service)
+    assert people.stated_lines(service)[0].entry == merged.entry
+    assert service.person("Dana Levy").person_id == service.person("Dana Levi").person_id
+    people.undo(service, merged.entry)
+    assert pair in names(service)
+    assert people.stated_lines(service) == []
+    (suggested,) = (one for one in people.suggested_pairs(service) if {one.name, one.other_name} == pair)
+    people.refuse(service, suggested.other_id, suggested.person_id)
+    assert pair not in names(service)
+
+
+def test_who_is_unknown_is_told(service: Service) -> None:
+    with pytest.raises(PeopleError):
+        people.merge(service, "Dana Levi", ["Nobody Known"])
+    with pytest.raises(PeopleError, match="no statement about people has number"):
+        people.undo(service, 999_999)
+
+
+def test_pages_that_only_read_state_nothing(tmp_path: Path) -> None:
+    with Service.open(archive.make(tmp_path)) as service:
+        for state in (
+            lambda: people.merge(service, "a", ["b"]),
+            lambda: people.split(service, "a", ["b"]),
+            lambda: people.undo(service, 1),
+            lambda: people.refuse(service, 1, 2),
+        ):
+            with pytest.raises(OnlyReads):
+                state()
