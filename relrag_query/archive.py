@@ -41,6 +41,7 @@ from relrag_query.retrieval.question_length import NOTICE, shorten, shorten_all
 from relrag_query.retrieval.question_reader import DateLike, Filters, read_question, redact_question
 from relrag_query.retrieval.question_vectors import QuestionVectors
 from relrag_query.retrieval.term_coverage import Frequencies, tokens
+from relrag_query.understanding.intent import Expansion
 from relrag_query.understanding.people_question import PeopleInQuestion
 
 __all__ = ["Archive", "ArchiveError", "DateLike"]
@@ -321,6 +322,7 @@ class Archive:
             similarities = self._questions.similarities
             context.similarities = functools.partial(similarities, context.embedded_text, context.meaning)
         if people:
+            context.question = replace(context.question, people=_with_relatives(named, people, context.expansion))
             context.usual_names = functools.partial(writers.usual_names, people=people, connection=connection)
             context.sent_by_named = functools.partial(
                 writers.sent_by, named.named, people=people, connection=connection
@@ -342,3 +344,12 @@ class Archive:
         with self._once:
             self._frequencies = self._frequencies or catalog_reader.frequencies(connection)
             return self._frequencies
+
+
+def _with_relatives(named: PeopleInQuestion, people: People, expansion: Expansion) -> PeopleInQuestion:
+    """The people in a question, with their relatives where the question's intents go as far."""
+    if not (named.named and expansion.relationships):
+        return named
+    relatives = people.expand_person_ids_with_relationships(named.named, depth=expansion.depth)
+    others = [person_id for person_id in relatives if person_id not in named.named and person_id != people.owner]
+    return replace(named, relatives_in_index=tuple(people.ids_in_index(others)))

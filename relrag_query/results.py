@@ -234,6 +234,22 @@ def displayed_sources(
     return [CitedSource(number, hit, cited.get(hit.chunk.chunk_group_id, [])) for number, hit in enumerate(chosen, 1)]
 
 
+def people_sources(
+    hits: Sequence[Hit], lines: int, text: str, settings: Settings, people: Collection[int]
+) -> list[CitedSource]:
+    """The sources of an answer about people: a hit for each of its lines, which come first, then each record once.
+
+    The filter leaves what is known of the people and passages about them; without it every hit is a source.
+    """
+    records: dict[str, Hit] = {}
+    for hit in hits[lines:]:
+        records.setdefault(hit.chunk.chunk_group_id, hit)
+    chosen = apply_source_filter([*hits[:lines], *records.values()], text, settings, people)
+    if settings.source_display_filter_enabled:
+        chosen = [hit for hit in chosen if hit.promoted]  # the lines quote no other
+    return [CitedSource(number, hit, [hit] if number <= lines else []) for number, hit in enumerate(chosen, 1)]
+
+
 def _uncited(hits: Sequence[Hit], cited: Collection[str], near: Collection[str]) -> list[Hit]:
     """The hits that are shown though no sentence cites them: attachments of cited records first, then those `near`."""
     rest = [hit for hit in hits if not hit.promoted]

@@ -44,6 +44,11 @@ class PeopleAnswer:
     """other passages about them"""
     sure: bool
 
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """What it adds to the hits of a question: the passage of each line, and the others."""
+        return (*(hit for _, hit in self.lines), *self.passages)
+
 
 def answer(question: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:
     """The answer to a question about people; None if nothing is known, so that the archive is searched."""
@@ -172,6 +177,13 @@ def _stranger_lines(facts: list[PersonFact], people: People) -> list[tuple[str, 
         text = f'{fact.value}{remark}, {fact.predicate.replace("_", " ")} of {person.name}: "{fact.source_quote}"'
         lines.append((text, person_hit(person, [fact], [], people)))
     return lines
+
+
+def fact_hits(person_ids: Iterable[int], people: People) -> tuple[Hit, ...]:
+    """The names and facts of these people, as context of a question that asks for something else."""
+    persons = people.by_id(person_ids)
+    facts = people.facts([*persons]) if persons else []
+    return tuple(replace(person_hit(person, facts, [], people), promoted=False) for person in persons.values())
 
 
 def person_hit(person: IndexedPerson, facts: list[PersonFact], relations: list[Relation], people: People) -> Hit:

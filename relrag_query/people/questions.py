@@ -33,11 +33,11 @@ def people_in(question: str, people: People, key_of: IdentifierKey, regions: Seq
     """
     words = QuestionWords(question, people)
     return PeopleInQuestion(
-        words.named,
-        tuple(people.ids_in_index(words.named)),
-        identifier_owner.read(words, key_of, regions) or read(words),
-        _is_about_somebody(words),
-        load_phrases().people.said.search(words.plain) is not None,
+        named=words.named,
+        in_index=tuple(people.ids_in_index(words.named)),
+        request=identifier_owner.read(words, key_of, regions) or read(words),
+        about_somebody=_is_about_somebody(words),
+        asks_who_said=load_phrases().people.said.search(words.plain) is not None,
     )
 
 

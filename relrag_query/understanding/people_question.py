@@ -51,6 +51,8 @@ class PeopleInQuestion:
     """the people whom it may name, in the order of the names"""
     in_index: tuple[int, ...] = ()
     """the ids by which the passages of the generation know them"""
+    relatives_in_index: tuple[int, ...] = ()
+    """the same of their family, where the question is about it"""
     request: PeopleQuestion | None = None
     """what it asks of people; None if it asks something else"""
     about_somebody: bool = False
