@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,8 @@ from relrag_query.people import questions, references, statement_reader, wording
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
-from relrag_query.people.relationship_vectors import RelationshipVectors
+from relrag_query.people.relationship_index import RelationshipIndex
+from relrag_query.people.relationship_search import RelationshipSearch
 from relrag_query.results import Answer, Results
 from relrag_query.retrieval import catalog_reader, client_generation, redacted_views
 from relrag_query.retrieval.catalog_reader import Brief
@@ -65,7 +66,7 @@ class Archive:
         self._once = threading.RLock()
         """held where something is made that all questions share: `cached_property` alone makes it for each thread"""
         self._frequencies: Frequencies = {}
-        self._relationships: RelationshipVectors | None = None
+        self._relationships: RelationshipIndex | None = None
 
     @classmethod
     def open(cls, config: Path | None = None) -> Archive:
@@ -192,14 +193,30 @@ class Archive:
         """The vector of a redacted question as it is compared, or why it has none."""
         return self._questions.embed(redacted)
 
-    def relationship_vectors(self) -> RelationshipVectors:
-        """The vectors of this generation's relationships, read once."""
+    def relationship_search(
+        self,
+        people: People,
+        query: str,
+        user_id: str = "",
+        types: Collection[str] | None = None,
+        ends: Collection[int] | None = None,
+    ) -> RelationshipSearch:
+        """A search among the relationships of these people; the fields are those of `RelationshipSearch`."""
+        meaning, _ = self.meaning(redact_question(query, self.settings))
+        model = str(self.generation.manifest.get("embedder", ""))
+        return RelationshipSearch(
+            people, self._relationship_index(), self.settings, model, meaning, user_id, types, ends
+        )
+
+    def _relationship_index(self) -> RelationshipIndex:
+        """The index of this generation's relationships, read once."""
         with self._once:
             if self._relationships is None:
                 manifest = self.generation.manifest
-                model, means = str(manifest.get("embedder", "")), manifest.get("means", {})
                 with self._reading() as connection:
-                    self._relationships = RelationshipVectors(connection, model, means)
+                    self._relationships = RelationshipIndex(
+                        connection, str(manifest.get("embedder", "")), manifest.get("means", {})
+                    )
             return self._relationships
 
     def term_frequencies(self) -> Frequencies:
