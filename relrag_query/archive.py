@@ -32,7 +32,7 @@ from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
 from relrag_query.people.relationship_index import RelationshipIndex
-from relrag_query.people.relationship_search import RelationshipSearch
+from relrag_query.people.relationship_search import RelationshipSearch, RelationshipSearchResult
 from relrag_query.results import Answer, Results
 from relrag_query.retrieval import catalog_reader, client_generation, redacted_views
 from relrag_query.retrieval.catalog_reader import Brief
@@ -340,11 +340,20 @@ class Archive:
             context.similarities = functools.partial(similarities, context.embedded_text, context.meaning)
         if people:
             context.question = replace(context.question, people=_with_relatives(named, people, context.expansion))
+            context.related = functools.partial(self._related, people, context)
             context.usual_names = functools.partial(writers.usual_names, people=people, connection=connection)
             context.sent_by_named = functools.partial(
                 writers.sent_by, named.named, people=people, connection=connection
             )
         return context
+
+    def _related(
+        self, people: People, context: QueryContext, types: Collection[str] | None
+    ) -> list[RelationshipSearchResult]:
+        """The relationships of some types that are nearest to a question by meaning."""
+        model = str(self.generation.manifest.get("embedder", ""))
+        index, meaning = self._relationship_index(), context.meaning
+        return RelationshipSearch(people, index, self.settings, model, meaning, types=types).nearest()
 
     def _people_in(self, question: str, people: People) -> PeopleInQuestion:
         """The people in a question, and what it asks of them."""

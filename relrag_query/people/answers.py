@@ -216,10 +216,16 @@ def _line(
         return _fact(question.predicate, person, facts, today)
     shown = _family_relations(question, relations) if question.asks == "family" else question.relations
     shown = [relation for relation in shown if relation.other_id == person.person_id]
-    descriptions = [relation.row.description for relation in shown if relation.row.description]
+    descriptions = [text for relation in shown for text in (relation.row.description, _degrees(relation)) if text]
     fact_texts = [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in facts]
     head = ", ".join([person.name or f"person {person.person_id}", *_relation_texts(shown, persons)])
     return "; ".join([head, *dict.fromkeys([*descriptions, *fact_texts])])
+
+
+def _degrees(relation: Relation) -> str:
+    """`attitude 5, proximity 4`, as far as they are stated."""
+    degrees = (("attitude", relation.row.attitude), ("proximity", relation.row.proximity))
+    return ", ".join(f"{name} {degree}" for name, degree in degrees if degree is not None)
 
 
 def _relation_texts(relations: list[Relation], persons: Mapping[int, IndexedPerson]) -> list[str]:

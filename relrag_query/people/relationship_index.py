@@ -34,8 +34,8 @@ _COLUMNS = """
     ORDER BY from_person_id, to_person_id, relationship_type
 """
 _VECTORS = "SELECT text_hash, relationship_embedding AS vector FROM relationship_embeddings WHERE model = $model"
-_LEAST_CONFIDENCE = 0.25
-"""confidence below which a part of a word is not looked for"""
+_PARTS = ((0.5, 0.5), (0.9, 1.0))
+"""least confidence of the parts of a word that are looked for -> what a row with one of them counts, at most"""
 _WORD_WEIGHT, _MEANING_WEIGHT = 0.5, 0.5
 
 
@@ -120,14 +120,20 @@ class RelationshipIndex:
         total = sum(term.weight for term in terms) or 1.0
         types = [tokens(type_words(type_)) for type_ in self._types.dictionary.to_pylist()]
         for term in terms:
-            parts = {part.lstrip("~+") for part, sure in term.tokens.items() if sure >= _LEAST_CONFIDENCE}
-            pattern = "|".join(re.escape(part) for part in sorted(parts) if part) or "$^"
-            present = _flags(pc.match_substring_regex(self._table["text"], pattern))
+            present = np.zeros(len(scores))
+            for least, counts in _PARTS:
+                present = np.maximum(present, counts * self._with_part(term, least))
             if types:
-                of_type = np.asarray([term.match(words) > 0 for words in types], bool)
-                present |= of_type[self._types.indices.to_numpy(zero_copy_only=False)]
+                of_type = np.asarray([term.match(words) for words in types])
+                present = np.maximum(present, of_type[self._types.indices.to_numpy(zero_copy_only=False)])
             scores += present * (term.weight / total)
         return scores
+
+    def _with_part(self, term: Term, least: float) -> Flags:
+        """Rows that hold a part of a word, of those with at least this confidence."""
+        parts = {part.lstrip("~+") for part, sure in term.tokens.items() if sure >= least}
+        pattern = "|".join(re.escape(part) for part in sorted(parts) if part) or "$^"
+        return _flags(pc.match_substring_regex(self._table["text"], pattern))
 
     def _best(
         self,

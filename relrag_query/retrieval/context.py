@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -62,6 +62,8 @@ class QueryContext:
     """the usual name of who sent each of these records, as far as it is known; None where people are not"""
     sent_by_named: Callable[[Sequence[str]], frozenset[str]] | None = None
     """which of these records the named people sent; None where people are not known"""
+    related: Callable[[Collection[str] | None], Sequence[Any]] = lambda types: ()
+    """the relationships of some types that are nearest to the question by meaning (`RelationshipSearch.nearest`)"""
     redact: Callable[[str], str] = str
     """replaces personal data of a text as in the index"""
     people_hits: tuple[Hit, ...] = ()

@@ -41,6 +41,8 @@ class PeopleQuestion:
     """a relationship that nobody is known to have; then there are no people"""
     relative_facts: list[PersonFact] = field(default_factory=list)
     """facts that name the relative in question, if no known person bears that name"""
+    described: bool = False
+    """it describes one of `relations` by words that none of them has; meaning decides"""
 
 
 @dataclass(frozen=True)

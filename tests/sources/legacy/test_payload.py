@@ -68,6 +68,26 @@ def test_a_part_of_a_mail_names_its_mail(payload: dict[str, Any], parent: str | 
     assert (found.parent_asset_id, found.type) == (parent, type_)
 
 
+@pytest.mark.requirement("S2-24")
+@pytest.mark.parametrize(
+    ("notes", "texts"),
+    [
+        ([{"content": "They meet monthly for coffee"}, {"content": "Helped user get first job"}],
+         ["They meet monthly for coffee", "Helped user get first job"]),
+        ([{"content": "A", "created_at": "2024-01-01"}, "B"], ["A", "B"]),
+        ([{"text": "A"}, {"note": "B"}, {"created_at": "2024-01-01"}], ["A", "B"]),
+        ({"content": "A"}, ["A"]),
+        ("A", ["A"]),
+        ([7, None, ""], []),
+        (None, []),
+    ],
+)  # fmt: skip
+def test_notes_of_an_older_relationship_are_texts_however_they_are_stored(notes: Any, texts: list[str]) -> None:
+    found = read(source="relationship", relationship_type="mentor", from_name="A B", to_name="C D", notes=notes)
+    assert found.extra["relationship"]["notes"] == texts
+    assert found.text == "".join(f"{text}. " for text in texts).strip()
+
+
 @pytest.mark.requirement("S0-87")
 def test_the_thread_of_a_message_is_its_chat_and_that_of_a_mail_its_own() -> None:
     assert read(source="whatsapp", source_id="a:1", chat_id="chat-1", thread_id="session").thread_id == "chat-1"
