@@ -16,8 +16,9 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal.journal import JournalError
+from relrag_pipelines.links import later_links
 from relrag_pipelines.privacy import keys
-from relrag_pipelines.records import Chunk, Record
+from relrag_pipelines.records import Chunk, ManualLink, Record
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import catalog, generations, neighbors, vectors
 from relrag_pipelines.stores.generations import Generation
@@ -224,6 +225,16 @@ class Archive:
         with self._reading() as connection:
             return self._counted(connection)
 
+    def _later_links(self, connection: duckdb.DuckDBPyConnection) -> list[ManualLink]:
+        """The owner's links since the generation was published; none for clients, or where the journal is damaged."""
+        if self._clients:
+            return []
+        try:
+            links = later_links.read(self.settings, self.generation.manifest.get("journal", 0))
+        except JournalError:  # `ask` says so, and `relrag verify` what to do
+            return []
+        return later_links.with_both_ends(connection, links)
+
     def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
         if self._clients:  # what the owner says of people is for none of them
             return People(connection, LaterStatements())
@@ -280,7 +291,7 @@ class Archive:
     def thread(self, thread_id: str, limit: int = 100, offset: int = 0) -> list[Member]:
         """The records of a thread, newest first."""
         with self._reading() as connection:
-            return neighbors.thread_members(connection, thread_id, limit, offset)
+            return neighbors.thread_members(connection, thread_id, limit, offset, later=self._later_links(connection))
 
     def neighbors(
         self,
@@ -292,7 +303,8 @@ class Archive:
     ) -> list[Neighbor]:
         """What a record, passage or thread is directly related to."""
         with self._reading() as connection:
-            return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit, offset)
+            later = self._later_links(connection)
+            return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit, offset, later=later)
 
     def full_graph(
         self,
@@ -333,6 +345,7 @@ class Archive:
             people=named, wordings=wordings.wordings(persons), limit=limit,
         )  # fmt: skip
         context.redact = functools.partial(redact_question, settings=self.settings)
+        context.later_links = self._later_links(connection)
         if filters.person:
             context.limits = replace(context.limits, person_ids=self._people(connection).filter_ids(filters.person))
         if context.meaning is not None and self._questions.means:

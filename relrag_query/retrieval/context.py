@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from relrag_pipelines.records import Chunk
+from relrag_pipelines.records import Chunk, ManualLink
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
@@ -62,6 +62,8 @@ class QueryContext:
     """the usual name of who sent each of these records, as far as it is known; None where people are not"""
     sent_by_named: Callable[[Sequence[str]], frozenset[str]] | None = None
     """which of these records the named people sent; None where people are not known"""
+    later_links: Sequence[ManualLink] = ()
+    """the owner's links between records since the generation was published, and removals of edges"""
     related: Callable[[Collection[str] | None], Sequence[Any]] = lambda types: ()
     """the relationships of some types that are nearest to the question by meaning (`RelationshipSearch.nearest`)"""
     redact: Callable[[str], str] = str
