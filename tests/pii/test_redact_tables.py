@@ -335,3 +335,27 @@ def test_of_one_phone_the_spelling_that_tells_most_is_kept() -> None:
         originals.clear()
         redact_records(to_table(order, Record), redactor(), "default", originals)
         assert [*originals.values()] == ["+420 608 455 100"]
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("chat.txt#L12345", "chat.txt#L12345"),
+        (f"{RAW}/chat.txt#L7-L12", f"{PHONE}/chat.txt#L7-L12"),
+        (f"mails.jsonl#{RAW}", f"mails.jsonl#{PHONE}"),
+        ("mails.jsonl#dani@example.com", f"mails.jsonl#{MAIL}"),
+    ],
+)
+def test_only_lines_and_rows_of_locations_are_left_alone(location: str, shown: str) -> None:
+    (row,) = redacted(
+        Record(
+            "1",
+            text="",
+            asset_id="jsonl:1",
+            source="notes",
+            kind="jsonl",
+            rag_source_type="anything",
+            locations=[location],
+        )
+    )
+    assert row["locations"] == [shown]
