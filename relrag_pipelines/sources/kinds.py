@@ -178,7 +178,7 @@ KINDS = {
         Kind(
             "whatsapp",
             "WhatsApp: exported chats (.txt, .zip with media), the databases of Android and iOS; or a WAHA server",
-            3,
+            4,
             (".txt", ".zip"),
             (
                 _MESSAGE,
