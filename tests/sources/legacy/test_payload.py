@@ -68,6 +68,14 @@ def test_a_part_of_a_mail_names_its_mail(payload: dict[str, Any], parent: str | 
     assert (found.parent_asset_id, found.type) == (parent, type_)
 
 
+@pytest.mark.requirement("S2-6")
+@pytest.mark.parametrize("source", ["relationship", "gmail", "whatsapp", "telegram"])
+@pytest.mark.parametrize("vector", ["relation_embedding", "notes_embedding", "description_embedding"])
+def test_an_old_vector_is_no_field_of_a_record(source: str, vector: str) -> None:
+    found = read(source=source, source_id="x:1", text="t", relationship_type="mentor", **{vector: [0.1], "kept": 1})
+    assert vector not in str(found)
+
+
 @pytest.mark.requirement("S2-24")
 @pytest.mark.parametrize(
     ("notes", "texts"),
