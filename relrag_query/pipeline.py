@@ -23,12 +23,15 @@ from relrag_query.results import (
     CitedSource,
     Quote,
     Results,
+    commit_in_answer,
+    commit_quote,
     displayed_sources,
     join_answers,
     main_record,
     make_quotes,
     nearest_hits,
     people_sources,
+    put_first,
     written_quotes,
     written_sources,
 )
@@ -144,7 +147,10 @@ def _ask_records(
     elsewhere = _is_elsewhere(evidence, context)
     how_sure = _confidence(evidence, may_be_others=may_be_others or elsewhere)
     shown = _sources(context, [*hits, *context.people_hits], evidence, at_most, people)
+    commit = None if request else commit_in_answer(shown, context.question.values)
+    shown = put_first(commit, shown) if commit else shown
     quotes = _quotes(context, evidence, shown)
+    quotes = [commit_quote(shown[0], _zone(context)), *quotes] if commit else quotes
     writers_line = _name_writers(context, quotes, evidence, people) if people else ""
     about = [source.hit for source in shown if source.hit.source != ENTITY_STORE] or hits
     explained = explanation.explain_query(context, request, about, _zone(context), elsewhere=elsewhere)

@@ -190,6 +190,7 @@ def test_a_tool_states_and_changes_a_relationship_that_meaning_finds_at_once(con
             assert step().notice == ""
             took.append(time.process_time() - begun)
             scores.append((similarity(hostile) or 0.0, similarity(sailing) or 0.0))
+        relationship_statements.update_relationship(service, *ends, deleted=True)
     assert max(took) < 0.5, took
     assert scores[1][0] > scores[0][0] + 0.05, "attitude and proximity are embedded"
     assert scores[2][1] > scores[1][1] + 0.05, "the note is embedded"
