@@ -549,7 +549,7 @@ KINDS = {
         Kind(
             "legacy",
             "collections that an older system left in Qdrant, on a server or in a folder",
-            1,
+            2,
             ("storage.sqlite",),
             (
                 RecordType("legacy", "older record"),

@@ -46,7 +46,7 @@ WINDOW = "conversation_chunk"
 _TYPES = {"gmail": MAIL, "whatsapp": MESSAGE, "paperless": "paperless", "call_recording": "call_recording"}
 _KNOWN_TYPES = {
     *(MAIL, ATTACHMENT, MESSAGE, "paperless", "call_recording", RELATIONSHIP),
-    *("git_history", "meeting_transcript", "code", "documentation"),
+    *("git_history", "meeting_transcript", "code", "documentation", "slack", "teams"),
 }
 _CHANNEL_OF = {
     "email": "gmail",

@@ -68,6 +68,21 @@ def test_a_part_of_a_mail_names_its_mail(payload: dict[str, Any], parent: str | 
     assert (found.parent_asset_id, found.type) == (parent, type_)
 
 
+@pytest.mark.requirement("S3-26")
+@pytest.mark.parametrize(
+    ("written", "type_"),
+    [
+        ("SLACK", "slack"),
+        ("TEAMS", "teams"),
+        ("MEETING_TRANSCRIPT", "meeting_transcript"),
+        ("CARRIER_PIGEON", "legacy"),
+    ],
+)
+def test_the_type_of_an_older_message_stays(written: str, type_: str) -> None:
+    found = read(ragSourceType=written, text="The kiln is hot.", **{"from": "Dana Levi"})
+    assert (found.type, found.universal["from"]) == (type_, "Dana Levi")
+
+
 @pytest.mark.requirement("S2-6")
 @pytest.mark.parametrize("source", ["relationship", "gmail", "whatsapp", "telegram"])
 @pytest.mark.parametrize("vector", ["relation_embedding", "notes_embedding", "description_embedding"])
