@@ -72,6 +72,8 @@ class RecordStrings:
         """Redacts a text or subject, and records its replacements."""
         key, armless = (text, phones), pseudonyms.escape_lookalikes(text)
         self.passes[key] = list(self._passes(armless, phones))
+        if repeated := _repeated_guesses(armless, self.passes[key]):
+            self.passes[key] = list(self._passes(armless, phones, repeated))
         for changes in self.passes[key]:
             self._keep_originals(changes)
             changes_by_number = {
@@ -104,14 +106,22 @@ class RecordStrings:
         redacted = redact_json(json_values.parse(text), lambda string: self.string(string, phones), min_number)
         return orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS).decode()
 
-    def _passes(self, text: str, phones: int) -> Iterator[list[Replacement]]:
-        return self._redactor.passes(text, self._channel, self._phones[phones], self._values)
+    def _passes(self, text: str, phones: int, further: tuple[str, ...] = ()) -> Iterator[list[Replacement]]:
+        return self._redactor.passes(text, self._channel, (*self._phones[phones], *further), self._values)
 
     def _keep_originals(self, changes: list[Replacement]) -> None:
         for change in changes:
             name = self._redactor.vault_name(change)
             if name not in self._originals or not known_values.is_guess(change.entity, change.value):
                 self._originals[name] = change.value
+
+
+def _repeated_guesses(text: str, passes: list[list[Replacement]]) -> tuple[str, ...]:
+    """Bare digits that words in the text call a phone, and that the text repeats where no words do."""
+    guesses = {
+        change.value for changes in passes for change in changes if known_values.is_guess(change.entity, change.value)
+    }
+    return tuple(sorted(value for value in guesses if text.count(value) > 1))
 
 
 def redact_json(value: Any, redact: Callable[[str], str], min_number: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import orjson
@@ -359,3 +360,19 @@ def test_only_lines_and_rows_of_locations_are_left_alone(location: str, shown: s
         )
     )
     assert row["locations"] == [shown]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "call me on 720598707 please, return 720598707 to me",
+        'def step():\n    """call me on 720598707"""\n    return "720598707"',
+        "order 612408819 is mine, my phone is 612408819",
+    ],
+)
+def test_bare_digits_that_a_text_calls_a_phone_are_a_phone_in_all_of_it(text: str) -> None:
+    (row,) = redacted(
+        Record("1", text=text, asset_id="jsonl:1", source="notes", kind="jsonl", rag_source_type="anything")
+    )
+    assert not re.search(r"\d{9}", re.sub("<[^>]*>", "", row["text"]))
+    assert row["text"].count("<PHONE_NUMBER:k1:") == 2
