@@ -23,7 +23,8 @@ from tests import ROOT
 TABLE = Path(__file__).with_suffix(".toml")
 _FAILED = 1
 """exit code of pytest where a test failed; others mean that none ran"""
-_SECONDS = 240
+_SECONDS, _SECONDS_OF_ALL = 240, 1_800
+"""after which one test, and all of them without a change, are given up"""
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,11 @@ def copy_repository(folder: Path) -> None:
             shutil.copy2(ROOT / name, folder / name)
 
 
-def run_tests(folder: Path, tests: Sequence[str]) -> int:
-    """Exit code of pytest."""
+def run_tests(folder: Path, tests: Sequence[str], seconds: int = _SECONDS) -> int:
+    """Exit code of pytest. Raises subprocess.TimeoutExpired."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=_SECONDS, check=False)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=seconds, check=False)
     return done.returncode
 
 
@@ -81,7 +82,7 @@ def outcomes(mutants: Sequence[Mutant], folder: Path) -> Iterator[tuple[Mutant, 
             path.write_text(changed_text(mutant, folder), encoding="utf-8")
             code = run_tests(folder, [mutant.test])
             yield mutant, "" if code == _FAILED else f"its test ended with {code}"
-        except ValueError as error:
+        except (ValueError, subprocess.TimeoutExpired) as error:
             yield mutant, str(error)
         finally:
             path.write_text(original, encoding="utf-8")
@@ -94,7 +95,7 @@ def main(requirements: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_repository(folder)
-        if run_tests(folder, sorted({one.test for one in mutants})):
+        if run_tests(folder, sorted({one.test for one in mutants}), _SECONDS_OF_ALL):
             print("a test fails without any change; run the tests first")
             return 1
         for mutant, wrong in outcomes(mutants, folder):
