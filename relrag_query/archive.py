@@ -28,7 +28,7 @@ from relrag_query import pipeline
 from relrag_query.answering import intent_model
 from relrag_query.answering.unread_hint import unread_hint
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
-from relrag_query.people import questions, references, statement_reader, wordings, writers
+from relrag_query.people import described_relatives, questions, references, statement_reader, wordings, writers
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
@@ -353,7 +353,8 @@ class Archive:
             context.similarities = functools.partial(similarities, context.embedded_text, context.meaning)
         if people:
             context.question = replace(context.question, people=_with_relatives(named, people, context.expansion))
-            context.related = functools.partial(self._related, people, context)
+            related = functools.partial(self._related, people, context)
+            context.settle = functools.partial(described_relatives.settle, search=related)
             context.usual_names = functools.partial(writers.usual_names, people=people, connection=connection)
             context.sent_by_named = functools.partial(
                 writers.sent_by, named.named, people=people, connection=connection

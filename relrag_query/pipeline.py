@@ -16,7 +16,7 @@ from relrag_query.answering.named_records import add_named_records
 from relrag_query.answering.reader import budget, protocol, reading
 from relrag_query.answering.reader.protocol import Passage
 from relrag_query.answering.reader.reading import WrittenAnswer
-from relrag_query.people import answers, described_relatives, writers
+from relrag_query.people import answers, writers
 from relrag_query.people.people import People
 from relrag_query.results import (
     Answer,
@@ -99,14 +99,9 @@ def ask(
 
 def _statement(request: PeopleQuestion, context: QueryContext, people: People) -> answers.PeopleAnswer | None:
     """What is known of people that answers a question about them; None where nothing does."""
-    if request.described:
-        near = described_relatives.by_meaning(request, context.related)
-        if near is None:
-            return None
-        request = near
-    request = described_relatives.in_order(request, context.related)
+    settled = context.settle(request)
     today = settings_module.now().astimezone(_zone(context)).date()
-    return answers.answer(request, people, context, today)
+    return answers.answer(settled, people, context, today) if settled else None
 
 
 def _facts_of_named(context: QueryContext, people: People | None) -> tuple[Hit, ...]:

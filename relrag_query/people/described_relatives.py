@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import Protocol
 
-from relrag_pipelines.identity.statement_overlay import embedded_text
+from relrag_pipelines.identity.statement_overlay import Key, embedded_text
 from relrag_query.people.question_words import QuestionWords, has_only_fillers
-from relrag_query.people.relationship_search import LEAST_SIMILARITY, RelationshipSearchResult
+from relrag_query.people.relations import LEAST_SIMILARITY
 from relrag_query.people.relatives import Reference, find_relative, relative_of
 from relrag_query.retrieval.term_coverage import terms_of, tokens
 from relrag_query.understanding.people_question import PeopleQuestion, Relation
@@ -22,7 +23,21 @@ _LEAST_MATCH = 0.5
 """confidence with which each word must be in the text of a relationship"""
 _SHARE_OF_BEST = 0.9
 """share of the best similarity, of relationships that may answer by meaning"""
-Search = Callable[[Collection[str] | None], Sequence[RelationshipSearchResult]]
+
+
+class NearRelationship(Protocol):
+    """A relationship that a search found (`relationship_search.RelationshipSearchResult`)."""
+
+    @property
+    def key(self) -> Key:
+        """The key of the relationship."""
+
+    @property
+    def similarity(self) -> float:
+        """Cosine similarity to the question."""
+
+
+Search = Callable[[Collection[str] | None], Sequence[NearRelationship]]
 """gives the relationships of some types that are nearest to a question, best first"""
 
 
@@ -65,6 +80,12 @@ def _is_described(relation: Relation, described: Sequence[str]) -> bool:
     terms = [term for term in terms_of(" ".join(described)) if not term.light]
     text = tokens(embedded_text(relation.row).replace("_", " "))
     return bool(terms) and all(term.match(text) >= _LEAST_MATCH for term in terms)
+
+
+def settle(question: PeopleQuestion, search: Search) -> PeopleQuestion | None:
+    """The question with the people whom meaning decides, in the order of similarity; None if nobody is meant."""
+    settled = by_meaning(question, search) if question.described else question
+    return settled and in_order(settled, search)
 
 
 def by_meaning(question: PeopleQuestion, search: Search) -> PeopleQuestion | None:

@@ -16,7 +16,7 @@ from relrag_pipelines.stores import vector_cache
 from relrag_pipelines.text.analyzer import document_tokens
 from relrag_query.people.kin_words import type_words
 from relrag_query.people.people import People
-from relrag_query.people.relations import is_of_type
+from relrag_query.people.relations import LEAST_SIMILARITY, is_of_type
 from relrag_query.people.relationship_index import RelationshipIndex
 from relrag_query.retrieval.term_coverage import Term, term_coverage
 
@@ -30,8 +30,6 @@ _MIN_SHARE_OF_BEST = 0.6
 """share of the best rank below which a relationship is left out as unrelated"""
 _MIN_RANK = 0.3
 """if the best rank is below this, no relationship is returned, unless one comes near by meaning alone"""
-LEAST_SIMILARITY = 0.33
-"""similarity of a relationship that comes near by meaning alone; measured on invented ones, where others reach 0.31"""
 _ENTITY = "person:"
 
 

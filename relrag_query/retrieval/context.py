@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import duckdb
 
@@ -25,6 +25,7 @@ from relrag_query.retrieval.question import Question
 from relrag_query.retrieval.spelling import Spellings
 from relrag_query.retrieval.term_coverage import Frequencies
 from relrag_query.understanding.intent import Expansion, expansion_for
+from relrag_query.understanding.people_question import PeopleQuestion
 from relrag_query.understanding.time_expressions import TimeRange
 
 MIN_CANDIDATES = 8
@@ -64,8 +65,8 @@ class QueryContext:
     """which of these records the named people sent; None where people are not known"""
     later_links: Sequence[ManualLink] = ()
     """the owner's links between records since the generation was published, and removals of edges"""
-    related: Callable[[Collection[str] | None], Sequence[Any]] = lambda types: ()
-    """the relationships of some types that are nearest to the question by meaning (`RelationshipSearch.nearest`)"""
+    settle: Callable[[PeopleQuestion], PeopleQuestion | None] = lambda request: request
+    """decides by the meaning of relationships what a question about people leaves open; None if nobody is meant"""
     redact: Callable[[str], str] = str
     """replaces personal data of a text as in the index"""
     people_hits: tuple[Hit, ...] = ()
