@@ -10,7 +10,7 @@ DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-ui proofs-page fuzz fuzz-mail mailbox canaries planted callers privacy crash tune home-fixture screenshot clean
+.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-ui proofs-page fuzz fuzz-mail mailbox mutants canaries planted callers privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -127,6 +127,9 @@ fuzz-mail: $(STAMP) ## Read 100,000 mutated mails (FUZZ=folder of mails; minutes
 mailbox: $(STAMP) ## Mirror a Dovecot (where installed); show that memory does not grow with a mailbox (SIZES="400 10000")
 	@$(BIN)/python -m tests.proofs.dovecot
 	@$(BIN)/python -m tests.proofs.mailbox $(SIZES)
+
+mutants: $(STAMP) ## Break the code in 54 ways, and show that the test that claims each requirement fails (15 minutes; ONLY=S2-11: of one)
+	@$(BIN)/python -m tests.proofs.mutants $(ONLY)
 
 canaries: $(STAMP) ## Plant 500 values, delete and forget them, and look for them in every byte (a minute)
 	@$(BIN)/python -m tests.proofs.canaries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +16,9 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.embedders import Vectors
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal.journal import JournalError
+from relrag_pipelines.links import later_links
 from relrag_pipelines.privacy import keys
-from relrag_pipelines.records import Chunk, Record
+from relrag_pipelines.records import Chunk, ManualLink, Record
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import catalog, generations, neighbors, vectors
 from relrag_pipelines.stores.generations import Generation
@@ -27,11 +28,12 @@ from relrag_query import pipeline
 from relrag_query.answering import intent_model
 from relrag_query.answering.unread_hint import unread_hint
 from relrag_query.graph.full_graph import FullGraph, get_full_graph_data, get_graph_around
-from relrag_query.people import questions, references, statement_reader, wordings, writers
+from relrag_query.people import described_relatives, questions, references, statement_reader, wordings, writers
 from relrag_query.people.later_statements import LaterStatements
 from relrag_query.people.page import PersonPage, page
 from relrag_query.people.people import People
-from relrag_query.people.relationship_vectors import RelationshipVectors
+from relrag_query.people.relationship_index import RelationshipIndex
+from relrag_query.people.relationship_search import RelationshipSearch, RelationshipSearchResult
 from relrag_query.results import Answer, Results
 from relrag_query.retrieval import catalog_reader, client_generation, redacted_views
 from relrag_query.retrieval.catalog_reader import Brief
@@ -41,6 +43,7 @@ from relrag_query.retrieval.question_length import NOTICE, shorten, shorten_all
 from relrag_query.retrieval.question_reader import DateLike, Filters, read_question, redact_question
 from relrag_query.retrieval.question_vectors import QuestionVectors
 from relrag_query.retrieval.term_coverage import Frequencies, tokens
+from relrag_query.understanding.intent import Expansion
 from relrag_query.understanding.people_question import PeopleInQuestion
 
 __all__ = ["Archive", "ArchiveError", "DateLike"]
@@ -64,7 +67,7 @@ class Archive:
         self._once = threading.RLock()
         """held where something is made that all questions share: `cached_property` alone makes it for each thread"""
         self._frequencies: Frequencies = {}
-        self._relationships: RelationshipVectors | None = None
+        self._relationships: RelationshipIndex | None = None
 
     @classmethod
     def open(cls, config: Path | None = None) -> Archive:
@@ -191,20 +194,46 @@ class Archive:
         """The vector of a redacted question as it is compared, or why it has none."""
         return self._questions.embed(redacted)
 
-    def relationship_vectors(self) -> RelationshipVectors:
-        """The vectors of this generation's relationships, read once."""
+    def relationship_search(
+        self,
+        people: People,
+        query: str,
+        user_id: str = "",
+        types: Collection[str] | None = None,
+        ends: Collection[int] | None = None,
+    ) -> RelationshipSearch:
+        """A search among the relationships of these people; the fields are those of `RelationshipSearch`."""
+        meaning, _ = self.meaning(redact_question(query, self.settings))
+        model = str(self.generation.manifest.get("embedder", ""))
+        return RelationshipSearch(
+            people, self._relationship_index(), self.settings, model, meaning, user_id, types, ends
+        )
+
+    def _relationship_index(self) -> RelationshipIndex:
+        """The index of this generation's relationships, read once."""
         with self._once:
             if self._relationships is None:
                 manifest = self.generation.manifest
-                model, means = str(manifest.get("embedder", "")), manifest.get("means", {})
                 with self._reading() as connection:
-                    self._relationships = RelationshipVectors(connection, model, means)
+                    self._relationships = RelationshipIndex(
+                        connection, str(manifest.get("embedder", "")), manifest.get("means", {})
+                    )
             return self._relationships
 
     def term_frequencies(self) -> Frequencies:
         """How many passages hold a word."""
         with self._reading() as connection:
             return self._counted(connection)
+
+    def _later_links(self, connection: duckdb.DuckDBPyConnection) -> list[ManualLink]:
+        """The owner's links since the generation was published; none for clients, or where the journal is damaged."""
+        if self._clients:
+            return []
+        try:
+            links = later_links.read(self.settings, self.generation.manifest.get("journal", 0))
+        except JournalError:  # `ask` says so, and `relrag verify` what to do
+            return []
+        return later_links.with_both_ends(connection, links)
 
     def _people(self, connection: duckdb.DuckDBPyConnection) -> People:
         if self._clients:  # what the owner says of people is for none of them
@@ -262,7 +291,7 @@ class Archive:
     def thread(self, thread_id: str, limit: int = 100, offset: int = 0) -> list[Member]:
         """The records of a thread, newest first."""
         with self._reading() as connection:
-            return neighbors.thread_members(connection, thread_id, limit, offset)
+            return neighbors.thread_members(connection, thread_id, limit, offset, later=self._later_links(connection))
 
     def neighbors(
         self,
@@ -274,7 +303,8 @@ class Archive:
     ) -> list[Neighbor]:
         """What a record, passage or thread is directly related to."""
         with self._reading() as connection:
-            return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit, offset)
+            later = self._later_links(connection)
+            return neighbors.neighbors(connection, asset_ref, relation_types, direction, limit, offset, later=later)
 
     def full_graph(
         self,
@@ -315,17 +345,29 @@ class Archive:
             people=named, wordings=wordings.wordings(persons), limit=limit,
         )  # fmt: skip
         context.redact = functools.partial(redact_question, settings=self.settings)
+        context.later_links = self._later_links(connection)
         if filters.person:
             context.limits = replace(context.limits, person_ids=self._people(connection).filter_ids(filters.person))
         if context.meaning is not None and self._questions.means:
             similarities = self._questions.similarities
             context.similarities = functools.partial(similarities, context.embedded_text, context.meaning)
         if people:
+            context.question = replace(context.question, people=_with_relatives(named, people, context.expansion))
+            related = functools.partial(self._related, people, context)
+            context.settle = functools.partial(described_relatives.settle, search=related)
             context.usual_names = functools.partial(writers.usual_names, people=people, connection=connection)
             context.sent_by_named = functools.partial(
                 writers.sent_by, named.named, people=people, connection=connection
             )
         return context
+
+    def _related(
+        self, people: People, context: QueryContext, types: Collection[str] | None
+    ) -> list[RelationshipSearchResult]:
+        """The relationships of some types that are nearest to a question by meaning."""
+        model = str(self.generation.manifest.get("embedder", ""))
+        index, meaning = self._relationship_index(), context.meaning
+        return RelationshipSearch(people, index, self.settings, model, meaning, types=types).nearest()
 
     def _people_in(self, question: str, people: People) -> PeopleInQuestion:
         """The people in a question, and what it asks of them."""
@@ -342,3 +384,12 @@ class Archive:
         with self._once:
             self._frequencies = self._frequencies or catalog_reader.frequencies(connection)
             return self._frequencies
+
+
+def _with_relatives(named: PeopleInQuestion, people: People, expansion: Expansion) -> PeopleInQuestion:
+    """The people in a question, with their relatives where the question's intents go as far."""
+    if not (named.named and expansion.relationships):
+        return named
+    relatives = people.expand_person_ids_with_relationships(named.named, depth=expansion.depth)
+    others = [person_id for person_id in relatives if person_id not in named.named and person_id != people.owner]
+    return replace(named, relatives_in_index=tuple(people.ids_in_index(others)))

@@ -23,11 +23,15 @@ from relrag_query.results import (
     CitedSource,
     Quote,
     Results,
+    commit_in_answer,
+    commit_quote,
     displayed_sources,
     join_answers,
     main_record,
     make_quotes,
     nearest_hits,
+    people_sources,
+    put_first,
     written_quotes,
     written_sources,
 )
@@ -35,12 +39,12 @@ from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit, drop_context
 from relrag_query.retrieval.missing_words import missing_words, unmatched_terms
-from relrag_query.steps import ASK, BUDGET, PEOPLE, SEARCH
+from relrag_query.steps import ASK, SEARCH
 from relrag_query.understanding.intent import QueryIntent
 from relrag_query.understanding.people_question import PeopleQuestion
 
 _PEOPLE = 3
-"""lines about people that a model reads at most, before the excerpts"""
+"""people about whom a model reads at most, and whose facts join the passages"""
 
 
 def search(context: QueryContext, generation: Generation, shown: int) -> Results:
@@ -74,26 +78,43 @@ def ask(
     # what is known of people is of all sources and times
     request = context.question.people.request if context.limits == ANYWHERE else None
     unknown = request.unknown if request and request.asks == "who" else ""
+    statement = _statement(request, context, people) if people and request and not unknown else None
+    context.people_hits = statement.hits if statement else _facts_of_named(context, people)
+    passages = [] if listing.parse_listing(context) and not statement else answering_hits(context)
     stated = None
-    if people and request and not unknown:
-        stated = _ask_people(request, context, generation, people, limit)
+    if statement and request:
+        stated = _ask_people(request, statement, passages, context, generation, limit)
+        context.people_hits = ()  # passages are quoted as if nobody were known
     has_model = context.settings.answerer != "extractive"
     answers_people = stated is not None and bool(stated.people)  # of nobody: a passage says it, others may too
     if stated and answers_people and not has_model:
         return stated
-    context.people_hits = ()  # passages are read too, as if nobody were known
     others = request is not None or context.question.people.about_somebody
-    records, closest = _ask_records(context, generation, limit, unknown, people, may_be_others=others)
+    records, closest = _ask_records(context, generation, passages, limit, unknown, people, may_be_others=others)
     quoted = stated if stated and answers_people else join_answers(stated, records) if stated else records
     if not has_model:
         return quoted
-    passages = [*_people_passages(context, stated), *_record_passages(context, closest)]
-    return _written_or_quoted(context, quoted, passages[:limit], on_text)
+    return _written_or_quoted(context, quoted, _read_by_model(context, stated, closest)[:limit], on_text)
+
+
+def _statement(request: PeopleQuestion, context: QueryContext, people: People) -> answers.PeopleAnswer | None:
+    """What is known of people that answers a question about them; None where nothing does."""
+    settled = context.settle(request)
+    today = settings_module.now().astimezone(_zone(context)).date()
+    return answers.answer(settled, people, context, today) if settled else None
+
+
+def _facts_of_named(context: QueryContext, people: People | None) -> tuple[Hit, ...]:
+    """What is known of the people, three at most, whom a question names that asks for something else."""
+    if people is None or context.limits != ANYWHERE:
+        return ()
+    return answers.fact_hits(context.question.people.named[:_PEOPLE], people)
 
 
 def _ask_records(
     context: QueryContext,
     generation: Generation,
+    passages: list[Hit],
     limit: int | None,
     unknown: str,
     people: People | None,
@@ -102,8 +123,8 @@ def _ask_records(
 ) -> tuple[Answer, list[Excerpt]]:
     """The answer from what the records say, and the excerpts that come closest, for a model to read.
 
-    It is not sure where it `may_be_others`, or is not of the channel asked for. `unknown` is a relationship that the
-    question names and that nobody is stated to have.
+    `passages` are the hits of the eight steps; a list has its own. It is not sure where it `may_be_others`, or is not
+    of the channel asked for. `unknown` is a relationship that the question names and that nobody is stated to have.
     """
     most = 2 * context.settings.search_limit if limit is None else limit
     request = listing.parse_listing(context)
@@ -114,16 +135,19 @@ def _ask_records(
         evidence = listing.listing_answer(hits)
         closest = evidence.excerpts
     else:
-        hits = answering_hits(context)
+        hits = passages
         evidence, closest = _evidence(context, hits, most)
     context.note("answer", f"{evidence.confidence}, {len(evidence.excerpts)} excerpts")
     hits = hits if request else add_named_records(evidence, hits, context)
     elsewhere = _is_elsewhere(evidence, context)
     how_sure = _confidence(evidence, may_be_others=may_be_others or elsewhere)
-    shown = _sources(context, hits, evidence, at_most, people)
+    shown = _sources(context, [*hits, *context.people_hits], evidence, at_most, people)
+    commit = None if request else commit_in_answer(shown, context.question.values)
+    shown = put_first(commit, shown) if commit else shown
     quotes = _quotes(context, evidence, shown)
+    quotes = [commit_quote(shown[0], _zone(context)), *quotes] if commit else quotes
     writers_line = _name_writers(context, quotes, evidence, people) if people else ""
-    about = [source.hit for source in shown] or hits
+    about = [source.hit for source in shown if source.hit.source != ENTITY_STORE] or hits
     explained = explanation.explain_query(context, request, about, _zone(context), elsewhere=elsewhere)
     near = [] if how_sure != "none" else nearest_hits(hits)
     read = [*(one.text for one in quotes), *(hit.chunk.text for hit in near)]
@@ -144,26 +168,27 @@ def _confidence(evidence: Excerpts, *, may_be_others: bool) -> Confidence:
 
 
 def _ask_people(
-    question: PeopleQuestion, context: QueryContext, generation: Generation, people: People, limit: int | None
-) -> Answer | None:
-    """The answer to a question about people by what is known of them; None where nothing is."""
-    today = settings_module.now().astimezone(_zone(context)).date()
-    statement = answers.answer(question, people, context, today)
-    if statement is None:
-        return None
+    request: PeopleQuestion,
+    statement: answers.PeopleAnswer,
+    passages: Sequence[Hit],
+    context: QueryContext,
+    generation: Generation,
+    limit: int | None,
+) -> Answer:
+    """The answer to a question about people by what is known of them.
+
+    `passages` are the hits of the steps before: the filter of sources leaves them out, unless it is off.
+    """
     lines = statement.lines[:limit]
-    context.people_hits = (*(hit for _, hit in lines), *statement.passages)
-    shown = run((PEOPLE, BUDGET), context)[: context.settings.source_display_max_count or None]
-    sources = [CitedSource(number, hit, [hit] if number <= len(lines) else []) for number, hit in enumerate(shown, 1)]
-    for source in sources:
-        source.locations = list(source.hit.extra.get("source_refs", ()))
-    _add_locations(context, [source for source in sources if source.hit.chunk.source != ENTITY_STORE])
+    text = "\n".join(line for line, _ in lines)
+    hits = [*(hit for _, hit in lines), *statement.passages, *passages]
+    sources = _add_locations(context, people_sources(hits, len(lines), text, context.settings, statement.people))
     return Answer(
         question=context.question.text,
         confidence="sure" if statement.sure else "unsure",
         quotes=[
-            Quote(text, text, None, None, [number])
-            for number, (text, _) in enumerate(lines, 1)
+            Quote(line, line, None, None, [number])
+            for number, (line, _) in enumerate(lines, 1)
             if number <= len(sources)
         ],
         sources=sources,
@@ -174,13 +199,17 @@ def _ask_people(
         when=context.question.time,
         trace=context.trace,
         people=statement.people,
-        head=[answers.stated_by_nobody(question.unknown, [text for text, _ in lines])] if question.unknown else [],
+        head=[answers.stated_by_nobody(request.unknown, [line for line, _ in lines])] if request.unknown else [],
     )
 
 
 def answering_hits(context: QueryContext) -> list[Hit]:
-    """The hits that may answer: those of the time that is asked for, and what was added to them."""
-    hits = run(ASK, context)
+    """The passages that may answer: those of the time that is asked for, and what was added to them.
+
+    What step 7 adds about people is `context.people_hits`, which are not among them.
+    """
+    added = {id(hit) for hit in context.people_hits}
+    hits = [hit for hit in run(ASK, context) if id(hit) not in added]
     return [hit for hit in hits if hit.in_time or hit.role] if context.question.time else hits
 
 
@@ -249,21 +278,24 @@ def _name_writers(context: QueryContext, quotes: list[Quote], evidence: Excerpts
     return f"Said by {', '.join(writers_named)}." if writers_named else ""
 
 
-def _people_passages(context: QueryContext, stated: Answer | None) -> list[Passage]:
-    """What is known of people, as passages for a model: redacted once more, since the owner may have stated it."""
-    if stated is None:
-        return []
+def _read_by_model(context: QueryContext, stated: Answer | None, closest: Sequence[Excerpt]) -> list[Passage]:
+    """What a model reads: lines that answer about people, else excerpts and, last, facts about people named."""
+    records = [protocol.passage_of(excerpt, _zone(context)) for excerpt in closest]
+    if stated:
+        return [*_people_passages(context, _lines_of(stated)), *records]
+    facts = _people_passages(context, [(hit.text, hit) for hit in context.people_hits])
+    return [*records[: budget.MAX_PASSAGES - len(facts)], *facts]
+
+
+def _lines_of(stated: Answer) -> list[tuple[str, Hit]]:
     hits = {source.number: source.hit for source in stated.sources}
-    passages = [
-        protocol.passage_of_person(quote.text, hits[number], _zone(context))
-        for quote in stated.quotes
-        for number in quote.sources
-    ]
-    return [replace(passage, text=context.redact(passage.text)) for passage in passages[:_PEOPLE]]
+    return [(quote.text, hits[number]) for quote in stated.quotes for number in quote.sources]
 
 
-def _record_passages(context: QueryContext, closest: Sequence[Excerpt]) -> list[Passage]:
-    return [protocol.passage_of(excerpt, _zone(context)) for excerpt in closest]
+def _people_passages(context: QueryContext, lines: Sequence[tuple[str, Hit]]) -> list[Passage]:
+    """What is known of people, as passages for a model: redacted once more, since the owner may have stated it."""
+    passages = [protocol.passage_of_person(line, hit, _zone(context)) for line, hit in lines[:_PEOPLE]]
+    return [replace(passage, text=context.redact(passage.text)) for passage in passages]
 
 
 def _written_or_quoted(
@@ -290,11 +322,7 @@ def _written_or_quoted(
 def _written(context: QueryContext, quoted: Answer, answer: WrittenAnswer) -> Answer:
     """A written answer, which stands alone with its sources."""
     places = quoted_places.locate([statement.quote for statement in answer.statements], context.connection)
-    sources = written_sources(answer, places)
-    records = [source for source in sources if source.hit.chunk.source != ENTITY_STORE]
-    _add_locations(context, records)
-    for source in sources:
-        source.locations = source.locations or list(source.hit.extra.get("source_refs", ()))
+    sources = _add_locations(context, written_sources(answer, places))
     cut = f"{answer.broke_off}; what stands is whole." if answer.broke_off else ""
     return replace(
         quoted,
@@ -327,10 +355,15 @@ def _removed(answer: WrittenAnswer) -> str:
 
 
 def _add_locations(context: QueryContext, listed: list[CitedSource]) -> list[CitedSource]:
-    records = {source.number: main_record(source) for source in listed}
+    """The sources with where their originals lie; of a person, the records that state what is known."""
+    people = [source for source in listed if source.hit.source == ENTITY_STORE]
+    for source in people:
+        source.locations = source.locations or list(source.hit.extra.get("source_refs", ()))
+    records = {source.number: main_record(source) for source in listed if source.hit.source != ENTITY_STORE}
     locations = catalog_reader.locations(context.connection, list(records.values())) if records else {}
     for source in listed:
-        source.locations = locations.get(records[source.number], [])
+        if source.number in records:
+            source.locations = locations.get(records[source.number], [])
     return listed
 
 

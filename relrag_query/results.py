@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -22,6 +23,11 @@ from relrag_query.understanding.time_expressions import TimeRange
 _CLOSEST = 3
 _UNCITED = 2
 """sources that are shown though no sentence cites them and the question did not ask for them"""
+
+_COMMIT_HASH = "git_commit_hash"
+"""the field that a commit has"""
+_OF_COMMIT = frozenset({"who", "when"})
+"""what a question asks for that a commit says"""
 
 
 @dataclass
@@ -234,6 +240,22 @@ def displayed_sources(
     return [CitedSource(number, hit, cited.get(hit.chunk.chunk_group_id, [])) for number, hit in enumerate(chosen, 1)]
 
 
+def people_sources(
+    hits: Sequence[Hit], lines: int, text: str, settings: Settings, people: Collection[int]
+) -> list[CitedSource]:
+    """The sources of an answer about people: a hit for each of its lines, which come first, then each record once.
+
+    The filter leaves what is known of the people and passages about them; without it every hit is a source.
+    """
+    records: dict[str, Hit] = {}
+    for hit in hits[lines:]:
+        records.setdefault(hit.chunk.chunk_group_id, hit)
+    chosen = apply_source_filter([*hits[:lines], *records.values()], text, settings, people)
+    if settings.source_display_filter_enabled:
+        chosen = [hit for hit in chosen if hit.promoted]  # the lines quote no other
+    return [CitedSource(number, hit, [hit] if number <= lines else []) for number, hit in enumerate(chosen, 1)]
+
+
 def _uncited(hits: Sequence[Hit], cited: Collection[str], near: Collection[str]) -> list[Hit]:
     """The hits that are shown though no sentence cites them: attachments of cited records first, then those `near`."""
     rest = [hit for hit in hits if not hit.promoted]
@@ -253,3 +275,26 @@ def join_answers(first: Answer, second: Answer) -> Answer:
             sources.append(replace(source, number=len(sources) + 1))
     quotes = [replace(quote, sources=[renumbered[number] for number in quote.sources]) for quote in second.quotes]
     return replace(first, sources=sources, quotes=[*first.quotes, *quotes], missing=second.missing)
+
+
+def commit_in_answer(sources: Sequence[CitedSource], values: Collection[str]) -> CitedSource | None:
+    """The only commit among the sources that an answer names but does not quote, where who or when is asked for."""
+    commits = [source for source in sources if _COMMIT_HASH in source.hit.extra]
+    is_sought = not _OF_COMMIT.isdisjoint(values)
+    return commits[0] if is_sought and len(commits) == 1 and commits[0].hit.promoted and not commits[0].cited else None
+
+
+def put_first(first: CitedSource, sources: Sequence[CitedSource]) -> list[CitedSource]:
+    """The sources with that one first, as one that is quoted."""
+    cited = replace(first, cited=[first.hit])
+    ordered = [cited, *(source for source in sources if source is not first)]
+    return [replace(source, number=number) for number, source in enumerate(ordered, 1)]
+
+
+def commit_quote(source: CitedSource, zone: ZoneInfo) -> Quote:
+    """Who made a commit, when, and its subject, since a mail about it says `I` and `today`."""
+    chunk = source.hit.chunk
+    author = re.sub(r"\s*<[^>]*>$", "", chunk.from_ or "")
+    day = f"{datetime.fromtimestamp(chunk.ts, zone):%Y-%m-%d}" if chunk.ts is not None else ""
+    text = f"{', '.join(filter(None, (author, day)))}: {chunk.subject or chunk.text}"
+    return Quote(text, text, None, chunk.ts, [source.number], hit=source.hit)

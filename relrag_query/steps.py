@@ -1,4 +1,4 @@
-"""The steps of a query, declared: what search runs, what ask runs before it answers, and for questions about people."""
+"""The steps of a query, declared: what search runs, and what ask runs before it answers."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ SEARCH = (
     Step(2, "details", load_extra),
 )
 """what `relrag search` runs"""
-PEOPLE = Step(7, "people", add_people)
-BUDGET = Step(8, "token budget", note_budget)
 ASK = (
     *SEARCH,
     Step(3, "replies", attach_replies),
@@ -39,7 +37,7 @@ ASK = (
     Step(5, "neighborhood", expand_step),
     Step(5, "dates", load_dates),
     Step(6, "recency", supplement_recent),
-    PEOPLE,
-    BUDGET,
+    Step(7, "people", add_people),
+    Step(8, "token budget", note_budget),
 )
-"""what `relrag ask` runs; of a question that what is known of people answers, the last two"""
+"""what `relrag ask` runs for every question but one for a list, which has steps of its own"""

@@ -1,5 +1,6 @@
 """Searching and asking a published archive: what is found, followed, quoted and shown."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -492,3 +493,13 @@ def test_what_two_records_say_alike_is_quoted_once_with_both(tmp_path: Path) -> 
     quoted = [quote.text for quote in answer.quotes]
     assert len(quoted) == len(set(quoted)) > 0
     assert all(len(quote.sources) == 2 for quote in answer.quotes)
+
+
+@pytest.mark.requirement("S2-21")
+def test_a_search_waits_for_nothing(archive: Archive) -> None:
+    took = []
+    for query in ("invoice", "contract", "sandwich", "pump", "terms"):
+        begun = time.perf_counter()
+        assert archive.search(query).trace
+        took.append(time.perf_counter() - begun)
+    assert min(took) < 0.3, "of so small an archive; the least of five, since other programs run"

@@ -97,7 +97,7 @@ def test_each_channel_has_its_policy_and_one_can_be_changed_alone(tmp_path: Path
     assert load(tmp_path, "").pii_policies["gmail"].entities == POLICIES["gmail"]["entities"]
 
 
-@pytest.mark.requirement("S4-14")
+@pytest.mark.requirement("S4-12", "S4-14")
 def test_the_display_filter_is_on_with_the_declared_limits(tmp_path: Path) -> None:
     found = load(tmp_path, "")
     assert found.source_display_filter_enabled is True

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from relrag_pipelines.chunking.chat_windows import own_passages, windows
 from relrag_pipelines.chunking.document_chunks import Passage, passages, times_of
+from relrag_pipelines.links.edge_rows import generate_asset_id
 from relrag_pipelines.records import Chunk
 from relrag_pipelines.sources import KINDS, RECORD_TYPES, record_type
 from relrag_pipelines.stores.table_schema import arrow_schema
@@ -159,7 +160,7 @@ def _window_chunks(records: pa.Table, kind: str, limit: int) -> pa.Table:
     )
     names = [list(dict.fromkeys([senders[row] for row in window.rows])) for window in chat_windows]
     source_ids = [_native_id(window.rows, threads, native, kind) for window in chat_windows]
-    asset_ids = [f"{kind}:{source_id}" for source_id in source_ids]
+    asset_ids = [generate_asset_id(kind, source_id) for source_id in source_ids]
     count = len(chat_windows)
     own: dict[str, list[Any]] = {
         "chunk_id": [chunk_id(asset_id, 0) for asset_id in asset_ids],

@@ -18,7 +18,7 @@ from relrag_pipelines.erasure.record_selection import ErasureSelection, private_
 from relrag_pipelines.erasure.rule_matching import RuleMatcher, json_texts
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.journal import JournalError
-from relrag_pipelines.links.month_edges import CHUNK, THREAD
+from relrag_pipelines.links.edge_rows import CHUNK, THREAD
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 

@@ -22,6 +22,7 @@ from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.files import disk_full, regular_files
 from relrag_pipelines.ingest.failure_counts import FailureCounts
 from relrag_pipelines.ingest.read_context import read_context
+from relrag_pipelines.links.edge_rows import generate_asset_id
 from relrag_pipelines.links.message_references import collect_message_ids
 from relrag_pipelines.privacy.keys import Keys, safe_native_id
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth
@@ -287,7 +288,7 @@ def _complete_record(record: Record, keys: Keys, source: Source, locations: list
     record.asset_id = safe_native_id(original_id, keys)
     if not original_id or record.asset_id != original_id or not original_id.endswith(f":{record.source_id}"):
         record.source_id = safe_native_id(record.source_id, keys)  # else its parts have been looked at
-    record.asset_id = record.asset_id or f"{kind.ids_begin}:{record.source_id}"
+    record.asset_id = record.asset_id or generate_asset_id(kind.ids_begin, record.source_id)
     record.thread_id = record.thread_id and safe_native_id(record.thread_id, keys)
     record.parent_asset_id = record.parent_asset_id and safe_native_id(record.parent_asset_id, keys)
     record.parent_ref = record.parent_ref and safe_native_id(record.parent_ref, keys)

@@ -1,8 +1,10 @@
 """Add, remove and list links between records, for the owner or a program on the owner's behalf.
 
-A catalog is made anew by every sync and never edited. So a word is kept in the journal: it outlives every sync,
-counts for more than what was read, and holds from the next sync on. `config` names a relrag.toml, else the nearest one
-is meant, as on the command line; a writer waits `wait` seconds for another one to end, then raises lock.Busy.
+A catalog is made anew by every sync and never edited. So a link is kept in the journal: it outlives every sync and
+counts for more than what was read. Readers lay later links over the catalog, so that each counts at once.
+
+`config` names a relrag.toml, else the nearest one is meant, as on the command line; a writer waits `wait` seconds for
+another one to end, then raises lock.Busy.
 """
 
 from __future__ import annotations
@@ -13,11 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.errors import RelragError
 from relrag_pipelines.journal import manual_links
-from relrag_pipelines.links.month_edges import CHUNK, THREAD
+from relrag_pipelines.links import edge_rows, later_links
+from relrag_pipelines.links.edge_rows import THREAD, LinkError
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import RELATION_TYPES, ManualLink
@@ -28,12 +31,6 @@ from relrag_pipelines.workspace import Workspace
 
 _HASHED = re.compile(r"h[0-9a-f]{16}|(?=\d*[a-f])[0-9a-f]{16}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """a part of an id that is a keyed hash already, or the id of a passage"""
-
-
-class LinkError(RelragError, ValueError):
-    """A relation that cannot exist; the message says what is wrong with it and what is known."""
-
-    stored = "a relation that the owner stated cannot be used"
 
 
 def link_assets(
@@ -48,7 +45,7 @@ def link_assets(
 ) -> None:
     """Relates two records, passages or threads; a second time it replaces confidence and provenance.
 
-    It becomes an edge when both ends are in the archive. Raises LinkError where it cannot be one.
+    It is an edge as soon as both ends are in the archive. Raises LinkError where it cannot be one.
     """
     if not 0 <= confidence <= 1:
         raise LinkError(f"confidence is {confidence}; give a number from 0 to 1")
@@ -58,7 +55,7 @@ def link_assets(
 def delete_asset_edge(
     src_ref: str, dst_ref: str, relation_type: str, *, config: Path | None = None, wait: float = 0
 ) -> None:
-    """Says that there is no such relation: it goes with the next sync and no later one brings it back.
+    """Says that there is no such relation: it goes at once, and no sync brings it back.
 
     `link_assets` takes that back. Raises LinkError where there can be no such relation.
     """
@@ -67,18 +64,22 @@ def delete_asset_edge(
 
 def link_attachment(parent_ref: str, child_ref: str, provenance: str = "", *, config: Path | None = None) -> None:
     """Relates what is attached or embedded to what contains it. Raises LinkError."""
-    link_assets(child_ref, parent_ref, "attachment_of", 1.0, provenance, config=config)
+    _link(edge_rows.attachment_edges([parent_ref], [child_ref], provenance), config)
 
 
 def link_thread_member(thread_id: str, asset_ref: str, provenance: str = "", *, config: Path | None = None) -> None:
     """Puts a record into a thread; the thread need not have been there before. Raises LinkError."""
-    link_assets(asset_ref, f"{THREAD}{thread_id.removeprefix(THREAD)}", "thread_member", 1.0, provenance, config=config)
+    _link(edge_rows.thread_member_edges([thread_id.removeprefix(THREAD)], [asset_ref], provenance), config)
 
 
 def link_chunk(parent_ref: str, chunk_ref: str, provenance: str = "", *, config: Path | None = None) -> None:
     """Relates a passage (its id, `chunk:<id>`, or the id of a chat window) to its record. Raises LinkError."""
-    chunk_ref = chunk_ref if ":" in chunk_ref else f"{CHUNK}{chunk_ref}"
-    link_assets(chunk_ref, parent_ref, "chunk_of", 1.0, provenance, config=config)
+    _link(edge_rows.chunk_edges([parent_ref], [chunk_ref], provenance), config)
+
+
+def _link(edges: pa.Table, config: Path | None) -> None:
+    (edge,) = edges.to_pylist()
+    link_assets(*edge.values(), config=config)
 
 
 def get_asset_neighbors(
@@ -89,36 +90,25 @@ def get_asset_neighbors(
     *,
     config: Path | None = None,
 ) -> list[Neighbor]:
-    """The published direct neighbours of a record, passage or thread: first those that it points to.
+    """The direct neighbours of a record, passage or thread, with links since the last sync: first what it points to.
 
     Raises generations.NothingPublished before the first sync.
     """
     for relation_type in relation_types or ():
         _require_relation_type(relation_type)
-    with _open_catalog(config) as (connection, settings):
-        return neighbors.neighbors(
-            connection, _stored_ref(asset_ref, _keys(settings)), relation_types, direction, limit
-        )
+    with _open_catalog(config) as (connection, settings, later):
+        ref = _stored_ref(asset_ref, _keys(settings))
+        return neighbors.neighbors(connection, ref, relation_types, direction, limit, later=later)
 
 
 def get_thread_members(thread_id: str, limit: int = 100, *, config: Path | None = None) -> list[Member]:
-    """The records of a thread, newest first, as published.
+    """The records of a thread, newest first, with links since the last sync.
 
     Raises generations.NothingPublished before the first sync.
     """
-    with _open_catalog(config) as (connection, settings):
-        return neighbors.thread_members(connection, _stored_ref(thread_id.removeprefix(THREAD), _keys(settings)), limit)
-
-
-def generate_asset_id(source: str, source_id: str) -> str:
-    """The name of a record everywhere: `<kind>:<native id>`, the same for all its passages.
-
-    `source` is the kind that reads it (gmail, whatsapp, ...). Raises LinkError where one of them is empty or the kind
-    holds a colon, which separates the two.
-    """
-    if not source or not source_id or ":" in source:
-        raise LinkError(f'kind "{source}" and native id "{source_id}" make no id; the form is <kind>:<native id>')
-    return f"{source}:{source_id}"
+    with _open_catalog(config) as (connection, settings, later):
+        thread = _stored_ref(thread_id.removeprefix(THREAD), _keys(settings))
+        return neighbors.thread_members(connection, thread, limit, later=later)
 
 
 def _append(word: ManualLink, config: Path | None, wait: float) -> None:
@@ -160,10 +150,14 @@ def _keys(settings: Settings) -> Keys | None:
 
 
 @contextmanager
-def _open_catalog(config: Path | None) -> Iterator[tuple[duckdb.DuckDBPyConnection, Settings]]:
+def _open_catalog(
+    config: Path | None,
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Settings, list[ManualLink]]]:
+    """The published catalog, the settings, and the links since it was published."""
     settings = settings_module.load(config)
     with (
         generations.open_current(settings.home_path) as generation,
         catalog.open(generation.path / catalog.NAME, threads=1) as connection,
     ):
-        yield connection, settings
+        later = later_links.read(settings, generation.manifest.get("journal", 0))
+        yield connection, settings, later_links.with_both_ends(connection, later)

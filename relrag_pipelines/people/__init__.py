@@ -1,4 +1,4 @@
 """The people of an archive: the stages that make their tables, and the owner's own statements about them."""
 
-VERSION = 18
+VERSION = 19
 """raised when equal input gives other people; the next sync then builds them again from every month"""

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 
 from relrag_pipelines.files.failpoints import failpoint
 from relrag_pipelines.journal import manual_links
-from relrag_pipelines.pii import RedactionError
+from relrag_pipelines.links import later_links
 from relrag_pipelines.pii.known_values import KnownValues
-from relrag_pipelines.records import Failure, ManualLink
+from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import Source
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import archive_tables, catalog, catalog_build, lake, unit_state
@@ -63,18 +63,12 @@ def _redacted_failures(workspace: Workspace, source: Source, known_values: Known
 def other_inputs(workspace: Workspace) -> dict[str, Any]:
     """The catalog's inputs that have no month; the owner's statements are redacted like any document."""
     redacted_links = [
-        replace(link, provenance=_provenance(workspace, link)) for link in manual_links.load(workspace.home)
+        replace(link, provenance=later_links.redacted_provenance(workspace, link))
+        for link in manual_links.load(workspace.home)
     ]
     whole = {table: archive_tables.path(workspace.home, table) for table in (*catalog.WHOLE, *catalog_build.PEOPLE)}
     existing = {table: path for table, path in whole.items() if path.exists()}
     return {"manual_links": redacted_links, "link_max_records": workspace.settings.link_max_records, "whole": existing}
-
-
-def _provenance(workspace: Workspace, link: ManualLink) -> str:
-    try:
-        return workspace.redactor.redact(link.provenance, "default")
-    except RedactionError:  # rather no provenance than unredacted text
-        return ""
 
 
 def record_count(workspace: Workspace, months: Iterable[str]) -> int:

@@ -178,7 +178,7 @@ KINDS = {
         Kind(
             "whatsapp",
             "WhatsApp: exported chats (.txt, .zip with media), the databases of Android and iOS; or a WAHA server",
-            3,
+            4,
             (".txt", ".zip"),
             (
                 _MESSAGE,
@@ -549,7 +549,7 @@ KINDS = {
         Kind(
             "legacy",
             "collections that an older system left in Qdrant, on a server or in a folder",
-            1,
+            2,
             ("storage.sqlite",),
             (
                 RecordType("legacy", "older record"),

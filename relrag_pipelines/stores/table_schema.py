@@ -111,6 +111,7 @@ def ddl(table: Table, extra: tuple[str, ...] = ()) -> list[str]:
     """
     parts = [
         f'"{column.name}" {_sql_type(column.type)}{"" if column.nullable else " NOT NULL"}'
+        + _sql_default(table.row, column)
         + (" USING COMPRESSION uncompressed" if column.name in table.uncompressed else "")
         for column in columns(table.row)
     ]
@@ -119,6 +120,15 @@ def ddl(table: Table, extra: tuple[str, ...] = ()) -> list[str]:
         f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join([*parts, *extra])})",
         f"CREATE UNIQUE INDEX IF NOT EXISTS key_{table.name} ON {table.name} ({key})",
     ] + [f'CREATE INDEX IF NOT EXISTS {name} ON {table.name} ("{column}")' for name, column in table.indexes.items()]
+
+
+def _sql_default(row: type, column: Column) -> str:
+    """The default of a column, where its field has a number or a text for one."""
+    (value,) = [_default(declared) for declared in dataclasses.fields(row) if declared.name == column.attribute]
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return ""
+    literal = f"'{value}'" if isinstance(value, str) else value
+    return f" DEFAULT {literal}"
 
 
 def _not_none(hint: Any) -> tuple[Any, bool]:

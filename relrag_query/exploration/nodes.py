@@ -8,7 +8,7 @@ from typing import Any
 
 from relrag_query.archive import Archive
 from relrag_query.people.people import People
-from relrag_query.people.relationship_vectors import RelationshipSearchResult, entity_key
+from relrag_query.people.relationship_search import RelationshipSearchResult, entity_key
 from relrag_query.retrieval.excerpts import plain
 
 

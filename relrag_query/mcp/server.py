@@ -37,6 +37,8 @@ from relrag_query.service import Service
 
 INSTRUCTIONS = f"""An archive of one person's or team's chats, mail, documents, calls and code. Use `ask` for a
 question, `search` for passages, `show` for what an id names, `neighbors` for what belongs together.
+A line `type=...` says what a source is: where its text is not enough, `show` fetches the whole record by its id, of a
+mail or a message `neighbors` its attachments, replies and thread, and of a commit what refers to it.
 Cite ids of what you use. `confidence` says whether an answer is sure; say so where it is not. {DATA}"""
 _HINTS = {"": (True, False, True), "adds": (False, False, False), "changes": (False, True, True)}
 """(read-only, destructive, idempotent) by `Operation.writes`"""

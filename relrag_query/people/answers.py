@@ -44,6 +44,11 @@ class PeopleAnswer:
     """other passages about them"""
     sure: bool
 
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """What it adds to the hits of a question: the passage of each line, and the others."""
+        return (*(hit for _, hit in self.lines), *self.passages)
+
 
 def answer(question: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:
     """The answer to a question about people; None if nothing is known, so that the archive is searched."""
@@ -174,6 +179,13 @@ def _stranger_lines(facts: list[PersonFact], people: People) -> list[tuple[str, 
     return lines
 
 
+def fact_hits(person_ids: Iterable[int], people: People) -> tuple[Hit, ...]:
+    """The names and facts of these people, as context of a question that asks for something else."""
+    persons = people.by_id(person_ids)
+    facts = people.facts([*persons]) if persons else []
+    return tuple(replace(person_hit(person, facts, [], people), promoted=False) for person in persons.values())
+
+
 def person_hit(person: IndexedPerson, facts: list[PersonFact], relations: list[Relation], people: People) -> Hit:
     """The names and facts of a person as a passage of the source `entity_store`."""
     own = [fact for fact in facts if fact.person_id == person.person_id]
@@ -204,10 +216,16 @@ def _line(
         return _fact(question.predicate, person, facts, today)
     shown = _family_relations(question, relations) if question.asks == "family" else question.relations
     shown = [relation for relation in shown if relation.other_id == person.person_id]
-    descriptions = [relation.row.description for relation in shown if relation.row.description]
+    descriptions = [text for relation in shown for text in (relation.row.description, _degrees(relation)) if text]
     fact_texts = [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in facts]
     head = ", ".join([person.name or f"person {person.person_id}", *_relation_texts(shown, persons)])
     return "; ".join([head, *dict.fromkeys([*descriptions, *fact_texts])])
+
+
+def _degrees(relation: Relation) -> str:
+    """`attitude 5, proximity 4`, as far as they are stated."""
+    degrees = (("attitude", relation.row.attitude), ("proximity", relation.row.proximity))
+    return ", ".join(f"{name} {degree}" for name, degree in degrees if degree is not None)
 
 
 def _relation_texts(relations: list[Relation], persons: Mapping[int, IndexedPerson]) -> list[str]:

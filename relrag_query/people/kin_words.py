@@ -61,6 +61,7 @@ def _spellings() -> frozenset[str]:
             *(word for part in ("", "transliterated", "said_of") for word in kinship.types_of(language, part)),
             *kinship.question_forms(language),
             *kinship.question_forms(language, "asked_only"),
+            *(form for word in kinship.types_of(language) for form in kinship.plurals(language, word)),
         }
     return frozenset(form.casefold() for form in forms)
 

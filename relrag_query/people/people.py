@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from relrag_pipelines.identity.inverse_types import INVERSE
 from relrag_pipelines.identity.journal_statements import Entry, RelationshipNote, StatedFact, StatedRelationship
 from relrag_pipelines.identity.mentions import MentionFinder
 from relrag_pipelines.identity.name_forms import question_forms
+from relrag_pipelines.identity.statement_overlay import Key
 from relrag_pipelines.records import PersonFact, PersonRelationship
 from relrag_pipelines.sources import RECORD_TYPES
 from relrag_pipelines.text import kinship
@@ -259,12 +261,34 @@ class People:
         """The ids by which the index knows the only person who matches. Raises PeopleError like `find_one`."""
         return tuple(self.ids_in_index([self.find_one(typed).person_id]))
 
+    def relationships_by_key(self, keys: Sequence[Key]) -> list[PersonRelationship]:
+        """The relationships with these keys in the generation, and all that the owner stated later, as they stand."""
+        entries = self._relationship_entries(None)
+        every = dict.fromkeys([*keys, *itertools.chain.from_iterable(map(self._keys_in_index, entries))])
+        values = {name: [key[part] for key in every] for part, name in enumerate(("one", "other", "type"))}
+        query = """FROM person_relationships SEMI JOIN (
+            SELECT unnest($one) AS from_person_id, unnest($other) AS to_person_id, unnest($type) AS relationship_type
+        ) USING (from_person_id, to_person_id, relationship_type)"""
+        return self._present(self._connection.execute(query, values), entries) if every else []
+
+    def _keys_in_index(self, entry: Entry) -> list[Key]:
+        """The keys by which the generation may know the relationship of a later statement."""
+        statement = entry.statement
+        if not isinstance(statement, StatedRelationship | RelationshipNote):
+            return []
+        ends = self.survivor(statement.from_person_id), self.survivor(statement.to_person_id)
+        pairs = itertools.product(*(self.ids_in_index([end]) for end in ends))
+        return [(one, other, statement.relationship_type) for one, other in pairs]
+
     def _relationship_rows(self, person_ids: Collection[int] | None) -> list[PersonRelationship]:
         query, values = "FROM person_relationships", {}
         if person_ids is not None:
             query += " WHERE from_person_id IN (SELECT unnest($ids)) OR to_person_id IN (SELECT unnest($ids))"
             values = {"ids": self.ids_in_index(self.survivor(person_id) for person_id in person_ids)}
-        cursor = self._connection.execute(query, values)
+        return self._present(self._connection.execute(query, values), self._relationship_entries(person_ids))
+
+    def _present(self, cursor: duckdb.DuckDBPyConnection, entries: list[Entry]) -> list[PersonRelationship]:
+        """Rows of the generation with later merges and these statements applied."""
         names = [column[0] for column in cursor.description or ()]
         rows = [PersonRelationship(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
         ends = self.statements.survivor
@@ -272,7 +296,6 @@ class People:
             replace(row, from_person_id=ends(row.from_person_id), to_person_id=ends(row.to_person_id)) for row in rows
         ]
         between_two = [row for row in moved if row.from_person_id != row.to_person_id]
-        entries = self._relationship_entries(person_ids)
         return statement_overlay.relationships(statement_overlay.merge_duplicates(between_two), entries, self.survivor)
 
     def _relationship_entries(self, person_ids: Collection[int] | None) -> list[Entry]:

@@ -11,6 +11,7 @@ from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.forms import as_given, inflections, words
 from relrag_query.people.kin_words import KinWord, kin_words
 from relrag_query.people.people import People
+from relrag_query.people.relations import FORMER
 from relrag_query.understanding.phrases import bare, load_phrases
 
 _MAX_QUESTION_WORDS = 12
@@ -32,8 +33,23 @@ class QuestionWords:
 
     @functools.cached_property
     def kin_words(self) -> list[KinWord]:
-        """The kin terms and roles, in order."""
-        return kin_words(self.text)
+        """The kin terms and roles, in order; `my former manager` has the type former_manager."""
+        former = load_phrases().people.former
+        apart = re.sub(rf"(?<!\w)((?:{former}))-", r"\1 ", self.plain, flags=re.IGNORECASE)
+        hyphens = [at for at, (before, after) in enumerate(zip(self.plain, apart, strict=True)) if before != after]
+        text = "".join(" " if at in hyphens else letter for at, letter in enumerate(self.text))
+        return [self._with_former(word) for word in kin_words(text)]
+
+    def _with_former(self, word: KinWord) -> KinWord:
+        """The kin term with a word beside it that makes it a former one."""
+        phrases = load_phrases().people
+        if before := re.search(rf"(?<!\w)(?:{phrases.former})[ -]$", self.plain[: word.start], re.IGNORECASE):
+            return word._replace(start=before.start(), type=f"{FORMER}{word.type}")
+        behind = rf"((?:{phrases.my_behind})?) (?:{phrases.former_behind})(?!\w)"
+        if after := re.match(behind, self.plain[word.end :]):
+            end = word.end if after[1] else word.end + after.end()
+            return word._replace(end=end, type=f"{FORMER}{word.type}")
+        return word
 
     @functools.cached_property
     def mentions(self) -> list[Mention]:
@@ -110,7 +126,10 @@ class QuestionWords:
 def _is_function_word(word: str) -> bool:
     """Whether a word only asks: `אמר` (he said) sounds like Amir."""
     phrases = load_phrases()
-    return bare(word).casefold() in phrases.people.fillers or word.casefold() in phrases.term.asking
+    return (
+        bare(word).casefold() in phrases.people.fillers | phrases.people.relationship
+        or word.casefold() in phrases.term.asking
+    )
 
 
 def _is_apart(span: Span, others: list[Span]) -> bool:
@@ -120,4 +139,5 @@ def _is_apart(span: Span, others: list[Span]) -> bool:
 def has_only_fillers(rest: str) -> bool:
     """Whether the rest of a question, given without accents, asks nothing else."""
     phrases = load_phrases()
-    return set(re.findall(r"[^\W_]+", phrases.intent.latest.sub(" ", rest).casefold())) <= phrases.people.fillers
+    words = set(re.findall(r"[^\W_]+", phrases.intent.latest.sub(" ", rest).casefold()))
+    return words <= phrases.people.fillers | phrases.people.relationship

@@ -13,7 +13,7 @@ from relrag_pipelines.records import PersonFact
 from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_pipelines.text.names.personal_name import parse
-from relrag_query.people import identifier_owner
+from relrag_query.people import described_relatives, identifier_owner
 from relrag_query.people.identifier_owner import IdentifierKey
 from relrag_query.people.kin_words import kin_words
 from relrag_query.people.people import People
@@ -33,16 +33,24 @@ def people_in(question: str, people: People, key_of: IdentifierKey, regions: Seq
     """
     words = QuestionWords(question, people)
     return PeopleInQuestion(
-        words.named,
-        tuple(people.ids_in_index(words.named)),
-        identifier_owner.read(words, key_of, regions) or read(words),
-        _is_about_somebody(words),
-        load_phrases().people.said.search(words.plain) is not None,
+        named=words.named,
+        in_index=tuple(people.ids_in_index(words.named)),
+        request=identifier_owner.read(words, key_of, regions) or read(words),
+        about_somebody=_is_about_somebody(words),
+        asks_who_said=load_phrases().people.said.search(words.plain) is not None,
     )
 
 
 def read(words: QuestionWords) -> PeopleQuestion | None:
     """What a question asks of people; None if it asks something else."""
+    reading = _read_plain(words)
+    if reading is None or (reading.unknown and not reading.people):
+        return described_relatives.read(words) or reading
+    return reading
+
+
+def _read_plain(words: QuestionWords) -> PeopleQuestion | None:
+    """The same where no further words describe a relative."""
     if inverse := _inverse_question(words):
         return inverse
     introduction = load_phrases().people.introduction
@@ -61,7 +69,7 @@ def _implies_owner(words: QuestionWords) -> bool:
     if phrases.age.search(plain):
         return True
     rest = phrases.who.sub(" ", f"{plain[: terms[0].start]} {plain[terms[0].end :]}") if len(terms) == 1 else plain
-    return set(re.findall(r"\w+", rest.casefold())) <= {"the"}  # not the new one, or another's
+    return set(re.findall(r"\w+", rest.casefold())) <= {"the"} | phrases.relationship  # not another's
 
 
 def _introduction_question(words: QuestionWords, introduction: re.Pattern[str]) -> PeopleQuestion | None:

@@ -6,6 +6,10 @@ from collections.abc import Collection
 
 FAMILY = frozenset({"spouse", "child", "parent", "sibling"})
 """relationship types of a family"""
+LEAST_SIMILARITY = 0.33
+"""similarity of a relationship that comes near by meaning alone; measured on invented ones, where others reach 0.31"""
+FORMER = "former_"
+"""prefix of the type of a relationship that has ended; `ex_` is another"""
 KIN_PATHS = {
     "parent": (("sibling", "parent"),),
     "child": (("spouse", "child"),),
@@ -20,6 +24,11 @@ KIN_PATHS = {
     "sibling_in_law": (("spouse", "sibling"), ("sibling", "spouse")),
 }
 """the paths of two relationships that lead to a relative: the parent of a spouse is a parent-in-law"""
+
+
+def means(asked: str, type_: str) -> bool:
+    """Whether a question's relationship type is this one: `former_spouse` means `ex_spouse` too."""
+    return type_ == asked or (asked.startswith(FORMER) and type_ == f"ex_{asked.removeprefix(FORMER)}")
 
 
 def is_of_type(type_: str, types: Collection[str]) -> bool:

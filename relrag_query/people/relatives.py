@@ -17,7 +17,7 @@ from relrag_query.people.indexed_person import IndexedPerson
 from relrag_query.people.kin_words import KinWord
 from relrag_query.people.people import People
 from relrag_query.people.question_words import QuestionWords
-from relrag_query.people.relations import KIN_PATHS
+from relrag_query.people.relations import FORMER, KIN_PATHS, means
 from relrag_query.understanding.people_question import Relation
 from relrag_query.understanding.phrases import load_phrases
 
@@ -51,7 +51,8 @@ def find_relative(words: QuestionWords, word: KinWord, references: list[Referenc
         return relative_of(people.owner, before.start(), word.end, word, people)
     if word.says_my:
         return relative_of(people.owner, word.start, word.end, word, people)
-    if after := re.match(rf"(?:{phrases.my_behind})(?!\w)", plain[word.end :]):
+    former = rf"(?: (?:{phrases.former_behind}))?" if word.type.startswith(FORMER) else ""
+    if after := re.match(rf"(?:{phrases.my_behind}){former}(?!\w)", plain[word.end :]):
         return relative_of(people.owner, word.start, word.end + after.end(), word, people)
     for reference in references:
         between = plain[reference.end : word.start]
@@ -152,8 +153,9 @@ def _relatives_by_path(person_id: int, start: int, end: int, word: KinWord, peop
 
 
 def _relations_of(person_id: int, type_: str, people: People) -> list[Relation]:
-    """The relations to people who are stated to be the `type_` of a person; former ones do not count."""
-    return [relation for relation in people.relationships([person_id], {type_}) if relation.type == type_]
+    """The relations to people who are stated to be the `type_` of a person; former ones only count if it is one."""
+    types = {type_, f"ex_{type_.removeprefix(FORMER)}"}
+    return [relation for relation in people.relationships([person_id], types) if means(type_, relation.type)]
 
 
 def _stated_relative(person_id: int, start: int, end: int, word: KinWord, people: People) -> Reference:

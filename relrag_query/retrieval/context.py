@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from relrag_pipelines.records import Chunk
+from relrag_pipelines.records import Chunk, ManualLink
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores.dense_vectors import Vectors
 from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
@@ -25,6 +25,7 @@ from relrag_query.retrieval.question import Question
 from relrag_query.retrieval.spelling import Spellings
 from relrag_query.retrieval.term_coverage import Frequencies
 from relrag_query.understanding.intent import Expansion, expansion_for
+from relrag_query.understanding.people_question import PeopleQuestion
 from relrag_query.understanding.time_expressions import TimeRange
 
 MIN_CANDIDATES = 8
@@ -62,6 +63,10 @@ class QueryContext:
     """the usual name of who sent each of these records, as far as it is known; None where people are not"""
     sent_by_named: Callable[[Sequence[str]], frozenset[str]] | None = None
     """which of these records the named people sent; None where people are not known"""
+    later_links: Sequence[ManualLink] = ()
+    """the owner's links between records since the generation was published, and removals of edges"""
+    settle: Callable[[PeopleQuestion], PeopleQuestion | None] = lambda request: request
+    """decides by the meaning of relationships what a question about people leaves open; None if nobody is meant"""
     redact: Callable[[str], str] = str
     """replaces personal data of a text as in the index"""
     people_hits: tuple[Hit, ...] = ()

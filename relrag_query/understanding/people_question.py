@@ -41,6 +41,8 @@ class PeopleQuestion:
     """a relationship that nobody is known to have; then there are no people"""
     relative_facts: list[PersonFact] = field(default_factory=list)
     """facts that name the relative in question, if no known person bears that name"""
+    described: bool = False
+    """it describes one of `relations` by words that none of them has; meaning decides"""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class PeopleInQuestion:
     """the people whom it may name, in the order of the names"""
     in_index: tuple[int, ...] = ()
     """the ids by which the passages of the generation know them"""
+    relatives_in_index: tuple[int, ...] = ()
+    """the same of their family, where the question is about it"""
     request: PeopleQuestion | None = None
     """what it asks of people; None if it asks something else"""
     about_somebody: bool = False

@@ -47,6 +47,15 @@ def test_count_tokens(text: str, tokens: int) -> None:
     assert count_tokens(text) == tokens
 
 
+@pytest.mark.requirement("S3-1")
+def test_every_passage_has_the_scope_of_its_record() -> None:
+    scope = {"project_id": "kiln", "client_id": "acme", "source_uri": "https://notes.example/1", "language": "cs"}
+    rows = chunks(Record("r", " ".join(sentence(number) for number in range(9)), **scope))
+    assert len(rows) > 1
+    for name, value in scope.items():
+        assert [row[name] for row in rows] == [value] * len(rows)
+
+
 def test_a_short_record_is_one_passage() -> None:
     """All fields of the record go along; the passage has the record's id and the record as its group."""
     (row,) = chunks(

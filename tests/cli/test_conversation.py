@@ -12,7 +12,7 @@ from relrag_query.archive import Archive, ArchiveError
 from relrag_query.cli import conversation
 from relrag_query.cli.commands.ask import SearchOptions, ask
 from relrag_query.cli.commands.show import show
-from relrag_query.results import Answer
+from relrag_query.results import Answer, CitedSource
 from tests.query_hits import publish, record
 
 
@@ -29,6 +29,19 @@ def test_nothing_is_kept_of_a_generation_that_is_gone(tmp_path: Path, monkeypatc
     numbers[:] = [3, 4]  # published between the look and the writing
     conversation.keep(tmp_path, answer, [], 3)
     assert conversation.load(tmp_path).questions == []
+
+
+@pytest.mark.requirement("S4-16")
+def test_sources_are_kept_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    names = ["gmail:b", "gmail:c", "gmail:a"]
+    config = publish(tmp_path, [record(name, "The boiler.") for name in names])
+    (tmp_path / ".relrag" / "private").mkdir(exist_ok=True)
+    with Archive.open(config) as archive:
+        hits = {hit.chunk.asset_id: hit for hit in archive.search("boiler").hits}
+    sources = [CitedSource(number, hits[name]) for number, name in enumerate(names, 1)]
+    answer = Answer("who?", "sure", [], sources, [], "", [], [], None, [])
+    conversation.keep(tmp_path / ".relrag", answer, [], 1)
+    assert conversation.load(tmp_path / ".relrag").sources == names
 
 
 @pytest.mark.requirement("S4-16")

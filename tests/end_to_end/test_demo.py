@@ -273,6 +273,27 @@ def test_a_question_about_people_is_answered_by_what_is_known_of_them(archive: A
     assert scores <= {(True, 1.0), (False, 0.85)}
 
 
+@pytest.mark.requirement("S0-56", "S4-11", "S4-15")
+def test_the_filter_leaves_what_is_about_daniella_of_all_that_eight_steps_bring(archive: Archive) -> None:
+    question = QUESTIONS["daniella"]
+    answer = archive.ask(question["question"])
+    with Archive.of(archive.settings.model_copy(update={"source_display_filter_enabled": False})) as unfiltered:
+        everything = unfiltered.ask(question["question"])
+    shown = [source.hit.chunk.asset_id for source in answer.sources]
+    assert shown[:4] == ["person:64", "person:61", "person:62", "person:63"]
+    assert [source.hit.chunk.source for source in answer.sources[4:]] == ["calls"]
+    assert [source.hit.chunk.asset_id for source in everything.sources[:5]] == shown
+    assert len(everything.sources) > 12
+    decoys = [wanted["file"] for wanted in question["not_shown"] if has_source(everything, wanted)]
+    assert sorted(decoys) == [
+        "Call_recording_Riki_Pickel_241226_164022.m4a",
+        "Call_recording_Shlomo_Pickel_250106_091537.m4a",
+        "paperless/bank-letter.pdf",
+        "צ'אט WhatsApp עם חסידות ויזניץ.txt",
+    ]
+    assert {"1", "2", "3", "4", "5", "6", "7", "8"} <= {line[0] for line in everything.trace}
+
+
 @pytest.mark.requirement("S2-12", "S2-14", "S2-16")
 def test_mentors_are_found_by_what_they_are_and_not_by_words_of_a_node(archive: Archive) -> None:
     found = exploration.explore(archive, QUESTIONS["mentors"]["question"])

@@ -144,6 +144,17 @@ def test_a_family_is_that_of_facts_and_passages_and_of_nobody_else(
         assert 1 in expand([23], depth=2) and expand([23], depth=0) == [23]
 
 
+@pytest.mark.requirement("S0-5", "S0-62", "S0-63")
+@pytest.mark.parametrize("who", ["Shiran", "David", "שירן"])
+def test_a_question_about_a_family_is_searched_among_what_its_members_wrote(archive: Archive, who: str) -> None:
+    def scoped(question: str) -> int:
+        (searched,) = [line for line in archive.ask(question).trace if "have to do with people" in line]
+        return int(searched.partition("; ")[2].partition(" ")[0])
+
+    asked = "What does {} say about the recital, the piano and the table?"
+    assert scoped(asked.format(f"{who}'s family")) > scoped(asked.format(who)) > 0
+
+
 def test_what_nobody_is_stated_to_be_is_said(archive: Archive) -> None:
     answer = archive.ask("Who is my plumber?")
     assert (answer.confidence, answer.people) == ("none", [])
@@ -151,7 +162,7 @@ def test_what_nobody_is_stated_to_be_is_said(archive: Archive) -> None:
     assert archive.ask("Whose number is +420 731 999 121?").head[0] == "No record says whose number or address that is."
 
 
-@pytest.mark.requirement("S2-7", "S2-9", "S2-11", "S2-12", "S2-13", "S2-25")
+@pytest.mark.requirement("S2-7", "S2-9", "S2-12", "S2-25", "S2-30")
 def test_what_the_owner_says_counts_for_the_next_question(config: Path) -> None:
     relate = statements.create_relationship
     relate("Jonah", "Noa", "mentor", "From college, gives career guidance", 5, 4, ["Monthly coffee"], config=config)

@@ -78,6 +78,14 @@ def test_a_model_states_changes_and_notes_a_relationship(service: Service) -> No
     assert json.loads(said)["entry"] in entries
 
 
+@pytest.mark.requirement("S2-28")
+@pytest.mark.parametrize("tool", TOOLS[:2])
+@pytest.mark.parametrize("field", ["attitude", "proximity"])
+def test_the_schema_of_a_tool_allows_one_to_five(service: Service, tool: str, field: str) -> None:
+    schema = json.dumps(listed(service)[tool].input_schema["properties"][field])
+    assert '"maximum": 5, "minimum": 1' in schema
+
+
 def test_what_is_stated_wrongly_changes_nothing_and_says_why(service: Service) -> None:
     failed, said = call(service, TOOLS[1], **ENDS, description="never said")
     assert (failed, "is not known" in said) == (True, True)

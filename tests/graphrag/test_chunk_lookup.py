@@ -15,6 +15,7 @@ from relrag_query.graphrag.index import open_index
 from relrag_query.graphrag.trace import trace
 from tests import archive as archives
 from tests import passages
+from tests.query_hits import publish, record
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +52,15 @@ def test_chunks_by_id(config: Path, archive: Archive) -> None:
         "count": 1,
     }
     assert get_chunks_batch(archive, [*map(str, range(50)), lease.chunk_id]) == {"chunks": [], "count": 0}
+
+
+@pytest.mark.requirement("S1-7")
+def test_a_preview_has_two_hundred_characters(tmp_path: Path) -> None:
+    long = record("document:long", "word " * 100)
+    with Archive.open(publish(tmp_path, [long])) as archive:
+        (chunk,) = archive.chunks_of("document:long")
+        (row,) = get_chunks_batch(archive, [chunk.chunk_id])["chunks"]
+    assert row["chunk_text"] == "word " * 40
 
 
 @pytest.mark.requirement("S1-6", "S1-10")

@@ -79,6 +79,20 @@ def test_a_report_leads_to_what_its_own_text_cites(agile: Index) -> None:
     assert [one.state for one in found.nested] == [State.RESOLVED, State.OUTSIDE, State.UNRESOLVED]
 
 
+@pytest.mark.requirement("S1-3")
+@pytest.mark.parametrize(
+    ("answer", "reports"),
+    [
+        ("One [Data: Reports (5)]. Two [Data: Reports (5)].", 1),
+        ("One [Data: Reports (5, 5, 3)].", 2),
+        ("One [Data: Reports (5); Entities (5)]. Two [Data: Reports (3, 5)].", 2),
+    ],
+)
+def test_a_report_that_is_cited_again_counts_once(agile: Index, answer: str, reports: int) -> None:
+    assert trace(answer, agile).count(Dataset.REPORTS) == reports
+
+
+@pytest.mark.requirement("S1-4")
 @pytest.mark.parametrize("without", ["full_content", "text_unit_ids"])
 def test_a_report_without_citations_leads_to_its_community(agile: Index, without: str) -> None:
     communities = agile.tables["communities"]

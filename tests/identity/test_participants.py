@@ -98,6 +98,7 @@ def test_a_name_in_a_chat_is_the_name_there() -> None:
     assert [tuple(one) for one in parse_identifiers("~Dana", "whatsapp")] == [("whatsapp", "Dana", "dana")]
 
 
+@pytest.mark.requirement("S0-4")
 def test_roles_come_from_the_fields(redactor: PIIRedactor, keys: Keys) -> None:
     record = Record(
         "1",

@@ -135,7 +135,7 @@ def test_channels_are_written_one_by_one(config: Path) -> None:
     assert points(whole / "relrag.toml") == backfilled
 
 
-@pytest.mark.requirement("S2-5", "S2-6")
+@pytest.mark.requirement("S2-1", "S2-5", "S2-6")
 def test_old_vectors_of_relationships_go(config: Path) -> None:
     def vectors() -> set[str]:
         client = QdrantClient(path=str(config.parent / "qdrant"))

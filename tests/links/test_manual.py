@@ -1,4 +1,4 @@
-"""What the owner says of relations is kept, holds from the next sync on, and outlives every other one."""
+"""What the owner says of relations counts at once, is kept, and outlives every sync."""
 
 from __future__ import annotations
 
@@ -43,14 +43,17 @@ def words(config: Path) -> list[dict[str, object]]:
 
 
 @pytest.mark.requirement("S0-18", "S0-19", "S0-20", "S0-21")
-def test_a_link_holds_from_the_next_sync_on_and_a_deletion_outlives_all_others(config: Path) -> None:
+def test_a_link_counts_at_once_and_a_deletion_outlives_all_syncs(config: Path) -> None:
     archive.first_sync(config)
     links.link_assets(N1, N2, "references", 0.75, "the same plumber, 052-123-4567", config=config)
     links.link_thread_member("boiler", N1, "by hand", config=config)
-    assert links.get_asset_neighbors(N1, ["references"], config=config) == []
+    at_once = links.get_asset_neighbors(N1, ["references"], config=config)
+    members_at_once = links.get_thread_members("boiler", config=config)
     assert plans.build_plan(archive.workspace(config)).publish == "what it was made from has changed"
 
     archive.sync(config)
+    assert links.get_asset_neighbors(N1, ["references"], config=config) == at_once
+    assert links.get_thread_members("boiler", config=config) == members_at_once
     (neighbor,) = links.get_asset_neighbors(N1, ["references"], config=config)
     assert (neighbor.asset_ref, neighbor.direction, neighbor.confidence) == (N2, "out", 0.75)
     assert neighbor.provenance.startswith("the same plumber, <PHONE_NUMBER:k1:"), "redacted as everything published"
@@ -63,6 +66,8 @@ def test_a_link_holds_from_the_next_sync_on_and_a_deletion_outlives_all_others(c
 
     links.delete_asset_edge(N1, N2, "references", config=config)
     links.delete_asset_edge(N2, "thread:thanks", "thread_member", config=config)
+    assert links.get_asset_neighbors(N1, ["references"], config=config) == []
+    assert links.get_thread_members("thanks", config=config) == []
     archive.sync(config)
     with (config.parent / "notes.jsonl").open("a") as file:  # the month is made again
         file.write(json.dumps({"id": "n3", "text": "more", "timestamp": "2024-02-21", "thread_id": "thanks"}) + "\n")

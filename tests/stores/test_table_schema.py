@@ -22,6 +22,7 @@ from relrag_pipelines.records import (
     UnitMonth,
     UnitState,
 )
+from relrag_pipelines.stores.catalog import EXTRA_COLUMNS
 from relrag_pipelines.stores.table_schema import arrow_schema, ddl, to_table
 
 every_table = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
@@ -98,8 +99,8 @@ def test_the_catalog_stores_as_they_are_what_a_query_reads_by_row(tmp_path: Path
 def test_the_edge_table_is_unique_on_source_destination_and_type(database: duckdb.DuckDBPyConnection) -> None:
     assert ddl(TABLES["asset_asset_edges"]) == [
         'CREATE TABLE IF NOT EXISTS asset_asset_edges ("src_asset_ref" VARCHAR NOT NULL, '
-        '"dst_asset_ref" VARCHAR NOT NULL, "relation_type" VARCHAR NOT NULL, "confidence" DOUBLE NOT NULL, '
-        '"provenance" VARCHAR NOT NULL)',
+        '"dst_asset_ref" VARCHAR NOT NULL, "relation_type" VARCHAR NOT NULL, '
+        '"confidence" DOUBLE NOT NULL DEFAULT 1.0, "provenance" VARCHAR NOT NULL DEFAULT \'\')',
         "CREATE UNIQUE INDEX IF NOT EXISTS key_asset_asset_edges ON asset_asset_edges "
         '("src_asset_ref", "dst_asset_ref", "relation_type")',
         'CREATE INDEX IF NOT EXISTS idx_aae_src ON asset_asset_edges ("src_asset_ref")',
@@ -112,6 +113,18 @@ def test_the_edge_table_is_unique_on_source_destination_and_type(database: duckd
     database.execute("INSERT INTO asset_asset_edges BY NAME SELECT * FROM rows")
     with pytest.raises(duckdb.ConstraintException):
         database.execute("INSERT INTO asset_asset_edges BY NAME SELECT * FROM rows LIMIT 1")
+
+
+@pytest.mark.requirement("S0-10")
+def test_an_edge_without_further_fields_has_their_defaults(database: duckdb.DuckDBPyConnection) -> None:
+    database.execute(ddl(TABLES["asset_asset_edges"], EXTRA_COLUMNS["asset_asset_edges"])[0])
+    database.execute(
+        "INSERT INTO asset_asset_edges (id, src_asset_ref, dst_asset_ref, relation_type, lake_month) "
+        "VALUES (1, 'a', 'b', 'reply_to', 'mail/2024-01')"
+    )
+    query = "SELECT confidence, provenance, created_at > now()::TIMESTAMP - INTERVAL 1 DAY FROM asset_asset_edges"
+    assert database.execute(query).fetchall() == [(1.0, "", True)]
+    assert Edge("a", "b", "reply_to").confidence == 1.0
 
 
 def test_a_record_keeps_all_it_holds() -> None:

@@ -92,6 +92,16 @@ def ids_found(store: VectorStore, question: str, where: ChunkFilter = vectors.AN
     return [uuid.UUID(hit.chunk_id).int for hit in store.search(question, 10, where)]
 
 
+@pytest.mark.requirement("S0-102")
+def test_a_point_lacks_the_fields_that_its_passage_has_not(folder: Path) -> None:
+    by_asset = {payload["asset_id"]: payload for payload in vectors.payloads(folder)}
+    threads = [row.get("thread_id") for row in ROWS]
+    assert None in threads
+    assert [by_asset[row["asset_id"]].get("thread_id") for row in rows()] == threads
+    absent = [row["asset_id"] for row, thread in zip(rows(), threads, strict=True) if thread is None]
+    assert not any({"thread_id", "parent_asset_id"} & by_asset[asset_id].keys() for asset_id in absent)
+
+
 @pytest.mark.parametrize(
     ("question", "first"),
     [

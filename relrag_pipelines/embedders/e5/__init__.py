@@ -59,7 +59,13 @@ def model(settings: Settings) -> ModelInfo:
 
 
 def load(settings: Settings) -> E5:
-    """The model, ready; EmbeddingError where its file is missing or not the one that was checked."""
+    """The model, ready, loaded once a process; EmbeddingError where its file is missing or not the one checked."""
+    return _load_once()
+
+
+@functools.lru_cache(maxsize=1)
+def _load_once() -> E5:
+    # a service embeds questions and each new statement: loading takes seconds, embedding a statement milliseconds
     return E5(weights())
 
 

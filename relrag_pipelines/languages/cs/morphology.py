@@ -65,6 +65,25 @@ def possessives(word: str, gender: str = "") -> tuple[str, ...]:
     return tuple(form for oblique_stem in _oblique(word) for form in _with_endings(oblique_stem, _HIS))
 
 
+def plurals(word: str) -> tuple[str, ...]:
+    """The nominative and genitive plurals of a word for people: mentoři, mentorů. Irregular ones are in a table."""
+    if word.endswith("a"):
+        return _plurals_in_a(word[:-1])
+    if word[-1] in "eěéíý":
+        return ()
+    forms: list[str] = []
+    for stem in _oblique(word):
+        softened = f"{stem[:-2]}š" if stem.endswith("ch") else f"{stem[:-1]}{_SOFTENED.get(stem[-1], stem[-1])}"
+        forms += [f"{softened}i", f"{stem}ové", f"{stem}é", f"{stem}ů"]
+    return tuple(forms)
+
+
+def _plurals_in_a(stem: str) -> tuple[str, ...]:
+    """Plurals of a word in -a of either gender: kamarádky, kamarádek, kolegové, kolegů."""
+    genitive = f"{stem[:-1]}e{stem[-1]}" if stem.endswith("k") else stem
+    return f"{stem}y", genitive, f"{stem}ové", f"{stem}ů"
+
+
 def gender(name: str) -> str:
     """The gender of a folded Czech name by its ending, f or m."""
     return "f" if name.endswith(("a", "e")) else "m"

@@ -46,7 +46,7 @@ WINDOW = "conversation_chunk"
 _TYPES = {"gmail": MAIL, "whatsapp": MESSAGE, "paperless": "paperless", "call_recording": "call_recording"}
 _KNOWN_TYPES = {
     *(MAIL, ATTACHMENT, MESSAGE, "paperless", "call_recording", RELATIONSHIP),
-    *("git_history", "meeting_transcript", "code", "documentation"),
+    *("git_history", "meeting_transcript", "code", "documentation", "slack", "teams"),
 }
 _CHANNEL_OF = {
     "email": "gmail",
@@ -248,6 +248,13 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in values if str(name).strip().lower() not in _NOBODY)
 
 
+def _notes(value: Any) -> tuple[str, ...]:
+    """The texts of notes: older systems store each as text, or as an object with its text and when it was written."""
+    values = value if isinstance(value, list) else [value]
+    texts = (first_of(note, "content", "text", "note") if isinstance(note, dict) else note for note in values)
+    return _names([text for text in texts if isinstance(text, str)])
+
+
 def _context_fields(fields: Mapping[str, Any]) -> dict[str, str]:
     names = ("client_id", "project_id", "source_uri", "language")
     return {name: str(fields[name]) for name in names if fields.get(name) not in (None, "")}
@@ -280,7 +287,7 @@ def _relationship(point_id: int | str, fields: Mapping[str, Any]) -> PointFields
     people = [("mentioned", str(name)) for name in ends.values() if name]
     properties = ("relationship_type", "description", "attitude", "proximity")
     relationship = ends | {name: fields.get(name) for name in properties}
-    notes = _names(fields.get("notes"))
+    notes = _notes(fields.get("notes"))
     parts = [str(part).rstrip(".") for part in (fields.get("description"), *notes) if part]
     return PointFields(
         channel="other",

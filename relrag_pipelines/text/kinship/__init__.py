@@ -239,7 +239,7 @@ def _nominatives() -> set[str]:
 
 def plurals(language: str, word: str) -> tuple[str, ...]:
     """The plurals of a word by the rules of its language; irregular ones are among `question_forms`."""
-    return languages.morphology(language).plurals(word)
+    return tuple(form for form in languages.morphology(language).plurals(word) if form not in lookalikes(language))
 
 
 def _part(language: str, part: str) -> dict[str, str]:

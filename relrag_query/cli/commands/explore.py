@@ -12,7 +12,7 @@ from relrag_query.display.inert_text import safe
 from relrag_query.exploration import Exploration
 from relrag_query.graphrag.entity_exploration import explore as explore_entities
 from relrag_query.graphrag.entity_exploration import own_corpus
-from relrag_query.people.relationship_vectors import RelationshipSearchResult
+from relrag_query.people.relationship_search import RelationshipSearchResult
 
 _EXCERPT_CHARACTERS = 120
 

@@ -126,17 +126,50 @@ def _seeds(results: list[Hit], context: QueryContext) -> list[Hit]:
 def _neighbors(seeds: Sequence[Hit], context: QueryContext, relations: _Relations) -> Iterator[Hit]:
     """The neighbours of the seeds, grouped by relation."""
     connection = context.connection
-    parents = _distinct(hit.chunk.parent_asset_id for hit in seeds)
+    parents = _distinct([*_parents(seeds, context)])
     yield from _hits(_first_chunks(parents, context), PARENT, "contains a hit", context)
     if relations.attachments:
-        attached = neighbors.attachments(connection, _distinct([*(hit.chunk.asset_id for hit in seeds), *parents]))
+        whole = _distinct([*(hit.chunk.asset_id for hit in seeds), *parents])
+        attached = neighbors.attachments(connection, whole, context.later_links)
         yield from _hits(_first_chunks(attached, context), ATTACHMENT, "attached to a hit or beside it", context)
     if relations.threads:
-        threads = _distinct(hit.chunk.thread_id for hit in seeds if not hit.chunk.members)
+        threads = _distinct([*_threads(seeds, context)])
         yield from _hits(_newest(threads, context), THREAD, "among the newest of its thread", context)
         yield from _hits(_fitting(threads, context), THREAD, "fits best of its thread", context)
     if relations.references:
         yield from _references(seeds, context)
+
+
+def _parents(seeds: Sequence[Hit], context: QueryContext) -> Iterator[str | None]:
+    """What contains each seed: as its record says, unless the owner removed it, then as the owner said since."""
+    for hit in seeds:
+        if not _is_removed(hit.chunk, hit.chunk.parent_asset_id, context):
+            yield hit.chunk.parent_asset_id
+        yield from _linked(hit.chunk.asset_id, "attachment_of", context)
+
+
+def _threads(seeds: Sequence[Hit], context: QueryContext) -> Iterator[str | None]:
+    """The thread of each seed, likewise."""
+    for hit in seeds:
+        if hit.chunk.members:
+            continue
+        if not _is_removed(hit.chunk, f"thread:{hit.chunk.thread_id}", context):
+            yield hit.chunk.thread_id
+        for ref in _linked(hit.chunk.asset_id, "thread_member", context):
+            yield ref.removeprefix("thread:")
+
+
+def _is_removed(chunk: Chunk, whole: str | None, context: QueryContext) -> bool:
+    """Whether the owner removed the edge from a record to what holds it since the generation was published."""
+    removed = {(link.src_asset_ref, link.dst_asset_ref) for link in context.later_links if link.deleted}
+    return (chunk.asset_id, whole) in removed
+
+
+def _linked(ref: str, relation_type: str, context: QueryContext) -> Iterator[str]:
+    """What the owner linked a record to since the generation was published."""
+    for link in context.later_links:
+        if (link.src_asset_ref, link.relation_type) == (ref, relation_type) and not link.deleted:
+            yield link.dst_asset_ref
 
 
 def _hits(chunks: Iterable[Chunk], score: float, why: str, context: QueryContext) -> Iterator[Hit]:
@@ -148,7 +181,9 @@ def _newest(threads: Sequence[str], context: QueryContext) -> list[Chunk]:
     refs = [
         member.asset_ref
         for thread in threads
-        for member in neighbors.thread_members(context.connection, thread, _MAX_NEWEST_OF_THREAD)
+        for member in neighbors.thread_members(
+            context.connection, thread, _MAX_NEWEST_OF_THREAD, later=context.later_links
+        )
     ]
     return sorted(_first_chunks(refs, context), key=lambda chunk: -(chunk.ts or 0))
 
@@ -162,7 +197,8 @@ def _fitting(threads: Sequence[str], context: QueryContext) -> list[Chunk]:
         context.vectors, context.search_text, context.meaning, _MAX_FITTING_OF_THREAD, where, context.translated
     )
     chunks = catalog_reader.chunks(context.connection, [result.chunk_id for result in results])
-    return [chunks[result.chunk_id] for result in results if result.chunk_id in chunks]
+    present = [chunks[result.chunk_id] for result in results if result.chunk_id in chunks]
+    return [chunk for chunk in present if not _is_removed(chunk, f"thread:{chunk.thread_id}", context)]
 
 
 def _references(seeds: Sequence[Hit], context: QueryContext) -> list[Hit]:
@@ -189,7 +225,9 @@ def _reasons(seeds: Sequence[Hit], context: QueryContext) -> dict[str, str]:
     reasons = [
         (-neighbor.confidence, neighbor.asset_ref, f"{ref}: {neighbor.provenance} ({neighbor.confidence:g})")
         for ref in seed_refs
-        for neighbor in neighbors.neighbors(context.connection, ref, ["references"], limit=_MAX_CANDIDATES)
+        for neighbor in neighbors.neighbors(
+            context.connection, ref, ["references"], limit=_MAX_CANDIDATES, later=context.later_links
+        )
         if neighbor.asset_ref not in seed_refs
     ]
     why: dict[str, str] = {}

@@ -18,10 +18,14 @@ _OVERFETCH_FACTOR = 4
 
 
 def search_people(hits: list[Hit], context: QueryContext) -> list[Hit]:
-    """The hits, followed by the best passages that people in the question wrote, received, or are named in."""
-    if not context.question.people.in_index or context.limits.person_ids:
+    """The hits, followed by the best passages that people in the question wrote, received, or are named in.
+
+    Where the question is about a family, the relatives of these people count too.
+    """
+    people = context.question.people
+    if not people.in_index or context.limits.person_ids:
         return hits
-    where = replace(context.limits_in_time, person_ids=context.question.people.in_index)
+    where = replace(context.limits_in_time, person_ids=(*people.in_index, *people.relatives_in_index))
     limit = _MAX_PASSAGES * _OVERFETCH_FACTOR
     results = fused_search(context.vectors, context.search_text, context.meaning, limit, where, context.translated)
     present = {hit.chunk.chunk_id for hit in hits}

@@ -55,6 +55,10 @@ class PeoplePhrases:
     """the same behind it"""
     of: Alternatives
     """between a kin term and its owner"""
+    former: Alternatives
+    """before a kin term: somebody who was that once"""
+    former_behind: Alternatives
+    """the same behind it"""
     have: Alternatives
     """between the owner and a kin term"""
     age: Pattern
@@ -76,6 +80,8 @@ class PeoplePhrases:
     """asks whose a number or an address is"""
     owner: Pattern
     """asks for the person whose relative somebody is"""
+    relationship: BareWords
+    """words for what people are to one another: `mentor relationships` are mentors"""
     fillers: BareWords
     """words without a meaning for the people in question"""
 

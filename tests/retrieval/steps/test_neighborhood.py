@@ -151,6 +151,18 @@ def test_other_questions_go_one_hop_or_none(chain: Archive, question: str, neigh
     assert ("neighbours" not in step) if neighbours is None else (neighbours in step)
 
 
+@pytest.mark.requirement("S0-51")
+def test_passages_of_the_same_document_come_unless_they_are_left_out(tmp_path: Path) -> None:
+    manual = record("document:manual", "The kiln manual.", "2025-01-10T08:00:00Z")
+    parts = passages(manual, ["The kiln needs firing.", "Its door is red.", "Call the maker."])
+    with Archive.open(publish(tmp_path, [manual], parts)) as archive:
+        hits, context = search_asset(archive, "document:manual", "firing the kiln")
+        expanded = expand_asset_neighborhood(hits[:1], context)
+        assert [hit.chunk.chunk_index for hit in expanded] == [0, 1, 2]
+        assert len(expand_asset_neighborhood(hits[:1], context, expand_chunks=False)) == 1
+        assert len(expand_asset_neighborhood(hits[:1], context, 2)) == 2
+
+
 @pytest.mark.requirement("S0-108")
 def test_of_a_thread_what_fits_the_question_comes_though_it_is_not_among_the_newest(chain: Archive) -> None:
     hits, _ = search_asset(chain, "gmail:t10", "Note 9")

@@ -68,6 +68,49 @@ def test_a_part_of_a_mail_names_its_mail(payload: dict[str, Any], parent: str | 
     assert (found.parent_asset_id, found.type) == (parent, type_)
 
 
+@pytest.mark.requirement("S3-26")
+@pytest.mark.parametrize(
+    ("written", "type_"),
+    [
+        ("SLACK", "slack"),
+        ("TEAMS", "teams"),
+        ("MEETING_TRANSCRIPT", "meeting_transcript"),
+        ("CARRIER_PIGEON", "legacy"),
+    ],
+)
+def test_the_type_of_an_older_message_stays(written: str, type_: str) -> None:
+    found = read(ragSourceType=written, text="The kiln is hot.", **{"from": "Dana Levi"})
+    assert (found.type, found.universal["from"]) == (type_, "Dana Levi")
+
+
+@pytest.mark.requirement("S2-6")
+@pytest.mark.parametrize("source", ["relationship", "gmail", "whatsapp", "telegram"])
+@pytest.mark.parametrize("vector", ["relation_embedding", "notes_embedding", "description_embedding"])
+def test_an_old_vector_is_no_field_of_a_record(source: str, vector: str) -> None:
+    found = read(source=source, source_id="x:1", text="t", relationship_type="mentor", **{vector: [0.1], "kept": 1})
+    assert vector not in str(found)
+
+
+@pytest.mark.requirement("S2-24")
+@pytest.mark.parametrize(
+    ("notes", "texts"),
+    [
+        ([{"content": "They meet monthly for coffee"}, {"content": "Helped user get first job"}],
+         ["They meet monthly for coffee", "Helped user get first job"]),
+        ([{"content": "A", "created_at": "2024-01-01"}, "B"], ["A", "B"]),
+        ([{"text": "A"}, {"note": "B"}, {"created_at": "2024-01-01"}], ["A", "B"]),
+        ({"content": "A"}, ["A"]),
+        ("A", ["A"]),
+        ([7, None, ""], []),
+        (None, []),
+    ],
+)  # fmt: skip
+def test_notes_of_an_older_relationship_are_texts_however_they_are_stored(notes: Any, texts: list[str]) -> None:
+    found = read(source="relationship", relationship_type="mentor", from_name="A B", to_name="C D", notes=notes)
+    assert found.extra["relationship"]["notes"] == texts
+    assert found.text == "".join(f"{text}. " for text in texts).strip()
+
+
 @pytest.mark.requirement("S0-87")
 def test_the_thread_of_a_message_is_its_chat_and_that_of_a_mail_its_own() -> None:
     assert read(source="whatsapp", source_id="a:1", chat_id="chat-1", thread_id="session").thread_id == "chat-1"
