@@ -17,7 +17,7 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.assets import health_checks, orphaned_runs, reconciliation, run_tags
+from relrag_pipelines.assets import health_checks, orphaned_runs, reconciliation, run_retention, run_tags
 from relrag_pipelines.assets.archive_assets import archive_stage, completion_check, tables_true
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.graph_assets import graph_assets, graph_checks, key
@@ -190,10 +190,16 @@ def _housekeeping(workspace: Workspace) -> dg.SensorDefinition:
         name="housekeeping",
         minimum_interval_seconds=_HOUSEKEEPING_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Ends runs whose process has died, and shows what the lake holds where Dagster shows otherwise.",
+        description="Ends runs whose process has died, shows what the lake holds, and deletes old runs.",
     )
     def _sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        return dg.SkipReason(seal_errors(lambda: _keep_house(workspace, context.instance))())
+        message = seal_errors(lambda: _keep_house(workspace, context.instance))()
+        today = f"{settings_module.now():%Y-%m-%d}"
+        if context.cursor != today:  # once a day
+            days = workspace.settings.run_retention_days
+            message += f"; {run_retention.delete_old_runs(context.instance, days)} old runs deleted"
+            context.update_cursor(today)
+        return dg.SkipReason(message)
 
     return _sensor
 

@@ -22,7 +22,7 @@ from relrag_pipelines.stages.month_range import with_partition
 from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stores import archive_tables, generations, lake
 from relrag_pipelines.stores.fingerprint import fingerprint
-from relrag_pipelines.stores.lake import Manifest, ManifestEntry
+from relrag_pipelines.stores.lake import Manifest
 from relrag_pipelines.workspace import Workspace
 
 RECONCILED = "reconciled"

@@ -439,6 +439,14 @@ class Settings(BaseModel):
     keep_generations: int = Field(2, ge=1, description="published generations kept, if nothing was deleted")
     nightly: str = Field("03:30", description="when the schedule runs, HH:MM in `timezone`")
     sensor_seconds: int = Field(60, ge=10, description="how often source folders are looked at, seconds")
+    run_retention_days: int = Field(
+        90,
+        ge=0,
+        description="days after which Dagster forgets a run, unless an asset or a month was last made by it; 0: never",
+    )
+    tick_retention_days: int = Field(
+        7, ge=1, description="days after which Dagster forgets when sensors and the schedule looked"
+    )
     alert_urls: list[str] = Field(
         default_factory=list,
         description="where to say that a run failed or the daemon stopped: addresses of Apprise (mail, Slack, ntfy, "

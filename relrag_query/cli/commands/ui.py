@@ -48,7 +48,7 @@ def ui(
         return 0
     from relrag_pipelines.orchestration.runner import instance_folder, tidy_before_ui
 
-    folder = instance_folder(settings.home_path, settings.dagster_storage)
+    folder = instance_folder(settings.home_path, settings.dagster_storage, settings.tick_retention_days)
     if not read_only:
         tidy_before_ui(Workspace(settings))
     environment = {
