@@ -4,6 +4,8 @@ import hashlib
 import re
 from pathlib import Path
 
+from relrag_pipelines.files.atomic import write_text
+
 _TEMPLATES = {
     "sqlite": Path(__file__).with_name("dagster.yaml"),
     "postgres": Path(__file__).with_name("dagster_postgres.yaml"),
@@ -28,6 +30,17 @@ def dagster_yaml(home: Path, storage: str = "sqlite", tick_days: int = DEFAULT_T
     """The configuration for that home, with Dagster's runs and events kept in that storage, ticks for some days."""
     template = _TEMPLATES[storage].read_text().replace("{tick_days}", str(tick_days))
     return template.replace("{folder}", (home / "dagster").as_posix())
+
+
+def instance_folder(home: Path, storage: str = "sqlite", tick_days: int = DEFAULT_TICK_DAYS) -> Path:
+    """DAGSTER_HOME of the archive, with its dagster.yaml."""
+    folder = home / "dagster"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    content = dagster_yaml(home, storage, tick_days)
+    file = folder / "dagster.yaml"
+    if not file.exists() or file.read_text() != content:  # also after the home has been moved
+        write_text(file, content)
+    return folder
 
 
 def is_dagster_yaml(text: str) -> bool:

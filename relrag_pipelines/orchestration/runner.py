@@ -27,10 +27,9 @@ from relrag_pipelines.assets.graph_assets import key
 from relrag_pipelines.assets.legacy_assets import BACKFILL
 from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import PUBLISHING, build_defs
-from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.ingest import regions
 from relrag_pipelines.orchestration import postgres, sqlite_storage
-from relrag_pipelines.orchestration.instance import DEFAULT_TICK_DAYS, dagster_yaml
+from relrag_pipelines.orchestration.instance import DEFAULT_TICK_DAYS, instance_folder
 from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.sources.legacy.payload import CHANNELS
 from relrag_pipelines.stages import graph_index_plan, whole_archive
@@ -110,17 +109,6 @@ def _drop_unfinished(path: Path) -> None:
     if not is_complete:
         for leftover in path.parent.glob(f"{path.name}*"):
             leftover.unlink(missing_ok=True)
-
-
-def instance_folder(home: Path, storage: str = "sqlite", tick_days: int = DEFAULT_TICK_DAYS) -> Path:
-    """DAGSTER_HOME of the archive, with its dagster.yaml."""
-    folder = home / "dagster"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    content = dagster_yaml(home, storage, tick_days)
-    file = folder / "dagster.yaml"
-    if not file.exists() or file.read_text() != content:  # also after the home has been moved
-        write_text(file, content)
-    return folder
 
 
 def _instance(workspace: Workspace) -> AbstractContextManager[dg.DagsterInstance]:
