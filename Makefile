@@ -6,11 +6,12 @@ PEERS := bench/peers/.venv
 READER := tuning/reader/.venv
 INTEROP := tests/interop/.venv
 ADAPTERS := .venv/adapters
+LATEST := .venv/dagster-latest
 DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:00 $(BIN)/relrag
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-ui fuzz fuzz-mail mailbox canaries planted callers privacy crash tune home-fixture screenshot clean
+.PHONY: help setup demo test check definitions dagster-latest docs ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-ui fuzz fuzz-mail mailbox canaries planted callers privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -56,6 +57,16 @@ check: $(STAMP) ## Check format, lint, types, and that the generated docs are in
 	@$(BIN)/mypy
 	@$(BIN)/python docs/generate.py --check
 	@$(BIN)/python frontend/bundle.py --check
+
+definitions: $(STAMP) ## Load the definitions as a Dagster user does: definitions validate, dg check defs, dagster dev
+	@$(BIN)/dagster definitions validate
+	@$(BIN)/dg check defs
+	@$(BIN)/python -m tests.proofs.dagster_dev
+
+dagster-latest: $(STAMP) ## Run the tests of Dagster's parts with its newest version beside the locked one (TESTS=tests: all of them)
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --upgrade --target $(LATEST) dagster dagster-webserver dagster-dg-cli
+	@PYTHONPATH=$(CURDIR)/$(LATEST) $(BIN)/python -c 'import dagster; print("Dagster", dagster.__version__)'
+	@PYTHONPATH=$(CURDIR)/$(LATEST) $(BIN)/python -m pytest -m "not slow" $(or $(TESTS),tests/orchestration tests/assets tests/ui tests/test_definitions.py)
 
 docs: $(STAMP) ## Write the generated part of docs/ again
 	@$(BIN)/python docs/generate.py
