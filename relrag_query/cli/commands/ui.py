@@ -18,6 +18,7 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.files import access
 from relrag_pipelines.onboarding import alerts
 from relrag_pipelines.orchestration.instance import instance_folder
+from relrag_pipelines.publishing import event_database
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.stores import daemon_lock, dagster_runs
 from relrag_pipelines.ui import login as logins
@@ -200,7 +201,7 @@ def _daemon_watch(settings: Settings) -> Callable[[bool], None]:
         if is_sent or (is_running and time.monotonic() < next_look):
             return
         next_look = time.monotonic() + _WATCH_SECONDS
-        age = dagster_runs.heartbeat_age(settings.home_path)
+        age = _heartbeat_age(settings)
         if is_running and (age is None or age < _STUCK_SECONDS):
             return
         is_sent = True
@@ -210,6 +211,12 @@ def _daemon_watch(settings: Settings) -> Callable[[bool], None]:
             print("warning: an alert could not be sent; check alert_urls", flush=True)
 
     return watch
+
+
+def _heartbeat_age(settings: Settings) -> float | None:
+    if settings.dagster_storage == "postgres":
+        return event_database.heartbeat_age()
+    return dagster_runs.heartbeat_age(settings.home_path)
 
 
 def _wait_for_interrupt(
