@@ -40,6 +40,9 @@ class Workspace:
     listings: dict[str, Listing] | None = None
     """by source what its lister gave first: a sync looks at each source once. None where every look lists anew"""
 
+    embedder_loader: Callable[[Settings], Embedder] = embedders.load
+    """loads the configured embedder; definitions may be given another"""
+
     def __reduce__(self) -> tuple[Any, ...]:
         """In another process it is opened once, and has neither progress nor pool there."""
         return _open_in_worker, (pickle.dumps(self.settings),)
@@ -102,7 +105,7 @@ class Workspace:
     @functools.cached_property
     def embedder(self) -> Embedder:
         """The configured embedder, loaded once; EmbeddingError where it cannot be."""
-        return embedders.load(self.settings)
+        return self.embedder_loader(self.settings)
 
     def channel(self, source: Source) -> str:
         """Redaction policy of what that source holds, where a record's own type has none."""
