@@ -7,6 +7,7 @@ READER := tuning/reader/.venv
 INTEROP := tests/interop/.venv
 ADAPTERS := .venv/adapters
 LATEST := .venv/dagster-latest
+ALERTS := .venv/alerts
 DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:00 $(BIN)/relrag
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
@@ -119,9 +120,15 @@ $(ADAPTERS)/.installed: pyproject.toml
 	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --upgrade --target $(ADAPTERS) 'langchain-core>=1' 'llama-index-core>=0.14'
 	@touch $@
 
-proofs: $(STAMP) ## Show that schedule and sensors fire and that UI and command line do the same (minutes)
+proofs: $(STAMP) $(ALERTS)/.installed ## Show in the real UI and daemon: schedule, sensors, backfills, alerts, PostgreSQL (20 minutes)
 	@$(BIN)/python -m tests.proofs.automation
 	@$(BIN)/python -m tests.proofs.backfills
+	@$(BIN)/python -m tests.proofs.alerts $(ALERTS)
+	@$(BIN)/python -m tests.proofs.postgres
+
+$(ALERTS)/.installed: pyproject.toml
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --upgrade --target $(ALERTS) 'apprise>=1.9'
+	@touch $@
 
 proofs-ui: $(STAMP) ## Show in Chromium that the UI works behind its login and for no other site (minutes; needs Chromium)
 	@$(BIN)/python -m tests.proofs.ui
