@@ -18,9 +18,10 @@ from relrag_pipelines import embedders
 from relrag_pipelines.embedders import Embedder, cohere, openai
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.stores import catalog
-from relrag_pipelines.stores.vectors import server_connection
 from relrag_pipelines.workspace import Workspace
 
+_QDRANT_KEY = "QDRANT_API_KEY"
+"""as in stores/vectors/server_connection.py, which takes a second to import"""
 _KEY_OF_SERVICE = {"openai": openai.KEY, "cohere": cohere.KEY}
 
 
@@ -90,7 +91,7 @@ class QdrantResource(dg.ConfigurableResource[Any]):
 
     def apply(self, workspace: Workspace) -> Workspace:
         """The workspace with vectors on that server."""
-        _set_key(server_connection.KEY, self.api_key)
+        _set_key(_QDRANT_KEY, self.api_key)
         return _with_settings(workspace, qdrant_url=self.url, qdrant_quantization=self.quantization)
 
 
@@ -121,7 +122,7 @@ def resources(settings: Settings) -> dict[str, Any]:
         "qdrant": QdrantResource(
             url=settings.qdrant_url,
             quantization=settings.qdrant_quantization,
-            api_key=_secret(server_connection.KEY if settings.qdrant_url else None),
+            api_key=_secret(_QDRANT_KEY if settings.qdrant_url else None),
         ),
         "duckdb": DuckDBResource(),
     }
@@ -133,9 +134,8 @@ def with_resources(workspace: Workspace, parts: Mapping[str, Any]) -> Workspace:
     It is the same workspace if nothing changes: it keeps what it has loaded.
     """
     for part in parts.values():
-        resolved = part.process_config_and_initialize() if isinstance(part, dg.ConfigurableResource) else part
-        if isinstance(resolved, _Applicable):
-            workspace = resolved.apply(workspace)
+        if isinstance(part, _Applicable):
+            workspace = part.apply(workspace)
     return workspace
 
 
@@ -154,5 +154,6 @@ def _secret(variable: str | None) -> Any:
 
 def _set_key(variable: str | None, key: str) -> None:
     """The libraries that use a key read it from the environment, so that no text of relrag's holds it."""
-    if variable and key:
-        os.environ[variable] = key
+    value = key.get_value() if isinstance(key, dg.EnvVar) else key
+    if variable and value:
+        os.environ[variable] = value
