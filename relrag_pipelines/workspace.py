@@ -40,9 +40,6 @@ class Workspace:
     listings: dict[str, Listing] | None = None
     """by source what its lister gave first: a sync looks at each source once. None where every look lists anew"""
 
-    embedder_loader: Callable[[Settings], Embedder] = embedders.load
-    """loads the configured embedder; definitions may be given another"""
-
     def __reduce__(self) -> tuple[Any, ...]:
         """In another process it is opened once, and has neither progress nor pool there."""
         return _open_in_worker, (pickle.dumps(self.settings),)
@@ -105,7 +102,7 @@ class Workspace:
     @functools.cached_property
     def embedder(self) -> Embedder:
         """The configured embedder, loaded once; EmbeddingError where it cannot be."""
-        return self.embedder_loader(self.settings)
+        return embedders.load(self.settings)
 
     def channel(self, source: Source) -> str:
         """Redaction policy of what that source holds, where a record's own type has none."""

@@ -77,8 +77,11 @@ class EmbedderResource(dg.ConfigurableResource[Any]):
             embedding_url=self.url,
             embedding_dimension=self.dimension,
         )
-        is_usual = type(self).load is EmbedderResource.load
-        return changed if is_usual else replace(changed, embedder_loader=self.load)
+        if type(self).load is EmbedderResource.load:
+            return changed
+        changed = replace(changed)
+        vars(changed)["embedder"] = self.load(changed.settings)  # its cached property, ahead of its first use
+        return changed
 
 
 class QdrantResource(dg.ConfigurableResource[Any]):
@@ -103,7 +106,8 @@ class DuckDBResource(dg.ConfigurableResource[Any]):
 
     def apply(self, workspace: Workspace) -> Workspace:
         """The workspace; connections of this process use that many threads."""
-        catalog.limit_threads(self.threads)
+        catalog.CONFIG.pop("threads", None)
+        catalog.CONFIG.update({"threads": self.threads} if self.threads else {})
         return workspace
 
 

@@ -46,7 +46,7 @@ EXTRA_COLUMNS = {
     "shared_handles": (_LAKE_MONTH,),
 }
 """columns that stand in the catalog only"""
-_NOTHING_FETCHED = {
+CONFIG: dict[str, Any] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
@@ -71,19 +71,9 @@ STORED = (*HELD, "shared", "replaced")
 _ATTACHING = threading.RLock()
 
 
-_limits: dict[str, Any] = {}
-"""of each connection, unless it says otherwise"""
-
-
 def connect(database: str = ":memory:", *, read_only: bool = False, **config: Any) -> duckdb.DuckDBPyConnection:
     """DuckDB as it is used here: it fetches no extension, also where a query needs one that is not in its wheel."""
-    return duckdb.connect(database, read_only, _limits | config | _NOTHING_FETCHED)
-
-
-def limit_threads(threads: int) -> None:
-    """Has connections that this process makes from now on use at most so many threads; 0: all of the machine."""
-    _limits.clear()
-    _limits.update({"threads": threads} if threads else {})
+    return duckdb.connect(database, read_only, CONFIG | config)
 
 
 def scratch() -> duckdb.DuckDBPyConnection:
