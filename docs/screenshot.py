@@ -23,7 +23,7 @@ ROOT = DOCS.parent
 REPOSITORY = "__repository__@relrag_pipelines.definitions"
 PAGES = {
     "lineage.png": (f"locations/{REPOSITORY}/asset-groups/whatsapp/lineage", "redacted"),
-    "dagster-source.png": ("assets/whatsapp/redacted?view=partitions", "2024-01"),
+    "dagster-source.png": ("assets/whatsapp/redacted?view=partitions", "Partitions"),
     "dagster-checks.png": ("assets/published_generation?view=checks", "nothing_dangling"),
     "dagster-freshness.png": ("assets/published_generation?view=overview", "Freshness"),
     "dagster-timeline.png": ("timeline", "backfill"),
@@ -40,7 +40,9 @@ async ([assets, months]) => {
 }
 """
 _STAGES = ("redacted", "identifiers", "chunks", "embeddings", "edges")
-_SETTLED_MILLISECONDS = 6_000
+_SETTLED_MILLISECONDS = 8_000
+"""the layout settles after the last request"""
+_ZOOM_OUT = 3
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -91,7 +93,7 @@ def _take_pictures(page: Page, address: str) -> None:
     assets = [[source, stage] for source in ("whatsapp", "mail") for stage in _STAGES]
     backfill = page.evaluate(BACKFILL, [assets, months])
     page.goto(f"{address}/runs/b/{backfill}?tab=overview", timeout=90_000)
-    page.get_by_text("In progress").first.wait_for(timeout=90_000)
+    page.get_by_text("100% completed").first.wait_for(timeout=90_000)  # of the first assets; the others go on
     _save(page, "dagster-backfill.png")
     for picture, (path, text) in PAGES.items():
         page.goto(f"{address}/{path}", timeout=90_000)
@@ -100,7 +102,11 @@ def _take_pictures(page: Page, address: str) -> None:
 
 
 def _save(page: Page, picture: str) -> None:
-    page.wait_for_timeout(_SETTLED_MILLISECONDS)  # the layout settles after the last request
+    if picture == "lineage.png":
+        page.mouse.move(1000, 500)
+        for _ in range(_ZOOM_OUT):
+            page.mouse.wheel(0, 200)
+    page.wait_for_timeout(_SETTLED_MILLISECONDS if picture != "dagster-backfill.png" else 500)
     page.screenshot(path=str(DOCS / picture))
     print(f"wrote {picture}", flush=True)
 

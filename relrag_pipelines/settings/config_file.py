@@ -107,8 +107,7 @@ def default_embedder(home: Path) -> str:
 
     Another default must not embed a whole archive again unasked. Archives from before this was recorded used minilm.
     """
-    # imported only here: it needs the engine of vectors, and no settings
-    from relrag_pipelines.stores import generations
+    from relrag_pipelines.stores import generations  # only here: it needs the engine of vectors
 
     usual: str = Settings.model_fields["embedder"].default
     try:

@@ -51,7 +51,8 @@ class DagsterUI:
     def _start(self) -> subprocess.Popen[bytes]:
         """In a process group of its own, once it answers."""
         process = subprocess.Popen(self._command, env=self._environment, start_new_session=True)
-        wait("the UI answers", self._answers)
+        wait("the UI answers", lambda: process.poll() is not None or self._answers())
+        assert process.poll() is None, "relrag ui has ended"
         return process
 
     def _answers(self) -> bool:
