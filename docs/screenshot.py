@@ -26,7 +26,7 @@ PAGES = {
     "dagster-source.png": ("assets/whatsapp/redacted?view=partitions", "Partitions"),
     "dagster-checks.png": ("assets/published_generation?view=checks", "nothing_dangling"),
     "dagster-freshness.png": ("assets/published_generation?view=overview", "Freshness"),
-    "dagster-timeline.png": ("timeline", "backfill"),
+    "dagster-timeline.png": ("overview/activity/timeline", "Timeline"),
 }
 """by picture: the page, and a text on it that is waited for"""
 BACKFILL = """
@@ -42,7 +42,6 @@ async ([assets, months]) => {
 _STAGES = ("redacted", "identifiers", "chunks", "embeddings", "edges")
 _SETTLED_MILLISECONDS = 8_000
 """the layout settles after the last request"""
-_ZOOM_OUT = 3
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -67,7 +66,7 @@ def main() -> None:
             link = login(ui, environment)
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-                page = browser.new_page(viewport={"width": 1600, "height": 800}, device_scale_factor=1)
+                page = browser.new_page(viewport={"width": 2000, "height": 900}, device_scale_factor=1)
                 page.goto(link)
                 _take_pictures(page, f"http://127.0.0.1:{port}")
                 browser.close()
@@ -102,10 +101,6 @@ def _take_pictures(page: Page, address: str) -> None:
 
 
 def _save(page: Page, picture: str) -> None:
-    if picture == "lineage.png":
-        page.mouse.move(1000, 500)
-        for _ in range(_ZOOM_OUT):
-            page.mouse.wheel(0, 200)
     page.wait_for_timeout(_SETTLED_MILLISECONDS if picture != "dagster-backfill.png" else 500)
     page.screenshot(path=str(DOCS / picture))
     print(f"wrote {picture}", flush=True)

@@ -42,13 +42,13 @@ def archive_stage(workspace: Workspace, stage: ArchiveStage) -> dg.AssetsDefinit
     def _assets() -> Iterator[dg.MaterializeResult[Any]]:
         started = time.monotonic()
         manifests, counts = build()
+        # what the stage took is on its first table alone: each repetition would be stored anew at every sync
+        figures = {stage.tables[0]: {**counts, "seconds": _seconds_since(started)}}
         for table, manifest in manifests.items():
-            # what the stage took is on its first table alone: each repetition would be stored anew at every sync
-            figures = {**counts, "seconds": _seconds_since(started)} if table == stage.tables[0] else {}
             yield dg.MaterializeResult(
                 asset_key=table,
                 data_version=dg.DataVersion(manifest.output),
-                metadata={**table_metadata(manifest), **figures},
+                metadata={**table_metadata(manifest), **figures.get(table, {})},
             )
 
     return _assets

@@ -36,13 +36,11 @@ def changed(column: pa.ChunkedArray, row_type: pa.DataType) -> pa.Array:
 
 
 def _other(value: Any, kind: pa.DataType) -> Any:
-    if pa.types.is_list(kind):
-        return [_other(one, kind.value_type) for one in value] if value else value
-    if pa.types.is_struct(kind):
-        return value
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return f"{value} changed" if value is not None and not value.startswith("{") else value
-    return value if value is None or isinstance(value, bool) else value + 1
+    if isinstance(value, list):
+        return [_other(one, kind.value_type) for one in value]
+    if isinstance(value, str):
+        return value if value.startswith("{") else f"{value} changed"
+    return value + 1 if type(value) in (int, float) else value
 
 
 def outputs(workspace: Workspace, source: Source, made: Stage, tables: list[pa.Table]) -> dict[str, list[Any]]:
