@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 
 @dataclass
@@ -295,3 +295,56 @@ class Gmail:
         if request.query["format"] == "raw":
             told["raw"] = base64.urlsafe_b64encode(self.mails[number]).decode().rstrip("=")
         return Answer(told)
+
+
+class Waha:
+    """What a WAHA server holds of one account, and its answers."""
+
+    key = "waha-key-51d2"
+    page = 100
+
+    def __init__(self) -> None:
+        self.status = "WORKING"
+        self.names = {"420601234567@c.us": "Dana Levi"}
+        self.numbers = {"99887766@lid": "420601234567@c.us"}
+        self.subjects = {"420601234567@c.us": "Dana Levi", "120363021@g.us": "Hiking", "status@broadcast": ""}
+        self.messages: dict[str, list[dict[str, Any]]] = {chat: [] for chat in self.subjects}
+
+    def add(self, chat: str, key: str, timestamp: int, body: str, sender: str = "", **more: Any) -> dict[str, Any]:
+        """A message of a chat; the owner's where no sender is given."""
+        own = str(not sender).lower()
+        end = f"_{sender}" if chat.endswith("@g.us") and sender else ""
+        message = {
+            "id": f"{own}_{chat}_{key}{end}", "timestamp": timestamp, "from": sender or "420777000111@c.us",
+            "fromMe": not sender, "body": body, "hasMedia": False, "replyTo": None, "_data": {"big": "x" * 50},
+            **({"participant": sender} if chat.endswith("@g.us") else {}), **more,
+        }  # fmt: skip
+        self.messages[chat].insert(0, message)
+        return message
+
+    def respond(self, request: Request) -> Answer:
+        """The answer to a request."""
+        if request.headers.get("x-api-key") != self.key:
+            return Answer({"message": "Unauthorized"}, 401)
+        path = unquote(request.path).removeprefix("/api/")
+        if path == "sessions/default":
+            return Answer({"name": "default", "status": self.status})
+        if path.startswith("default/chats/") and path.count("/") == 4:
+            chat, _, key = path.split("/")[2:]
+            held = [message for message in self.messages[chat] if message["id"] == key]
+            return Answer(held[0]) if held else Answer({"message": "not found"}, 404)
+        start = int(request.query.get("offset", 0))
+        return Answer(self._rows(path, request.query)[start : start + min(self.page, int(request.query["limit"]))])
+
+    def _rows(self, path: str, query: dict[str, str]) -> list[dict[str, Any]]:
+        if path == "contacts/all":
+            return [{"id": account, "name": name} for account, name in self.names.items()]
+        if path == "default/lids":
+            return [{"lid": lid, "pn": number} for lid, number in self.numbers.items()]
+        if path == "default/chats/overview":
+            return [
+                {"id": chat, "name": subject, "lastMessage": next(iter(self.messages[chat]), None)}
+                for chat, subject in self.subjects.items()
+            ]
+        since = int(query.get("filter.timestamp.gte", 0))
+        return [message for message in self.messages[path.split("/")[2]] if message["timestamp"] >= since]

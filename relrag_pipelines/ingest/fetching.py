@@ -66,14 +66,18 @@ def secret_name(settings: Settings, source: Source) -> str:
     return secrets.describe(secrets.file_of(settings.keys_path, settings.archive, source.name), source.name)
 
 
+def read_secret(settings: Settings, source: Source) -> str:
+    """The secret of a source. Raises SecretError."""
+    return secrets.read_secret(secrets.file_of(settings.keys_path, settings.archive, source.name), source.name)
+
+
 def _server(workspace: Workspace, source: Source, *, accept_deletions: bool) -> Server:
     settings = workspace.settings
-    file = secrets.file_of(settings.keys_path, settings.archive, source.name)
     ca_file = (settings.folder / Path(source.ca_file).expanduser()).resolve() if source.ca_file else None
     return Server(
         url=source.url,
         user=source.user,
-        secret=functools.partial(secrets.read_secret, file, source.name),
+        secret=functools.partial(read_secret, settings, source),
         secret_name=secret_name(settings, source),
         folders=tuple(source.folders),
         max_bytes=settings.unit_max_bytes,

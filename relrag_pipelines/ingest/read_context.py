@@ -19,6 +19,7 @@ from relrag_pipelines.sources import KINDS, Listing, ListingScope, ReadContext, 
 from relrag_pipelines.sources.formats import tesseract
 from relrag_pipelines.stores import quarantine, unit_state
 from relrag_pipelines.stores.fingerprint import settings_fingerprint
+from relrag_pipelines.stores.spill_buffer import spill_folder
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def read_context(workspace: Workspace, source: Source) -> ReadContext:
         ocr=tesseract.program(workspace.settings.ocr),
         ocr_languages=tuple(workspace.settings.ocr_languages),
         follow_links=source.follow_links,
+        scratch=spill_folder(workspace.home, source.name),
+        secret=functools.partial(fetching.read_secret, workspace.settings, source),
         url=source.url,
         collection=source.collection,
         server_collection=functools.partial(_server_collection, source),

@@ -33,7 +33,7 @@ _REMEDIES = {
     (".xlsb", ".numbers"): "save it as XLSX",
     (".key",): "save it as PDF",
     (".dbx",): "export its mails as .mbox or .eml",
-    (".crypt12", ".crypt14", ".crypt15"): "decrypt it to msgstore.db",
+    (".crypt12", ".crypt14"): "back up again with end-to-end encryption, which gives a .crypt15",
     (
         ".jpg",
         ".jpeg",

@@ -7,6 +7,7 @@ date. Here every `local@domain` with a dotted domain that ends in a word counts,
 
 from __future__ import annotations
 
+import mimetypes
 import unicodedata
 
 import regex
@@ -23,6 +24,9 @@ _LOCAL = regex.compile(r"(?r)\w[!#$%&'*+\-/=?^_`{|}~.\w]*")
 _QUOTED = regex.compile(r'(?r)"[^"\n]{1,64}"')
 _DOMAIN = regex.compile(r"(?:\w+(?:-+\w+)*\.)+[^\W\d_]\w*(?:-+\w+)*")
 _SCALE_OR_VERSION = regex.compile(r"\d{1,2}(?:\.\d)?x\.\w+$|\d+\.\d+\.\d+\D")
+_TYPES = mimetypes.MimeTypes()
+"""the types that Python knows, without those of this machine"""
+_MEDIA = ("image/", "video/", "audio/")
 _REPOSITORY_USERS = frozenset({"git", "hg", "svn", "ssh"})
 _HEBREW_PREFIX = regex.compile(r"[\u05d0-\u05ea]+[-\u05be]?(?=[A-Za-z0-9])")
 
@@ -44,10 +48,19 @@ def find(text: str) -> list[Span]:
 
 
 def _is_file_or_repository(text: str, local: str, domain: regex.Match[str]) -> bool:
-    """Whether it is an image name (`logo@2x.png`), a version, or a repository (`git@host:project.git`)."""
-    if _SCALE_OR_VERSION.match(domain[0]):
+    """Whether it is a media file (`logo@2x.png`), a version, or a repository (`git@host:project.git`)."""
+    if _SCALE_OR_VERSION.match(domain[0]) or _is_dated_file(domain[0]):
         return True
     return local.lower() in _REPOSITORY_USERS and text[domain.end() : domain.end() + 1] in (":", "/")
+
+
+def _is_dated_file(domain: str) -> bool:
+    """Whether what follows the @ is a number or date with the suffix of a picture, film or recording.
+
+    Telegram names the files that it exports so: `photo_1@05-03-2024_10-05-00.jpg`.
+    """
+    kind, _ = _TYPES.guess_type(domain)
+    return domain[0].isdigit() and kind is not None and kind.startswith(_MEDIA)
 
 
 def normalise(address: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -29,9 +29,9 @@ from relrag_pipelines.pii.spans import Span
 class SpelledForm(NamedTuple):
     """A prefilter for texts that may contain a value in words."""
 
-    pattern: Callable[[], str]
-    """pattern for RE2 that matches each such text"""
     may_hold: Callable[[str], bool]
+    which_may_hold: Callable[[Sequence[str]], list[int]]
+    """the indices of the texts for which `may_hold` is true, far faster for many texts"""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _by_patterns(
     return EntityType(name, None, normalise, keyed_as, hint, words, entries)
 
 
-_SPELLED = SpelledForm(spelled_digits.pattern, spelled_digits.may_hold)
+_SPELLED = SpelledForm(spelled_digits.may_hold, spelled_digits.which_may_hold)
 NATIONAL_ID = "NATIONAL_ID"
 """ids of all countries except those with an entity of their own"""
 

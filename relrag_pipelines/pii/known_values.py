@@ -38,6 +38,8 @@ _HASH = regex.compile(
 """keyed hashes, commit hashes and UUIDs (RFC 9562); digits in them are not a person's number"""
 _ALTERNATIVE_END = regex.compile(r"(?<=(?:\d\D{0,3}){7})\s?/\s?\d{1,7}$")
 """`/ 122` after a phone, an alternative for its last group"""
+_EXTENSION_END = regex.compile(r"(?<=(?:\d\D{0,3}){7})[\s,;]*(?:\p{L}|[#＃]).*$")
+"""` ext. 003` after a phone: what remains is the number itself"""
 _PHONE = "PHONE_NUMBER"
 _BARE_PHONE = regex.compile(r"[1-9]\d{8,9}")
 """a phone written as bare digits: elsewhere the same digits may be the number of an invoice or order"""
@@ -184,7 +186,7 @@ def _numbers_of(entity: str, value: str) -> set[str]:
             (_ascii("".join(filter(str.isdecimal, run[0]))) for run in _GROUPS.finditer(value)), key=len, default=""
         )
         return {longest} if len(longest) >= MIN_DIGITS else set()
-    first = _ALTERNATIVE_END.sub("", value)
+    first = _EXTENSION_END.sub("", _ALTERNATIVE_END.sub("", value))
     digits = _ascii("".join(filter(str.isdecimal, first))).lstrip("0")
     national = {digits.removeprefix(code).lstrip("0") for code in _COUNTRY_CODES if len(digits) > MIN_DIGITS}
     return {number for number in {digits, *national} if len(number) >= MIN_PHONE_DIGITS}

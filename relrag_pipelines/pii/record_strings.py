@@ -24,6 +24,8 @@ from relrag_pipelines.sources import COMMIT_REF
 OUR_REF = re.compile(r"[a-z_]+:h[0-9a-f]{16}(?::\d+)*|(?=\d*[a-f])[0-9a-f]{16}")
 COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=\d*[a-f])[0-9a-f]{40}(?:[0-9a-f]{24})?(?![0-9A-Za-z])")
 """a commit hash; its digits are not searched for ids"""
+ANCHOR = re.compile(r"[A-Z]\d{1,5}(?:-?[A-Z]\d{1,5})*")
+"""a line or row as readers write it, `L120-L140` or `C3M17`: a letter with too few digits for an id of anybody"""
 TextKey = tuple[str, int]
 """a text, and the index of its record's set of declared phones"""
 
@@ -50,6 +52,8 @@ class RecordStrings:
         """replacements in each text, pass by pass"""
         self.numbers: dict[TextKey, dict[str, str]] = {}
         """for each text, the replaced values in compact form, with their replacements among a record's numbers"""
+        self._paths: dict[TextKey, str] = {}
+        """redacted parts of locations, which repeat: many records come from one file"""
 
     def change(self, column: str) -> Callable[[str, int], str]:
         """The function that redacts the strings of a column."""
@@ -68,6 +72,8 @@ class RecordStrings:
         """Redacts a text or subject, and records its replacements."""
         key, armless = (text, phones), pseudonyms.escape_lookalikes(text)
         self.passes[key] = list(self._passes(armless, phones))
+        if repeated := _repeated_guesses(armless, self.passes[key]):
+            self.passes[key] = list(self._passes(armless, phones, repeated))
         for changes in self.passes[key]:
             self._keep_originals(changes)
             changes_by_number = {
@@ -83,7 +89,16 @@ class RecordStrings:
 
     def location(self, text: str, phones: int) -> str:
         """Redacts path and anchor separately: `mail.jsonl#someone@example.org` is no address."""
-        return "#".join(part if COMMIT.fullmatch(part) else self.string(part, phones) for part in text.split("#"))
+        searched = self._values or self._phones[phones]  # values that are found whatever their form
+        return "#".join(
+            part if COMMIT.fullmatch(part) or (not searched and ANCHOR.fullmatch(part)) else self._path(part, phones)
+            for part in text.split("#")
+        )
+
+    def _path(self, text: str, phones: int) -> str:
+        if (text, phones) not in self._paths:
+            self._paths[text, phones] = self.string(text, phones)
+        return self._paths[text, phones]
 
     def json(self, text: str, phones: int) -> str:
         """Redacts JSON, long numbers too; all numbers if the record declares phones."""
@@ -91,14 +106,22 @@ class RecordStrings:
         redacted = redact_json(json_values.parse(text), lambda string: self.string(string, phones), min_number)
         return orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS).decode()
 
-    def _passes(self, text: str, phones: int) -> Iterator[list[Replacement]]:
-        return self._redactor.passes(text, self._channel, self._phones[phones], self._values)
+    def _passes(self, text: str, phones: int, further: tuple[str, ...] = ()) -> Iterator[list[Replacement]]:
+        return self._redactor.passes(text, self._channel, (*self._phones[phones], *further), self._values)
 
     def _keep_originals(self, changes: list[Replacement]) -> None:
         for change in changes:
             name = self._redactor.vault_name(change)
             if name not in self._originals or not known_values.is_guess(change.entity, change.value):
                 self._originals[name] = change.value
+
+
+def _repeated_guesses(text: str, passes: list[list[Replacement]]) -> tuple[str, ...]:
+    """Bare digits that words in the text call a phone, and that the text repeats where no words do."""
+    guesses = {
+        change.value for changes in passes for change in changes if known_values.is_guess(change.entity, change.value)
+    }
+    return tuple(sorted(value for value in guesses if text.count(value) > 1))
 
 
 def redact_json(value: Any, redact: Callable[[str], str], min_number: int) -> Any:

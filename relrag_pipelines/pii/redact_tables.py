@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -104,21 +104,18 @@ def _redact(
     numbered = {numbers: number for number, numbers in enumerate(phones)}
     phone_sets = np.zeros(rows.num_rows, dtype="int64")
     phone_sets[list(phones_by_row)] = [numbered[numbers] for numbers in phones_by_row.values()]
-    hint = "" if values else redactor.hint(channel)
-    hint = f"{hint}|{pseudonyms.PATTERN}" if hint else ""
+    telling = None if values else _telling_strings(rows, redactor, channel)
     strings = RecordStrings(redactor, channel, phones, originals, values)
-    bad = np.zeros(rows.num_rows, dtype=bool)
-    columns = {}
+    columns, bad = _safe_ids(rows, redactor)
     for field in rows.schema:
+        if field.name in columns:
+            continue
         column = rows[field.name].combine_chunks()
-        if field.name in _ID_COLUMNS:
-            column, wrong = _safe_ids(column, redactor)
-            bad |= wrong
-        elif field.name == "numbers":
+        if field.name == "numbers":
             column, wrong = _numbers(rows, strings.string, phone_sets)
             bad |= wrong
         elif field.name not in _OWN_COLUMNS:
-            column, wrong = _map_strings(column, phone_sets, strings.change(field.name), hint)
+            column, wrong = _map_strings(column, phone_sets, strings.change(field.name), telling)
             bad |= wrong
         columns[field.name] = column
     text_keys = list(zip(rows["text"].to_pylist(), phone_sets.tolist(), strict=True))
@@ -133,36 +130,63 @@ def _redact(
     return pa.table(columns, schema=rows.schema), bad
 
 
-def _map_strings(
-    array: pa.Array, phone_sets: PhoneSetIndex, change: Callable[[str, int], str], hint: str
-) -> tuple[pa.Array, FailedRows]:
-    """Changes every string that the hint matches, in lists and structs too; returns the array and the failed rows."""
+def _telling_strings(rows: pa.Table, redactor: PIIRedactor, channel: str) -> pa.Array | None:
+    """The distinct strings of all redacted columns that the channel's policy may change; None if it may change any.
+
+    All columns are matched at once: to compile the hint takes as long as to match it against thousands of texts.
+    """
+    hint = redactor.hint(channel)
+    if not hint:
+        return None
+    columns = [rows[name].combine_chunks() for name in rows.schema.names if name not in _OWN_COLUMNS | _ID_COLUMNS]
+    words = pc.unique(pa.concat_arrays([part for column in columns for part in _strings(column)])).drop_null()
+    mask = pc.match_substring_regex(words, f"{hint}|{pseudonyms.PATTERN}")
+    others = words.filter(pc.invert(mask)).to_pylist()
+    spelled = [others[number] for form in redactor.spelled_forms(channel) for number in form.which_may_hold(others)]
+    return pa.concat_arrays([words.filter(mask), pa.array(spelled, words.type)])
+
+
+def _strings(array: pa.Array) -> Iterator[pa.Array]:
+    """The arrays of strings that an array consists of."""
     if pa.types.is_string(array.type):
-        return _mapped_strings(array, phone_sets, change, hint)
+        yield array
+    elif pa.types.is_list(array.type):
+        yield from _strings(array.flatten())
+    elif pa.types.is_struct(array.type):
+        for child in array.flatten():
+            yield from _strings(child)
+
+
+def _map_strings(
+    array: pa.Array, phone_sets: PhoneSetIndex, change: Callable[[str, int], str], telling: pa.Array | None
+) -> tuple[pa.Array, FailedRows]:
+    """Changes every telling string, in lists and structs too; returns the array and the failed rows."""
+    if pa.types.is_string(array.type):
+        return _mapped_strings(array, phone_sets, change, telling)
     if pa.types.is_list(array.type):
         lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy()
-        values, wrong = _map_strings(array.flatten(), np.repeat(phone_sets, lengths), change, hint)
+        values, wrong = _map_strings(array.flatten(), np.repeat(phone_sets, lengths), change, telling)
         starts = np.concatenate(([0], np.cumsum(lengths))).astype("int32")
         bad = np.zeros(len(array), dtype=bool)
         bad[np.repeat(np.arange(len(array)), lengths)[wrong]] = True
         return pa.ListArray.from_arrays(starts, values).cast(array.type), bad
     if pa.types.is_struct(array.type):
-        mapped = [_map_strings(child, phone_sets, change, hint) for child in array.flatten()]
+        mapped = [_map_strings(child, phone_sets, change, telling) for child in array.flatten()]
         bad = np.logical_or.reduce([wrong for _, wrong in mapped])
         return pa.StructArray.from_arrays([child for child, _ in mapped], fields=list(array.type)), bad
     return array, np.zeros(len(array), dtype=bool)
 
 
 def _mapped_strings(
-    array: pa.Array, phone_sets: PhoneSetIndex, change: Callable[[str, int], str], hint: str
+    array: pa.Array, phone_sets: PhoneSetIndex, change: Callable[[str, int], str], telling: pa.Array | None
 ) -> tuple[pa.Array, FailedRows]:
-    """Changes each string once for all rows with the same declared phones."""
+    """Changes each telling string once for all rows with the same declared phones."""
     encoded = array.dictionary_encode()
     count = max(1, len(encoded.dictionary))
     pairs = pc.add(encoded.indices.cast(pa.int64()), pa.array(phone_sets * count)).dictionary_encode()
     knowing, places = np.divmod(pairs.dictionary.to_numpy(), count)
     words = encoded.dictionary.take(pa.array(places))
-    mask = pc.match_substring_regex(words, hint)
+    mask = pc.is_valid(words) if telling is None else pc.is_in(words, telling)
     words, bad = _replace_masked(words, mask, lambda word, index: change(word, int(knowing[index])))
     return words.take(pairs.indices), _rows_with(pairs.indices, bad)
 
@@ -183,12 +207,19 @@ def _rows_with(indices: pa.Array, places: list[int]) -> FailedRows:
     return np.isin(pc.fill_null(indices, -1).to_numpy(), places)
 
 
-def _safe_ids(array: pa.Array, redactor: PIIRedactor) -> tuple[pa.Array, FailedRows]:
-    """Replaces ids that show personal data; a quick prefilter ignores hashes and local times."""
-    encoded = array.dictionary_encode()
+def _safe_ids(rows: pa.Table, redactor: PIIRedactor) -> tuple[dict[str, pa.Array], FailedRows]:
+    """The columns of ids, with ids replaced that show personal data, and the failed rows.
+
+    A quick prefilter ignores hashes and local times. It takes all columns at once, since its patterns take longer to
+    compile than to match.
+    """
+    names = [name for name in rows.schema.names if name in _ID_COLUMNS]
+    encoded = pa.chunked_array([rows[name].combine_chunks() for name in names]).combine_chunks().dictionary_encode()
     telling = pc.match_substring_regex(pc.replace_substring_regex(encoded.dictionary, _OURS_IN_IDS, "-"), _ID_WITH_PII)
     words, bad = _replace_masked(encoded.dictionary, telling, lambda word, _: redactor.safe_id(word))
-    return words.take(encoded.indices), _rows_with(encoded.indices, bad)
+    ids = words.take(encoded.indices)
+    columns = {name: ids.slice(number * rows.num_rows, rows.num_rows) for number, name in enumerate(names)}
+    return columns, _rows_with(encoded.indices, bad).reshape(len(names), rows.num_rows).any(axis=0)
 
 
 def _numbers(

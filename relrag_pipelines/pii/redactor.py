@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import regex
 
 from relrag_pipelines.pii import bank_accounts, domestic_accounts, policies
-from relrag_pipelines.pii.entities import ENTITIES, EntityType
+from relrag_pipelines.pii.entities import ENTITIES, EntityType, SpelledForm
 from relrag_pipelines.pii.phones import value_search
 from relrag_pipelines.pii.policies import CompiledPolicy, EntityCatalog, RedactionError
 from relrag_pipelines.privacy import pseudonyms
@@ -153,13 +153,16 @@ class PIIRedactor:
         return f"h{self._keys.id_hash(native_id)}" if shown else native_id
 
     def hint(self, channel: str) -> str:
-        """A pattern, valid for RE2 too, that matches every text that the channel's policy could change."""
+        """A pattern, valid for RE2 too, of each text that the channel's policy could change, but in `spelled_forms`."""
         rule = self._rule_of(channel)
         if not rule.hint.pattern:
             return ""
         words = "|".join(map(regex.escape, rule.words))
-        spelled = [form.pattern() for form in rule.spelled]
-        return "|".join([rule.hint.pattern, *([f"(?i:{words})"] if words else []), *spelled])
+        return "|".join([rule.hint.pattern, *([f"(?i:{words})"] if words else [])])
+
+    def spelled_forms(self, channel: str) -> tuple[SpelledForm, ...]:
+        """Prefilters of values in words that the channel's policy replaces."""
+        return self._rule_of(channel).spelled
 
     def looks_for_phones(self, channel: str) -> bool:
         """Whether phone numbers are replaced in the channel."""

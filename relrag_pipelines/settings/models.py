@@ -80,9 +80,8 @@ class Source(BaseModel):
     )
     url: str = Field(
         "",
-        description="paperless, imap, gmail: the server that is read, instead of `path`; every sync asks it for "
-        "changes. legacy: a Qdrant server that holds the collection; `path` is then a file in which "
-        "`relrag backfill legacy` notes its state",
+        description="paperless, imap, gmail, whatsapp: server to read instead of `path`. legacy: the Qdrant server of "
+        "the collection; `path` is then a file in which `relrag backfill legacy` notes its state",
     )
     user: str = Field("", description="imap only: name of the account")
     folders: list[str] = Field(

@@ -118,6 +118,10 @@ class ReadContext:
     """codes of the languages of scans; empty for all that the program knows"""
     follow_links: bool = False
     """links are followed, even out of the source"""
+    scratch: Path | None = None
+    """folder below private/ for copies that are removed when their unit has been read; None for the system's"""
+    secret: Callable[[], str] = str
+    """the secret of the source; raises SecretError if it has none"""
     url: str = ""
     """address of the server that holds the source, if it isn't a folder"""
     collection: str = ""

@@ -83,9 +83,8 @@ class RecordType:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of source."""
-
     """A kind of source, such as chats exported from WhatsApp."""
+
     name: str
     meaning: str
     version: int
@@ -107,13 +106,11 @@ class Kind:
     references_below: bool = False
     """its records mention files in the folder of their unit or below it; a change there has them read again"""
     context_names: tuple[str, ...] = ()
-    """names of files in the folder of a unit, or in the two above, that decide how it is read, themselves units or not;
-    a change of one has it read again"""
+    """names of files in a unit's folder or the two above that decide how it is read; a change has it read again"""
     references_units: bool = False
     """its records mention other units by their paths; all are read again when one is added or removed"""
     asks_others: str = ""
-    """fault word of a unit whose reading depends on other units of the source: it is read again when one of them is
-    added, removed or changed"""
+    """fault word of a unit whose reading depends on other units: a change of one has it read again"""
     one_record_per_unit: bool = False
     """a unit is one record, so units of equal bytes are one record with several locations"""
     discovers_units: bool = False
@@ -133,15 +130,13 @@ class Kind:
     allows_duplicates: bool = False
     """a unit may hold the same item twice: one record with two locations, not a mistake"""
     mutable: bool = False
-    """its items are edited: of several units that hold one, the version that was changed last counts, by the time in
-    `extra` (formats/versions.py), else by the time of the unit's file"""
+    """its items are edited: the version changed last counts, by `extra` (formats/versions.py) or its file's time"""
     appends: bool = False
     """units grow at their end; the module's `starts_item_at(file, offset)` tells whether an item begins there"""
     ids_depend_on_names: bool = False
     """its ids contain a name that the owner may change: a chat's title, or that of the source"""
     single_process_option: str = ""
     """an option with which the reader loads a large model: then a single process reads all units"""
-
     source_name: str = ""
     """name that a new source of the kind gets, if not `name`"""
     shared_suffixes: bool = False
@@ -163,8 +158,7 @@ class Kind:
     any_type: bool = False
     """its records may be of any type"""
     facts: bool = False
-    """its records state facts under titles, and the value of one fact may be the title of another record; if it has
-    several types, this holds for the first"""
+    """its records (of the first type) state facts under titles; a fact's value may be another record's title"""
     fetcher: str = ""
     """its module with `fetch`, which mirrors a server; see remote/. Empty: nothing is fetched"""
     consents: bool = False

@@ -177,7 +177,7 @@ KINDS = {
     for kind in (
         Kind(
             "whatsapp",
-            "WhatsApp: exported chats (.txt, or .zip with media) and the databases of Android and iOS",
+            "WhatsApp: exported chats (.txt, .zip with media), the databases of Android and iOS; or a WAHA server",
             3,
             (".txt", ".zip"),
             (
@@ -193,10 +193,13 @@ KINDS = {
             ),
             "whatsapp",
             ("timezone", "date_order", "owner"),
-            patterns=("*msgstore*.db", "*ChatStorage*.sqlite"),
+            patterns=("*msgstore*.db", "*msgstore*.db.crypt15", "*ChatStorage*.sqlite", "*.waha"),
+            fetcher="whatsapp.waha_server",
+            url_schemes=("https", "http"),
+            mirror_suffix=".waha",
             companions=(".db-wal", ".sqlite-wal"),
             references_siblings=(".txt", ".db"),  # what lies beside a chat, and the names in wa.db
-            context_names=("wa.db",),
+            context_names=("wa.db", "wa.db.crypt15"),
             asks_others="date_order",
             ids_depend_on_names=True,
             media_names=r"(?:IMG|VID|PTT|AUD|STK|DOC|CON)-\d{8}-WA\d{4}\b"  # on Android, and on iOS

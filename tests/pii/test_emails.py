@@ -87,6 +87,7 @@ def test_unusual_spelling(text: str, address: str) -> None:
         "meet at home.now", "Meet at home.no", "MEET AT HOME.NO", "3 @ 5.00", "2 at 3.50", "lunch @ noon.",
         "5pm @ cafe.cz",
         "https://look-at-me.com/x", "stay-at-home.com", "look at the dot com", "photo_at_beach.jpg", "icon@2x.png",
+        "photo_1@05-03-2024_10-05-00.jpg", "video_files/video_12@28-11-2023_08-00-00.mp4", "file_3@1.gif",
         "logo@1.5x.jpg", "lodash@4.17.21-rc.next", "git clone git@github.com:moorside/ledger.git",
         "@@ -1,3 +1,4 @@ def run", "works-at-home.org/join",
     ],

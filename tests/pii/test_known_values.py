@@ -97,3 +97,10 @@ def test_the_digits_of_a_uuid_are_nobodys_number(text: str, held: bool) -> None:
     """Of 100,000 passages with one each, and 30,000 phones, a few hold the digits of one by chance."""
     phones = ["+972-54-361-7239", "+972-54-786-3179", "+972-54-862-9573", "+972-54-396-1723"]
     assert bool(KnownValues.from_pairs(("PHONE_NUMBER", one) for one in phones).entities_in(text)) == held
+
+
+@pytest.mark.parametrize("extension", [" ext. 003", " x12", ", extension 4", " #3", "; доб. 7"])
+def test_a_phone_is_found_without_its_extension(extension: str) -> None:
+    values = KnownValues.from_pairs([("PHONE_NUMBER", f"617-396-7070{extension}")])
+    assert values.entities_in("(617) 396 7070") == {"PHONE_NUMBER"}
+    assert values.entities_in("617-396-70703") == set()

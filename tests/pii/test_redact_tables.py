@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import orjson
@@ -335,3 +336,43 @@ def test_of_one_phone_the_spelling_that_tells_most_is_kept() -> None:
         originals.clear()
         redact_records(to_table(order, Record), redactor(), "default", originals)
         assert [*originals.values()] == ["+420 608 455 100"]
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("chat.txt#L12345", "chat.txt#L12345"),
+        (f"{RAW}/chat.txt#L7-L12", f"{PHONE}/chat.txt#L7-L12"),
+        (f"mails.jsonl#{RAW}", f"mails.jsonl#{PHONE}"),
+        ("mails.jsonl#dani@example.com", f"mails.jsonl#{MAIL}"),
+    ],
+)
+def test_only_lines_and_rows_of_locations_are_left_alone(location: str, shown: str) -> None:
+    (row,) = redacted(
+        Record(
+            "1",
+            text="",
+            asset_id="jsonl:1",
+            source="notes",
+            kind="jsonl",
+            rag_source_type="anything",
+            locations=[location],
+        )
+    )
+    assert row["locations"] == [shown]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "call me on 720598707 please, return 720598707 to me",
+        'def step():\n    """call me on 720598707"""\n    return "720598707"',
+        "order 612408819 is mine, my phone is 612408819",
+    ],
+)
+def test_bare_digits_that_a_text_calls_a_phone_are_a_phone_in_all_of_it(text: str) -> None:
+    (row,) = redacted(
+        Record("1", text=text, asset_id="jsonl:1", source="notes", kind="jsonl", rag_source_type="anything")
+    )
+    assert not re.search(r"\d{9}", re.sub("<[^>]*>", "", row["text"]))
+    assert row["text"].count("<PHONE_NUMBER:k1:") == 2

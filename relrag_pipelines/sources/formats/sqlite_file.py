@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from relrag_pipelines.files.atomic import make_private
 from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources import UNREADABLE
@@ -36,8 +37,8 @@ Row = tuple[Any, ...]
 class Database:
     """An open database."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
+        self._connection, self.file = connection, file
         self._checks = 0
         connection.set_progress_handler(self._is_endless, _STEPS_BETWEEN_CHECKS)
 
@@ -93,22 +94,28 @@ def is_database(file: Path) -> bool:
 
 
 @contextmanager
-def open_database(file: Path) -> Iterator[Database]:
-    """A database with the rows of its log. Raises sqlite3.DatabaseError and OSError."""
+def open_database(file: Path, scratch: Path | None = None) -> Iterator[Database]:
+    """A database with the rows of its log. Raises sqlite3.DatabaseError and OSError.
+
+    A database with a log is copied into a folder below `scratch`, which is removed afterwards; without one, below the
+    system's temporary folder.
+    """
     log = file.with_name(f"{file.name}{_LOG}")
     if not (log.is_file() and log.stat().st_size):
         with open_plain(file):  # refuses what is no plain file
             pass
         with closing(_connect(file, "immutable=1")) as connection:
-            yield Database(connection)
+            yield Database(connection, file)
         return
-    with tempfile.TemporaryDirectory(prefix="relrag-") as folder:  # for its owner only
+    if scratch is not None:
+        make_private(scratch)
+    with tempfile.TemporaryDirectory(prefix="relrag-", dir=scratch) as folder:  # for its owner only
         copy = Path(folder) / "copy.db"
         for source, target in ((file, copy), (log, copy.with_name(f"{copy.name}{_LOG}"))):
             with open_plain(source) as stream, target.open("wb") as written:
                 shutil.copyfileobj(stream, written, 2**20)
         with closing(_connect(copy, "mode=rw")) as connection:
-            yield Database(connection)
+            yield Database(connection, file)
 
 
 def holds(file: Path, table: str, *columns: str) -> bool:

@@ -34,7 +34,7 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Item]:
                 "", "not_a_chat", "it is not a database; copy chat.db again, or exclude the file", whole_unit=True
             )
             return
-        with sqlite_file.open_database(unit.file) as database:
+        with sqlite_file.open_database(unit.file, reading.scratch) as database:
             if database.has(*_IDENTIFYING):
                 yield from MessagesDatabase(database, unit, reading).items()
             else:

@@ -1,6 +1,7 @@
 """Chats of WhatsApp: exported as a .txt or a .zip of it and its media, and the databases of Android and iOS.
 
-msgstore.py and chat_storage.py read the databases; database_rows.py makes their records.
+msgstore.py and chat_storage.py read the databases; database_rows.py makes their records. waha_server.py mirrors the
+chats of a WAHA server, and waha_item.py reads the messages of the mirror.
 
 The format of exports is undocumented and depends on the phone's language, clock and version. timestamps.py parses the
 beginning of messages, date_order.py and calendars.py interpret dates, system_messages.py recognises what WhatsApp
@@ -15,7 +16,7 @@ import functools
 import hashlib
 import io
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -24,8 +25,9 @@ from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import UNREADABLE, CoveredInterval, ReadContext, Unit
 from relrag_pipelines.sources.chats.message import HASHED
 from relrag_pipelines.sources.formats import safe_zip, sqlite_file
+from relrag_pipelines.sources.remote.secrets import SecretError
 from relrag_pipelines.sources.whatsapp import chat_name as titles
-from relrag_pipelines.sources.whatsapp import chat_storage, msgstore
+from relrag_pipelines.sources.whatsapp import chat_storage, crypt15, msgstore, waha_item
 from relrag_pipelines.sources.whatsapp.chat import Chat, read_chat
 from relrag_pipelines.sources.whatsapp.date_order_fallback import HEAD_BYTES, OrderHint, detect_order
 from relrag_pipelines.sources.whatsapp.detect_format import declared_charset
@@ -47,12 +49,7 @@ _BLOCK = 2**18
 def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
     """The messages of a unit, and the files that they name."""
     try:
-        if unit.file.suffix.lower() in _DATABASES:
-            yield from _read_database(unit, reading)
-        elif unit.file.suffix.lower() == ".zip":
-            yield from _read_zip(unit, reading)
-        else:
-            yield from read_chat(_lone_chat(unit, reading), reading)
+        yield from _READERS.get(unit.file.suffix.lower(), _read_text)(unit, reading)
     except safe_zip.ZipRejected as refused:
         yield refused.failure
     except UnicodeDecodeError:
@@ -68,6 +65,8 @@ def recognise(file: Path) -> bool:
     """Whether a file looks like an export by its first lines, or for a zip by those of a chat in it."""
     if file.suffix.lower() in _DATABASES:
         return any(sqlite_file.holds(file, *schema) for schema in _SCHEMAS)
+    if file.suffix.lower() == crypt15.SUFFIX:
+        return crypt15.is_backup(file)
     try:
         if file.suffix.lower() != ".zip":
             with open_plain(file) as stream:
@@ -78,12 +77,21 @@ def recognise(file: Path) -> bool:
         return False
 
 
-def _read_database(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
-    if not sqlite_file.is_database(unit.file):
+def _read_text(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure | CoveredInterval]:
+    return read_chat(_lone_chat(unit, reading), reading)
+
+
+def _read_plain_database(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
+    return _read_database(unit, reading, unit.file)
+
+
+def _read_database(unit: Unit, reading: ReadContext, file: Path) -> Iterator[Record | Failure]:
+    """The messages of a database, which is a unit or was decrypted from one."""
+    if not sqlite_file.is_database(file):
         yield Failure("", "not_a_chat", _NO_DATABASE, whole_unit=True)
         return
     try:
-        with sqlite_file.open_database(unit.file) as database:
+        with sqlite_file.open_database(file, reading.scratch) as database:
             reader = next((reader for schema, reader in _SCHEMAS.items() if database.has(*schema)), None)
             if reader is None:
                 yield Failure("", "not_a_chat", "the database holds no chats; exclude the file", whole_unit=True)
@@ -91,6 +99,15 @@ def _read_database(unit: Unit, reading: ReadContext) -> Iterator[Record | Failur
                 yield from reader(database, unit, reading)
     except sqlite3.Error as error:
         yield sqlite_file.failure_of(error)
+
+
+def _read_backup(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
+    """The messages of an encrypted backup; the files that they name lie beside the backup."""
+    try:
+        with crypt15.decrypted(unit.file, reading.secret(), reading.scratch, reading.archive_max_bytes) as database:
+            yield from _read_database(unit, reading, database)
+    except (crypt15.UnreadableBackup, SecretError) as error:
+        yield Failure("", "encrypted", f"{error}; then run `relrag failures retry`", whole_unit=True)
 
 
 def _lone_chat(unit: Unit, reading: ReadContext) -> Chat:
@@ -239,3 +256,12 @@ def _begins_like_a_chat(stream: BinaryIO) -> bool:
         return False
     before, *parts = form.messages.split(lines)
     return not before.strip() and any(": " in body for body in parts[4::PARTS])
+
+
+_READERS: dict[str, Callable[[Unit, ReadContext], Iterator[Record | Failure | CoveredInterval]]] = {
+    ".zip": _read_zip,
+    crypt15.SUFFIX: _read_backup,
+    waha_item.SUFFIX: waha_item.read,
+    **dict.fromkeys(_DATABASES, _read_plain_database),
+}
+"""what reads a unit, by its suffix; every other one is a text"""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from relrag_pipelines.records import Failure, Json, Record
@@ -48,13 +48,13 @@ def read(database: Database, unit: Unit, reading: ReadContext) -> Iterator[Recor
     yield from transcript.records(stored.messages())
 
 
-def _address_book(unit: Unit) -> dict[str, str]:
+def _address_book(database: Database, scratch: Path | None) -> dict[str, str]:
     """Account -> the name in the phone's address book, else the one that its holder gave it."""
-    file = unit.file.with_name(_CONTACTS)
+    file = database.file.with_name(_CONTACTS)
     if not sqlite_file.is_database(file):
         return {}
     try:
-        with sqlite_file.open_database(file) as database:
+        with sqlite_file.open_database(file, scratch) as database:
             names = [database.column("wa_contacts", name) for name in ("display_name", "wa_name")]
             if not database.has("wa_contacts", "jid"):
                 return {}
@@ -87,7 +87,7 @@ class _NewDatabase:
 
     def __init__(self, database: Database, unit: Unit, reading: ReadContext) -> None:
         self._database, self._reading = database, reading
-        self._files, self._names = _Files(unit, reading), _address_book(unit)
+        self._files, self._names = _Files(unit, reading), _address_book(database, reading.scratch)
         self._jids = {row: str(jid) for row, jid in database.rows(f"SELECT _id, {self._raw_jid()} FROM jid")}  # noqa: S608
         self._numbers = self._read_numbers()
         self._reactions = self._read_reactions()
@@ -257,7 +257,7 @@ class _OldDatabase:
 
     def __init__(self, database: Database, unit: Unit, reading: ReadContext) -> None:
         self._database, self._reading = database, reading
-        self._files, self._names = _Files(unit, reading), _address_book(unit)
+        self._files, self._names = _Files(unit, reading), _address_book(database, reading.scratch)
         self._chats: dict[int, str] = {}
         """first row of a chat -> its account"""
 

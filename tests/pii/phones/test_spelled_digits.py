@@ -1,6 +1,8 @@
 """Numbers whose digits are spelt."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from relrag_pipelines.pii import PIIRedactor, phones
 from relrag_pipelines.pii.phones import spelled_digits
@@ -52,3 +54,26 @@ def test_a_text_without_a_figure_reaches_the_recogniser() -> None:
     assert ours.redact(f"Ana: {text}.", "default") == "Ana: <PHONE_NUMBER>."
     assert spelled_digits.may_hold(text)
     assert not spelled_digits.may_hold("somebody told anyone that two of the phones were stolen")
+
+
+_FORMS = [
+    *("one", "two", "three", "four", "five", "six", "seven", "jeden", "dva", "tri", "ctyri", "pět", "אחת", "שתיים"),
+    *("一", "二", "三", "oh", "and", "the", "\0", "İ", ","),
+]
+
+
+@given(st.lists(st.lists(st.sampled_from(_FORMS), max_size=12).map(" ".join), max_size=6))
+def test_many_texts_at_once_are_judged_like_each_alone(texts: list[str]) -> None:
+    alone = [number for number, text in enumerate(texts) if spelled_digits.may_hold(text)]
+    assert spelled_digits.which_may_hold(texts) == alone
+
+
+def test_a_text_that_holds_such_a_number_is_among_many_others() -> None:
+    texts = [
+        "nothing",
+        "call six one two, three four five, six seven eight",
+        "one more",
+        "five five one two\0three four",
+    ]
+    assert spelled_digits.which_may_hold(texts) == [1, 3]
+    assert spelled_digits.which_may_hold([]) == []

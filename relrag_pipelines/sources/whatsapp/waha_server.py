@@ -1,0 +1,270 @@
+"""Mirrors the chats of a WAHA server, the WhatsApp HTTP API, which many people run beside their phone.
+
+One item is one message, `<keyed hash of the chat>/<time>-<WhatsApp's id>.waha`, so that forgetting a message withholds
+that message alone. The first fetch of a chat reads all that the server has; later ones read the last days, in which
+messages may still be edited or deleted for everyone. A message goes only if the server does not have it by its id. A
+chat that the server no longer lists stays: after a new login WAHA lists only what the phone sends it again.
+API: https://waha.devlike.pro/docs/how-to/chats/
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from relrag_pipelines.sources.remote import FetchError, Mirror, Server, readable_answers
+from relrag_pipelines.sources.remote.http_client import HttpClient, Limits, UnexpectedStatusError
+from relrag_pipelines.sources.remote.mirror import safe_component
+from relrag_pipelines.sources.whatsapp.waha_item import SUFFIX
+
+_SESSION = "default"
+"""WAHA's own name for the session of an account"""
+_PAGE = 100
+_REREAD_SECONDS = 3 * 86_400
+"""WhatsApp lets a message be deleted for everyone for about two days"""
+_CHATS = ("@c.us", "@s.whatsapp.net", "@g.us", "@lid")
+"""ends of the ids of chats; statuses and channels are not chats"""
+_FIELDS = ("id", "timestamp", "fromMe", "body", "hasMedia", "location", "vCards")
+_NOT_FOUND = 404
+_UNTIL, _WHOLE, _PEOPLE = "until", "whole", "people"
+"""parts of the cursor: the newest message, the chats that were read to their beginning, a hash of all names"""
+
+
+def fetch(server: Server, mirror: Mirror, limits: Limits | None = None) -> None:
+    """Brings the mirror up to date. Raises FetchError; what was mirrored before stays."""
+    key = server.secret()
+    parts = urlsplit(server.url)
+    session = PurePosixPath(parts.path).name or _SESSION
+    base = f"{parts.scheme}://{parts.netloc}/api"
+    client = HttpClient(
+        base, lambda: {"X-Api-Key": key}, server.secret_name, limits or Limits(), ca_file=server.ca_file
+    )
+    try:
+        with readable_answers(client.host):
+            _Fetch(server, mirror, client, session).run()
+    finally:
+        client.close()
+
+
+@dataclass
+class _People:
+    """What the server knows of accounts."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    """account -> the name in the address book, else the one that its holder gave it"""
+    numbers: dict[str, str] = field(default_factory=dict)
+    """account that hides its number -> the account that is its number"""
+
+    def of_account(self, account: str) -> dict[str, str]:
+        """An account as items hold it: by its number where that is known, with its name."""
+        own = _plain_account(account)
+        number = self.numbers.get(own, own)
+        return {"account": number, "name": self.names.get(number) or self.names.get(own, "")}
+
+
+class _Fetch:
+    """One fetch from a server."""
+
+    def __init__(self, server: Server, mirror: Mirror, client: HttpClient, session: str) -> None:
+        self._server, self._mirror, self._client, self._session = server, mirror, client, session
+        self._people = _People()
+        self._paths: dict[str, dict[str, str]] = {}
+        """folder of a chat -> id of a message -> path of its item"""
+        for path in sorted(mirror.paths()):
+            self._paths.setdefault(path.partition("/")[0], {})[_key_of_path(path)] = path
+        self._since = int(mirror.cursor.get(_UNTIL, 0)) - _REREAD_SECONDS
+        self._newest = int(mirror.cursor.get(_UNTIL, 0))
+
+    def run(self) -> None:
+        """All steps."""
+        self._require_login()
+        self._people = self._read_people()
+        self._rename()
+        for number, chat in enumerate(self._pages(f"{self._session}/chats/overview", {}), start=1):
+            if str(chat["id"]).endswith(_CHATS):
+                self._mirror_chat(str(chat["id"]), str(chat.get("name") or ""), chat.get("lastMessage") or {})
+            self._mirror.save()
+            self._server.report(number, 0)
+        self._mirror.cursor[_UNTIL] = self._newest
+        self._mirror.save()
+
+    def _require_login(self) -> None:
+        status = str(self._client.get_json(f"sessions/{quote(self._session)}").get("status"))
+        if status != "WORKING":
+            raise FetchError(
+                f"session {self._session} of {self._client.host} is {status}, not WORKING; "
+                "log in to WhatsApp on WAHA's dashboard (nothing was removed)"
+            )
+
+    def _pages(self, path: str, query: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """The rows of all pages. A page of rows that all came before ends them: some engines know no offset."""
+        seen: set[str] = set()
+        for offset in range(0, self._client.limits.requests * _PAGE, _PAGE):
+            rows = self._client.get_json(path, {**query, "limit": _PAGE, "offset": offset})
+            if not isinstance(rows, list):
+                raise FetchError(f"{self._client.host} answers {path.split('/')[-1]} with something else than a list")
+            fresh = [row for row in rows if _row_id(row) not in seen]
+            seen.update(map(_row_id, fresh))
+            yield from fresh
+            if not fresh:
+                return
+
+    def _read_people(self) -> _People:
+        people = _People()
+        for row in self._optional("contacts/all", {"session": self._session}):
+            if name := str(row.get("name") or row.get("pushname") or ""):
+                people.names[_plain_account(_row_id(row))] = name
+        for row in self._optional(f"{self._session}/lids", {}):
+            if row.get("lid") and row.get("pn"):
+                people.numbers[_plain_account(str(row["lid"]))] = _plain_account(str(row["pn"]))
+        return people
+
+    def _optional(self, path: str, query: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """The rows of a list that not every engine of WAHA has."""
+        try:
+            yield from self._pages(path, query)
+        except UnexpectedStatusError as refused:
+            if refused.status in (401, 403):
+                raise
+
+    def _rename(self) -> None:
+        """Writes anew the items whose names have changed."""
+        names = json.dumps([sorted(self._people.names.items()), sorted(self._people.numbers.items())])
+        fingerprint = self._mirror.hash_path(names)
+        if self._mirror.cursor.get(_PEOPLE) == fingerprint:
+            return
+        for paths in self._paths.values():
+            for path in paths.values():
+                item = self._stored(path)
+                if item:
+                    self._write(path, item["chat"]["id"], item["chat"]["subject"], item["message"], item.get("quoted"))
+        self._mirror.cursor[_PEOPLE] = fingerprint
+
+    def _mirror_chat(self, chat: str, subject: str, last: Mapping[str, Any]) -> None:
+        folder = _folder(self._mirror, chat)
+        stored = self._paths.setdefault(folder, {})
+        is_whole = folder in self._mirror.cursor.setdefault(_WHOLE, [])
+        if is_whole and _key(last) in stored and int(last.get("timestamp") or 0) < self._since:
+            return
+        query: dict[str, Any] = {"downloadMedia": "false"}
+        if is_whole:
+            query["filter.timestamp.gte"] = self._since
+        listed: set[str] = set()
+        replies: dict[str, str] = {}
+        for message in self._pages(f"{self._session}/chats/{quote(chat)}/messages", query):
+            key = _key(message)
+            listed.add(key)
+            stored.setdefault(key, f"{folder}/{int(message['timestamp'])}-{safe_component(key)}{SUFFIX}")
+            self._store(stored[key], chat, subject, message)
+            if answered := _key(message.get("replyTo") or {}):
+                replies[key] = answered
+        self._quote(stored, replies)
+        if is_whole:
+            self._remove_deleted(chat, stored, listed)
+        else:
+            self._mirror.cursor[_WHOLE] = sorted({*self._mirror.cursor[_WHOLE], folder})
+
+    def _store(self, path: str, chat: str, subject: str, message: Mapping[str, Any]) -> None:
+        """Stores a message, unless it is stored or withheld; one whose words have gone is one that was deleted."""
+        self._newest = max(self._newest, int(message["timestamp"]))
+        item = self._stored(path)
+        fields = _fields_of(message, chat)
+        fields |= _changes(item.get("message", {}), fields)
+        self._write(path, chat, subject, fields, item.get("quoted"))
+
+    def _write(
+        self, path: str, chat: str, subject: str, message: Mapping[str, Any], quoted: Mapping[str, Any] | None
+    ) -> None:
+        body = {
+            "chat": {"id": chat, "subject": subject, "person": self._people.of_account(chat)},
+            "message": message,
+            "sender": self._people.of_account(message["sender"]),
+        }
+        if quoted:
+            body["quoted"] = {**quoted, "sender": self._people.of_account(quoted["message"]["sender"])}
+        self._mirror.write(path, json.dumps(body, ensure_ascii=False, sort_keys=True).encode())
+
+    def _quote(self, stored: Mapping[str, str], replies: Mapping[str, str]) -> None:
+        """Notes in each reply the message that it answers: the id of a record is made of its words."""
+        for key, answered in replies.items():
+            quoted = self._stored(stored[answered]) if answered in stored else {}
+            item = self._stored(stored[key])
+            if quoted and item and item.get("quoted", {}).get("message") != quoted["message"]:
+                self._write(
+                    stored[key], item["chat"]["id"], item["chat"]["subject"], item["message"],
+                    {"message": quoted["message"]},
+                )  # fmt: skip
+
+    def _remove_deleted(self, chat: str, stored: dict[str, str], listed: set[str]) -> None:
+        """Removes recent messages that the server no longer has."""
+        recent = [key for key, path in stored.items() if key not in listed and _time_of_path(path) >= self._since]
+        for key in recent:
+            message_id = self._stored(stored[key]).get("message", {}).get("id") or key
+            address = f"{self._session}/chats/{quote(chat)}/messages/{quote(str(message_id))}"
+            try:
+                self._client.get_json(address, {"downloadMedia": "false"})
+            except UnexpectedStatusError as refused:
+                if refused.status != _NOT_FOUND:
+                    raise
+                self._mirror.drop(stored.pop(key))
+
+    def _stored(self, path: str) -> dict[str, Any]:
+        """A stored item; empty if there is none, or it was cut off."""
+        try:
+            return dict(json.loads(self._mirror.read(path)))
+        except (ValueError, TypeError):
+            return {}
+
+
+def _fields_of(message: Mapping[str, Any], chat: str) -> dict[str, Any]:
+    """What is stored of a message; who sent it has another name in each engine."""
+    fields = {name: message[name] for name in _FIELDS if message.get(name)}
+    senders = (message.get(name) for name in ("participant", "author", "from"))
+    fields["sender"] = str(next(filter(None, senders), chat))
+    if media := message.get("media"):
+        fields["media"] = {name: media[name] for name in ("mimetype", "filename") if media.get(name)}
+    return fields
+
+
+def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, bool]:
+    """The marks of a message that was stored before: whether it was edited or deleted meanwhile, or earlier."""
+    is_empty = not now.get("body") and not now.get("hasMedia")
+    if before.get("deleted") or (before.get("body") and is_empty):
+        return {"deleted": True}
+    is_edited = before.get("edited") or (before and before.get("body") != now.get("body"))
+    return {"edited": True} if is_edited else {}
+
+
+def _row_id(row: Mapping[str, Any]) -> str:
+    """The id of a chat, contact or message: a text, or an object that some engines give."""
+    own = row.get("id") or row.get("lid")
+    return str(own.get("_serialized", "")) if isinstance(own, Mapping) else str(own or "")
+
+
+def _key(message: Mapping[str, Any]) -> str:
+    """WhatsApp's own id of a message: the third part of `false_420601234567@c.us_3EB0965B12_123@c.us`."""
+    parts = _row_id(message).split("_")
+    return parts[2] if len(parts) > 2 else parts[-1]
+
+
+def _plain_account(account: str) -> str:
+    """An account in the one form that all engines share, without the number of a device."""
+    user, _, server = account.partition("@")
+    return f"{user.partition(':')[0]}@{'c.us' if server == 's.whatsapp.net' else server}"
+
+
+def _folder(mirror: Mirror, chat: str) -> str:
+    """The folder of a chat: a keyed hash, since the id of a chat is a phone number."""
+    return "".join(filter(str.isalnum, mirror.hash_path(_plain_account(chat))))
+
+
+def _key_of_path(path: str) -> str:
+    return PurePosixPath(path).name.removesuffix(SUFFIX).partition("-")[2]
+
+
+def _time_of_path(path: str) -> int:
+    return int(PurePosixPath(path).name.partition("-")[0])
