@@ -219,7 +219,8 @@ def _safe_ids(rows: pa.Table, redactor: PIIRedactor) -> tuple[dict[str, pa.Array
     words, bad = _replace_masked(encoded.dictionary, telling, lambda word, _: redactor.safe_id(word))
     ids = words.take(encoded.indices)
     columns = {name: ids.slice(number * rows.num_rows, rows.num_rows) for number, name in enumerate(names)}
-    return columns, _rows_with(encoded.indices, bad).reshape(len(names), rows.num_rows).any(axis=0)
+    failed = _rows_with(encoded.indices, bad).reshape(len(names), rows.num_rows)
+    return columns, np.asarray(failed.any(axis=0))
 
 
 def _numbers(
