@@ -57,6 +57,8 @@ class SourceStatus:
     """number of files seen"""
     indexed: int = 0
     """number of files with records"""
+    copies: int = 0
+    """number of files without records of their own, since another has the same bytes"""
     skipped: dict[str, int] = field(default_factory=dict)
     """what is left out on purpose, count by fault word"""
     failed: dict[str, int] = field(default_factory=dict)
@@ -255,7 +257,10 @@ def _rows(manifest: lake.Manifest) -> int:
 def _count_units(status: SourceStatus, units: list[UnitState]) -> None:
     """Counts the files of a source: seen and indexed, and what was skipped and what failed."""
     status.units, status.bytes = len(units), sum(unit.size for unit in units)
-    status.indexed = sum(any(month.rows for month in unit.months) for unit in units)
+    indexed = {unit.path for unit in units if any(month.rows for month in unit.months)}
+    hashes = {unit.content_hash for unit in units if unit.path in indexed} - {""}
+    status.indexed = len(indexed)
+    status.copies = sum(unit.content_hash in hashes for unit in units if unit.path not in indexed)
     status.skipped = {fault: count for fault, count in status.failures.items() if fault in LEFT_OUT}
     status.failed = {fault: count for fault, count in status.failures.items() if fault not in LEFT_OUT}
 

@@ -1,6 +1,7 @@
 """What pages and the API say of files that could not be read."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -36,17 +37,20 @@ def test_coverage_says_what_was_seen_indexed_skipped_and_failed(
 ) -> None:
     config = archive.make(tmp_path)
     (tmp_path / "papers" / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    paper = next(path for path in (tmp_path / "papers").iterdir() if path.name != "broken.pdf")
+    shutil.copy2(paper, paper.with_name(f"z {paper.name}"))
     archive.write_notes(tmp_path, {"id": "n9", "text": "The fence is painted.", "timestamp": "2024-06-02T08:00:00Z"})
     archive.sync(config)
     status(config, as_json=True)
     chat, papers, notes = json.loads(capsys.readouterr().out)["sources"]
-    assert (papers["units"], papers["indexed"], papers["skipped"], papers["failed"]) == (2, 1, {}, {"damaged": 1})
+    assert (papers["units"], papers["indexed"], papers["skipped"], papers["failed"]) == (3, 1, {}, {"damaged": 1})
+    assert papers["copies"] == 1
     assert (chat["oldest"], chat["newest"]) == ("2023-12-24T17:00:00Z", "2024-02-14T20:40:00Z")
     assert notes["gaps"] == ["2024-03 to 2024-05"]
     status(config)
     lines = capsys.readouterr().out.splitlines()
     assert "chat: 1 of 1 file indexed; 2023-12-24 to 2024-02-14" in lines
-    assert "papers: 1 of 2 files indexed; 2024-01-05; failed: 1 damaged" in lines
+    assert "papers: 1 of 3 files indexed, 1 more is a copy; 2024-01-05; failed: 1 damaged" in lines
     assert "notes: 1 of 1 file indexed; 2024-02-15 to 2024-06-02; nothing in 2024-03 to 2024-05" in lines
 
 

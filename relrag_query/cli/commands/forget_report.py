@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
@@ -11,6 +11,9 @@ from relrag_pipelines.erasure.record_selection import ErasureSelection
 from relrag_pipelines.erasure.rule_file import ErasureRule
 from relrag_pipelines.erasure.similar_names import SimilarName
 from relrag_pipelines.erasure.verification import ErasureProof
+from relrag_pipelines.pii import RedactionError
+from relrag_pipelines.pii.redact_tables import channel_of
+from relrag_pipelines.pii.redactor import DEFAULT_CHANNEL
 from relrag_pipelines.stores import lake
 from relrag_pipelines.workspace import Workspace
 from relrag_query.display.amounts import number
@@ -19,7 +22,7 @@ from relrag_query.display.source_line import boundary, time_of
 
 _MAX_EXAMPLES = 5
 _MAX_NAMES = 12
-_COLUMNS = ["ts", "rag_source_type", "date_quality", "from", "subject", "asset_id"]
+_COLUMNS = ["ts", "rag_source_type", "date_quality", "from", "subject", "asset_id", "source"]
 """columns of the example records in a preview"""
 
 
@@ -47,7 +50,7 @@ def print_preview(workspace: Workspace, preview: ForgetPreview) -> None:
     example_count = 0
     for table in record_selection.selected_rows(workspace, selection):
         for row in table.slice(0, _MAX_EXAMPLES - example_count).select(_COLUMNS).to_pylist():
-            what = ", ".join(part for part in (row["from"], row["subject"]) if part)
+            what = _what(workspace, row)
             time = time_of(row["ts"], zone, row["rag_source_type"], row["date_quality"])
             print(safe(f"  {time}  {what}  {row['asset_id']}"))
             example_count += 1
@@ -59,6 +62,17 @@ def print_preview(workspace: Workspace, preview: ForgetPreview) -> None:
         print("The archive currently contains nothing of it.")
     print(_rule_effect(preview.rule, zone))
     print_remaining(preview, done=False)
+
+
+def _what(workspace: Workspace, row: Mapping[str, str]) -> str:
+    """Sender and title of a private record, with pseudonyms where its channel's policy has them."""
+    what = ", ".join(part for part in (row["from"], row["subject"]) if part)
+    sources = [source for source in workspace.settings.sources if source.name == row["source"]]
+    own = workspace.channel(sources[0]) if sources else DEFAULT_CHANNEL  # it may be in relrag.toml no more
+    try:
+        return workspace.redactor.redact(what, channel_of(row["rag_source_type"], own))
+    except RedactionError:
+        return "(its personal data cannot be replaced)"
 
 
 def _rule_effect(rule: ErasureRule, zone: ZoneInfo) -> str:

@@ -125,7 +125,8 @@ def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
 
 def _coverage(source: SourceStatus, zone: ZoneInfo) -> Iterator[str]:
     """How much of a source is indexed: files, the time from first to last record with empty months, and reasons."""
-    yield f"{source.indexed:,} of {number(source.units, 'file')} indexed"
+    copies = f", {number(source.copies, 'more is a copy', 'more are copies')}" if source.copies else ""
+    yield f"{source.indexed:,} of {number(source.units, 'file')} indexed{copies}"
     if source.oldest and source.newest:
         first, last = (_newest_time(time, zone).split(" ")[0].rstrip(",") for time in (source.oldest, source.newest))
         yield first if first == last else f"{first} to {last}"

@@ -475,3 +475,14 @@ def test_a_person_under_other_names_is_told(with_mail: Path, capsys: pytest.Capt
     said = capsys.readouterr().out
     assert said.count("Eve Horové  (written alike; 1 record)") == 2  # before, and again when it is done
     assert any("catalog" in path for path in holding(with_mail, "Eve Horové"))
+
+
+def test_the_preview_shows_no_personal_data(unpublished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    secret = {"id": "n9", "subject": "Reach me at +420 777 123 456", "from": "Petr <petr@example.org>"}
+    archive.write_notes(unpublished.parent, {**secret, "text": "The gate.", "timestamp": "2024-06-02T08:00:00Z"})
+    read(unpublished)
+    forget(ForgetRequest(refs=["jsonl:notes:n9"]), unpublished, yes=True)
+    shown = capsys.readouterr().out
+    assert "Reach me at <PHONE_NUMBER:" in shown
+    assert "777" not in shown
+    assert "petr@example.org" not in shown
