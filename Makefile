@@ -6,11 +6,13 @@ PEERS := bench/peers/.venv
 READER := tuning/reader/.venv
 INTEROP := tests/interop/.venv
 ADAPTERS := .venv/adapters
+LATEST := .venv/dagster-latest
+ALERTS := .venv/alerts
 DEMO := RELRAG_CONFIG="$(CURDIR)/relrag.toml" RELRAG_NOW=2025-01-20T12:00:00+00:00 $(BIN)/relrag
 UI_FLAGS := $(if $(filter 1 yes true,$(READ_ONLY)),--read-only)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-ui proofs-page fuzz fuzz-mail mailbox mutants canaries planted callers privacy crash tune home-fixture screenshot clean
+.PHONY: help setup demo test slow check definitions dagster-latest docs ui web assets bench bench-full bench-peers interop adapters reader lock proofs proofs-ui proofs-page fuzz fuzz-mail mailbox mutants canaries planted callers privacy crash tune home-fixture screenshot clean
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -56,6 +58,16 @@ check: $(STAMP) ## Check format, lint, types, and that the generated docs are in
 	@$(BIN)/mypy
 	@$(BIN)/python docs/generate.py --check
 	@$(BIN)/python frontend/bundle.py --check
+
+definitions: $(STAMP) ## Load the definitions as a Dagster user does: definitions validate, dg check defs, dagster dev
+	@$(BIN)/dagster definitions validate
+	@$(BIN)/dg check defs
+	@$(BIN)/python -m tests.proofs.dagster_dev
+
+dagster-latest: $(STAMP) ## Run the tests of Dagster's parts with its newest version beside the locked one (TESTS=tests: all of them)
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --upgrade --target $(LATEST) dagster dagster-webserver dagster-dg-cli
+	@PYTHONPATH=$(CURDIR)/$(LATEST) $(BIN)/python -c 'import dagster; print("Dagster", dagster.__version__)'
+	@PYTHONPATH=$(CURDIR)/$(LATEST) $(BIN)/python -m pytest -m "not slow" $(or $(TESTS),tests/repository/test_dagster_internals.py tests/orchestration tests/assets tests/ui tests/test_definitions.py)
 
 docs: $(STAMP) ## Write the generated part of docs/ again
 	@$(BIN)/python docs/generate.py
@@ -108,9 +120,15 @@ $(ADAPTERS)/.installed: pyproject.toml
 	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --upgrade --target $(ADAPTERS) 'langchain-core>=1' 'llama-index-core>=0.14'
 	@touch $@
 
-proofs: $(STAMP) ## Show that schedule and sensors fire and that UI and command line do the same (minutes)
+proofs: $(STAMP) $(ALERTS)/.installed ## Show in the real UI and daemon: schedule, sensors, backfills, alerts, PostgreSQL (20 minutes)
 	@$(BIN)/python -m tests.proofs.automation
 	@$(BIN)/python -m tests.proofs.backfills
+	@$(BIN)/python -m tests.proofs.alerts $(ALERTS)
+	@$(BIN)/python -m tests.proofs.postgres
+
+$(ALERTS)/.installed: pyproject.toml
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --upgrade --target $(ALERTS) 'apprise>=1.9'
+	@touch $@
 
 proofs-ui: $(STAMP) ## Show in Chromium that the UI works behind its login and for no other site (minutes; needs Chromium)
 	@$(BIN)/python -m tests.proofs.ui
@@ -157,7 +175,7 @@ tune: $(STAMP) ## Learn anew from the questions in tuning/ how sure an answer is
 home-fixture: $(STAMP) ## Pack a small archive as this schema version leaves it, for later versions to open
 	@$(BIN)/python -m tests.make_home
 
-screenshot: $(STAMP) ## Take the picture of the lineage graph again (needs Chromium)
+screenshot: $(STAMP) ## Take the pictures of docs/dagster.md again (needs Chromium)
 	@$(BIN)/python docs/screenshot.py
 
 lock: ## Resolve requirements.lock again from pyproject.toml (UPGRADE=1: to the newest versions)

@@ -1,4 +1,4 @@
-"""Takes docs/lineage.png: the lineage graph of the archive in charge, in headless Chromium (`make screenshot`).
+"""Takes the pictures of docs/dagster.md, in headless Chromium, of a copy of the demo archive (`make screenshot`).
 
 Needs the `browser` extra and a Chromium of the system (CHROMIUM, else the first one found on PATH).
 """
@@ -10,13 +10,38 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-PICTURE = Path(__file__).with_name("lineage.png")
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
 REPOSITORY = "__repository__@relrag_pipelines.definitions"
+PAGES = {
+    "lineage.png": (f"locations/{REPOSITORY}/asset-groups/whatsapp/lineage", "redacted"),
+    "dagster-source.png": ("assets/whatsapp/redacted?view=partitions", "Partitions"),
+    "dagster-checks.png": ("assets/published_generation?view=checks", "nothing_dangling"),
+    "dagster-freshness.png": ("assets/published_generation?view=overview", "Freshness"),
+    "dagster-timeline.png": ("overview/activity/timeline", "Timeline"),
+}
+"""by picture: the page, and a text on it that is waited for"""
+BACKFILL = """
+async ([assets, months]) => {
+  const query = `mutation ($params: LaunchBackfillParams!) {
+    launchPartitionBackfill(backfillParams: $params) { ... on LaunchBackfillSuccess { backfillId } } }`;
+  const params = {assetSelection: assets.map(path => ({path})), partitionNames: months};
+  const body = JSON.stringify({query, variables: {params}});
+  const answer = await fetch("/graphql", {method: "POST", headers: {"Content-Type": "application/json"}, body});
+  return (await answer.json()).data.launchPartitionBackfill.backfillId;
+}
+"""
+_STAGES = ("redacted", "identifiers", "chunks", "embeddings", "edges")
+_SETTLED_MILLISECONDS = 8_000
+"""the layout settles after the last request"""
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -31,30 +56,54 @@ SOFTWARE_GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swi
 
 
 def main() -> None:
-    """Starts the read-only UI on a free port, opens the graph, saves the picture."""
+    """Syncs the copy, starts its UI on a free port, and saves a picture of each page."""
     path, port = chromium() or sys.exit("no Chromium found; install it, or name it in CHROMIUM"), free_port()
-    ui = [str(Path(sys.executable).with_name("relrag")), "ui", "--port", str(port)]
-    server = subprocess.Popen([*ui, "--read-only"], stderr=subprocess.DEVNULL)
-    try:
-        link = login(ui)
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-            page = browser.new_page(viewport={"width": 2000, "height": 900}, device_scale_factor=1)
-            page.goto(link)
-            _open_graph(page, f"http://127.0.0.1:{port}")
-            page.screenshot(path=str(PICTURE))
-            browser.close()
-    finally:
-        server.terminate()
-        server.wait()
-    print(f"wrote {PICTURE.name}")
+    with _demo_archive() as environment:
+        ui = [str(Path(sys.executable).with_name("relrag")), "ui", "--port", str(port)]
+        subprocess.run([ui[0], "sync"], env=environment, stdout=subprocess.DEVNULL)
+        server = subprocess.Popen(ui, env=environment, stderr=subprocess.DEVNULL)
+        try:
+            link = login(ui, environment)
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+                page = browser.new_page(viewport={"width": 2000, "height": 900}, device_scale_factor=1)
+                page.goto(link)
+                _take_pictures(page, f"http://127.0.0.1:{port}")
+                browser.close()
+        finally:
+            server.terminate()
+            server.wait()
 
 
-def _open_graph(page: Page, address: str) -> None:
-    """Opens the lineage of one source, from its files to what is published."""
-    page.goto(f"{address}/locations/{REPOSITORY}/asset-groups/whatsapp/lineage", timeout=90_000)
-    page.get_by_text("redacted", exact=True).first.wait_for(timeout=90_000)
-    page.wait_for_timeout(6_000)  # the layout settles after the last request
+@contextmanager
+def _demo_archive() -> Iterator[dict[str, str]]:
+    """The environment of a copy of the demo archive, searched by words alone."""
+    with tempfile.TemporaryDirectory(prefix="relrag-") as name:
+        folder = Path(name)
+        shutil.copytree(ROOT / "examples" / "archive", folder / "examples" / "archive")
+        shutil.copy(ROOT / "relrag.toml", folder)
+        yield {**os.environ, "RELRAG_CONFIG": str(folder / "relrag.toml"), "RELRAG_EMBEDDER": "none"}
+
+
+def _take_pictures(page: Page, address: str) -> None:
+    """Launches a backfill, and saves its page while it goes on; then the other pages."""
+    page.goto(f"{address}/assets/whatsapp/redacted", timeout=90_000)
+    months = [f"{year}-{month:02d}" for year in (2024, 2025) for month in range(1, 13)]
+    assets = [[source, stage] for source in ("whatsapp", "mail") for stage in _STAGES]
+    backfill = page.evaluate(BACKFILL, [assets, months])
+    page.goto(f"{address}/runs/b/{backfill}?tab=overview", timeout=90_000)
+    page.get_by_text("100% completed").first.wait_for(timeout=90_000)  # of the first assets; the others go on
+    _save(page, "dagster-backfill.png")
+    for picture, (path, text) in PAGES.items():
+        page.goto(f"{address}/{path}", timeout=90_000)
+        page.get_by_text(text).first.wait_for(timeout=90_000)
+        _save(page, picture)
+
+
+def _save(page: Page, picture: str) -> None:
+    page.wait_for_timeout(_SETTLED_MILLISECONDS if picture != "dagster-backfill.png" else 500)
+    page.screenshot(path=str(DOCS / picture))
+    print(f"wrote {picture}", flush=True)
 
 
 def chromium() -> str | None:
@@ -69,10 +118,10 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def login(ui: list[str]) -> str:
+def login(ui: list[str], environment: dict[str, str] | None = None) -> str:
     """A link that logs in to the UI which that command has started, once it is ready."""
     for _ in range(120):
-        done = subprocess.run([*ui, "--login"], capture_output=True, text=True)
+        done = subprocess.run([*ui, "--login"], env=environment, capture_output=True, text=True)
         if done.returncode == 0:
             return done.stdout.strip()
         time.sleep(0.5)

@@ -7,7 +7,7 @@ state of the archive, not at events, so a lost tick or a failed run is made good
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib import metadata
 from itertools import chain
@@ -17,7 +17,7 @@ from typing import Any
 import dagster as dg
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.assets import health_checks, orphaned_runs, reconciliation, run_tags
+from relrag_pipelines.assets import health_checks, orphaned_runs, reconciliation, resources, run_retention, run_tags
 from relrag_pipelines.assets.archive_assets import archive_stage, completion_check, tables_true
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.graph_assets import graph_assets, graph_checks, key
@@ -52,8 +52,10 @@ _UP_TO_DATE = "everything is up to date"
 PUBLISHING = ("duckdb_catalog", "qdrant_points", "published_generation")
 
 
-def build_defs(workspace: Workspace) -> dg.Definitions:
-    """All definitions of one archive."""
+def build_defs(workspace: Workspace, resource_overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
+    """All definitions of one archive; `resource_overrides` replaces resources of assets/resources.py by their names."""
+    parts = resources.resources(workspace.settings) | dict(resource_overrides or {})
+    workspace = resources.with_resources(workspace, parts)
     sources, graphs = workspace.settings.sources, list(workspace.settings.graphrag.own_collections)
     checks = _checks(workspace)
     health = health_checks.nightly_keys(key for check in checks for key in check.check_keys)
@@ -71,6 +73,7 @@ def build_defs(workspace: Workspace) -> dg.Definitions:
         jobs=list(jobs.values()),
         schedules=[_nightly(workspace, jobs["nightly"], health)] if sources else [],
         sensors=_sensors(workspace, jobs) if sources else [],
+        resources=parts,
         executor=run_tags.executor(workspace),
         metadata=_location_metadata(workspace),
     )
@@ -190,10 +193,16 @@ def _housekeeping(workspace: Workspace) -> dg.SensorDefinition:
         name="housekeeping",
         minimum_interval_seconds=_HOUSEKEEPING_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Ends runs whose process has died, and shows what the lake holds where Dagster shows otherwise.",
+        description="Ends runs whose process has died, shows what the lake holds, and deletes old runs.",
     )
     def _sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        return dg.SkipReason(seal_errors(lambda: _keep_house(workspace, context.instance))())
+        message = seal_errors(lambda: _keep_house(workspace, context.instance))()
+        today = f"{settings_module.now():%Y-%m-%d}"
+        if context.cursor != today:  # once a day
+            days = workspace.settings.run_retention_days
+            message += f"; {run_retention.delete_old_runs(context.instance, days)} old runs deleted"
+            context.update_cursor(today)
+        return dg.SkipReason(message)
 
     return _sensor
 

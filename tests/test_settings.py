@@ -320,3 +320,15 @@ def test_every_setting_stands_in_the_docs_with_its_meaning(name: str) -> None:
     line = next(line for line in settings.markdown().splitlines() if line.startswith(f"| `{name}` |"))
     assert line.endswith(f"| {Settings.model_fields[name].description} |")
     assert line.count("|") == 4
+
+
+@pytest.mark.parametrize("name", ["alert_urls", "ocr_languages", "answer_excluded_labels"])
+def test_a_variable_sets_several_values_as_a_json_list(tmp_path: Path, name: str) -> None:
+    assert getattr(load(tmp_path, "", **{f"RELRAG_{name.upper()}": '["heb", "ces"]'}), name) == ["heb", "ces"]
+
+
+@pytest.mark.parametrize("text", ["ntfy://me:secret@example.org", '{"a": "secret"}', '["a", 1]', '["secret"'])
+def test_a_variable_that_is_no_list_is_refused_without_its_text(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        load(tmp_path, "", RELRAG_ALERT_URLS=text)
+    assert str(refused.value) == 'RELRAG_ALERT_URLS is no JSON list of texts; write it as ["first", "second"]'

@@ -10,7 +10,7 @@ from relrag_pipelines import embedders
 from relrag_pipelines.assets import labels
 from relrag_pipelines.assets.error_boundary import seal_errors
 from relrag_pipelines.assets.evaluation import ask_golden_set, golden_set
-from relrag_pipelines.assets.metadata import column_schema
+from relrag_pipelines.assets.metadata import catalog_lineage, column_schema
 from relrag_pipelines.assets.source_assets import NIGHTLY
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.publishing.withholding_report import WithholdingReport
@@ -41,7 +41,7 @@ def _specs(workspace: Workspace) -> list[dg.AssetSpec]:
             tags=labels.archive_tags(labels.PUBLISHED),
             code_version="2",
             description="Records, passages, people and relations of all sources in one DuckDB file, built beside.",
-            metadata=column_schema("records"),
+            metadata=column_schema("records") | catalog_lineage(sources),
         ),
         dg.AssetSpec(
             "qdrant_points",
@@ -76,7 +76,8 @@ def _catalog_and_points(workspace: Workspace) -> dg.AssetsDefinition:
         yield dg.MaterializeResult(
             asset_key="duckdb_catalog",
             metadata={
-                **counts,
+                # a single entry: each figure of its own would take 150 bytes in Dagster's store, at every sync
+                "rows": dg.MetadataValue.json(counts),
                 "dagster/row_count": counts["records"],
                 "seconds": _seconds_since(started),
                 "leak_search_seconds": round(report.seconds, 3),
@@ -125,7 +126,7 @@ def _published_generation(workspace: Workspace) -> dg.AssetsDefinition:
         size = sum(file["bytes"] for file in generation.manifest["files"].values())
         return dg.MaterializeResult(
             metadata={
-                **generation.manifest["counts"],
+                "dagster/row_count": generation.manifest["counts"]["records"],
                 "generation": generation.number,
                 "bytes": size,
                 "generations_removed": len(removed),

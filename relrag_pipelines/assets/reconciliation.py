@@ -22,7 +22,7 @@ from relrag_pipelines.stages.month_range import with_partition
 from relrag_pipelines.stages.month_stages import STAGES
 from relrag_pipelines.stores import archive_tables, generations, lake
 from relrag_pipelines.stores.fingerprint import fingerprint
-from relrag_pipelines.stores.lake import Manifest, ManifestEntry
+from relrag_pipelines.stores.lake import Manifest
 from relrag_pipelines.workspace import Workspace
 
 RECONCILED = "reconciled"
@@ -167,16 +167,12 @@ def _table_differences(shared: dg.DagsterInstance, workspace: Workspace) -> Iter
     for table, key in keys.items():
         entry = entries[table]
         if entry and _shown_hash(latest.get(key)) != entry.output:
-            yield dg.AssetMaterialization(key, metadata={**_table_metadata(entry), RECONCILED: True})
+            yield dg.AssetMaterialization(key, metadata={**table_metadata(entry), RECONCILED: True})
 
 
 def _shown_hash(entry: dg.EventLogEntry | None) -> str:
     event = entry.asset_materialization if entry else None
     return str(event.metadata["hash"].value) if event and "hash" in event.metadata else ""
-
-
-def _table_metadata(entry: ManifestEntry) -> dict[str, Any]:
-    return {name: value for name, value in table_metadata(entry, 0.0).items() if name != "seconds"}
 
 
 def _generation_difference(shared: dg.DagsterInstance, workspace: Workspace) -> Iterator[dg.AssetMaterialization]:
@@ -190,5 +186,6 @@ def _generation_difference(shared: dg.DagsterInstance, workspace: Workspace) -> 
 
 
 def _generation_event(workspace: Workspace, number: int) -> dg.AssetMaterialization:
-    counts = generations.current_manifest(workspace.home)["counts"]
-    return dg.AssetMaterialization(_GENERATION, metadata={**counts, "generation": number, RECONCILED: True})
+    rows = generations.current_manifest(workspace.home)["counts"]["records"]
+    metadata = {"dagster/row_count": rows, "generation": number, RECONCILED: True}
+    return dg.AssetMaterialization(_GENERATION, metadata=metadata)

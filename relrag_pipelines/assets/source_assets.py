@@ -1,6 +1,7 @@
 """The assets of each source: export, records, and the monthly stages; one factory makes them all."""
 
 import time
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -8,7 +9,7 @@ import dagster as dg
 
 from relrag_pipelines.assets import labels
 from relrag_pipelines.assets.error_boundary import seal_errors
-from relrag_pipelines.assets.metadata import column_schema, month_metadata
+from relrag_pipelines.assets.metadata import column_schema, month_metadata, stage_lineage
 from relrag_pipelines.assets.partitions import months
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.settings import Source
@@ -17,6 +18,8 @@ from relrag_pipelines.stages import backfill_range, redaction_check
 from relrag_pipelines.stages import month_stages as stages
 from relrag_pipelines.stages.month_stages import ASSET_OF_TABLE, STAGES, Stage
 from relrag_pipelines.stores import generations, lake_damage
+from relrag_pipelines.stores.fingerprint import fingerprint
+from relrag_pipelines.stores.lake import ManifestEntry
 from relrag_pipelines.stores.lock import writing
 from relrag_pipelines.workspace import Workspace
 
@@ -119,7 +122,7 @@ def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefin
         tags=labels.source_tags(workspace, source, labels.REDACTED),
         code_version=str(stage.version),
         description=stage.meaning,
-        metadata=column_schema(stage.table),
+        metadata=column_schema(stage.table) | stage_lineage(source.name, stage),
     )
     @seal_errors
     def _asset(context: dg.AssetExecutionContext) -> None:
@@ -128,11 +131,17 @@ def _stage(workspace: Workspace, source: Source, stage: Stage) -> dg.AssetsDefin
             entries, counts = stages.run(workspace, source, stage, partitions)
         if "private_records" in stage.inputs and (outside := backfill_range.outside(workspace, source, partitions)):
             context.log.warning(outside)
+        context.set_data_version(context.asset_key, _data_version(entries, partitions))
         for month in partitions:
             figures = month_metadata(entries.get(month), counts.get(month, {}))
             context.add_asset_metadata(figures, partition_key=month)
 
     return _asset
+
+
+def _data_version(entries: Mapping[str, ManifestEntry], months_made: Iterable[str]) -> dg.DataVersion:
+    """Equal for equal content, so that Dagster calls nothing out of sync that was made again without a change."""
+    return dg.DataVersion(fingerprint([entries[month].output if month in entries else "" for month in months_made]))
 
 
 def no_unredacted_value(workspace: Workspace, source: Source) -> dg.AssetChecksDefinition:

@@ -27,10 +27,9 @@ from relrag_pipelines.assets.graph_assets import key
 from relrag_pipelines.assets.legacy_assets import BACKFILL
 from relrag_pipelines.assets.run_tags import partition_range
 from relrag_pipelines.definitions import PUBLISHING, build_defs
-from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.ingest import regions
 from relrag_pipelines.orchestration import postgres, sqlite_storage
-from relrag_pipelines.orchestration.instance import dagster_yaml
+from relrag_pipelines.orchestration.instance import DEFAULT_TICK_DAYS, instance_folder
 from relrag_pipelines.privacy import fault_report
 from relrag_pipelines.sources.legacy.payload import CHANNELS
 from relrag_pipelines.stages import graph_index_plan, whole_archive
@@ -81,9 +80,9 @@ class RunOutcome:
 
 
 @contextmanager
-def instance(home: Path, storage: str = "sqlite") -> Iterator[dg.DagsterInstance]:
+def instance(home: Path, storage: str = "sqlite", tick_days: int = DEFAULT_TICK_DAYS) -> Iterator[dg.DagsterInstance]:
     """The archive's own Dagster instance, made when it is new; SettingsError where its storage cannot be used."""
-    folder = instance_folder(home, storage)
+    folder = instance_folder(home, storage, tick_days)
     if storage == "postgres":
         postgres.check()
     _drop_unfinished(folder / _EVENTS)
@@ -112,19 +111,9 @@ def _drop_unfinished(path: Path) -> None:
             leftover.unlink(missing_ok=True)
 
 
-def instance_folder(home: Path, storage: str = "sqlite") -> Path:
-    """DAGSTER_HOME of the archive, with its dagster.yaml."""
-    folder = home / "dagster"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    content = dagster_yaml(home, storage)
-    file = folder / "dagster.yaml"
-    if not file.exists() or file.read_text() != content:  # also after the home has been moved
-        write_text(file, content)
-    return folder
-
-
 def _instance(workspace: Workspace) -> AbstractContextManager[dg.DagsterInstance]:
-    return instance(workspace.home, workspace.settings.dagster_storage)
+    settings = workspace.settings
+    return instance(workspace.home, settings.dagster_storage, settings.tick_retention_days)
 
 
 def sync(workspace: Workspace, todo: Plan, *, full: bool = False, accept_deletions: bool = False) -> RunOutcome:

@@ -109,6 +109,15 @@ def _is_left_out(event: DagsterEvent | None) -> bool:
     return event.asset_key is not None and event.asset_key.to_user_string() in _unannounced
 
 
+def _without_repetitions(event: EventLogEntry) -> EventLogEntry:
+    """The event without what it says twice: its message, the node of its step, and run, step and job as tags."""
+    inner = event.dagster_event
+    if inner is None or not inner.message:
+        return event
+    node = None if inner.step_handle else inner.node_handle
+    return event._replace(user_message="", dagster_event=inner._replace(logging_tags={}, node_handle=node))
+
+
 @contextmanager
 def closing_connections() -> Iterator[None]:
     """Leaves no connection open at the end, so that the files can be put away."""
@@ -155,7 +164,7 @@ class EventLogStorage(ConsolidatedSqliteEventLogStorage):
     def store_event(self, event: EventLogEntry) -> None:
         """Stores an event, unless `few_events` leaves it out."""
         if not _is_left_out(event.dagster_event):
-            super().store_event(event)
+            super().store_event(_without_repetitions(event))
 
     def store_event_batch(self, events: Sequence[EventLogEntry]) -> None:
         """Stores events in one transaction, and of each asset only the last in the table of assets."""

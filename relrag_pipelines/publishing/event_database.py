@@ -1,10 +1,11 @@
-"""Reads Dagster's runs and events from a PostgreSQL server, for the search for replaced values."""
+"""Reads Dagster's tables from a PostgreSQL server: for the search for replaced values, and the daemon's heartbeats."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,6 +43,18 @@ def last_row(table: str) -> int:
     ).select_from(sqlalchemy.table(table))
     with _connect() as connection:
         return int(connection.scalar(highest) or 0)
+
+
+def heartbeat_age() -> float | None:
+    """Seconds since the newest heartbeat of Dagster's daemon; None if there is none, or it cannot be read."""
+    import sqlalchemy
+
+    query = sqlalchemy.text("SELECT max(timestamp) FROM daemon_heartbeats")
+    with suppress(ConnectionError), _connect() as connection:
+        written: datetime | None = connection.scalar(query)
+        if written:
+            return (datetime.now(UTC).replace(tzinfo=None) - written).total_seconds()
+    return None
 
 
 @contextmanager

@@ -6,11 +6,12 @@ import difflib
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from relrag_pipelines.privacy.key_stores import VARIABLE
 from relrag_pipelines.settings.models import (
@@ -95,23 +96,18 @@ def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) ->
         # raised outside this block: as an exception's context, pydantic's error could never be freed
         wrong = [_explain(problem, environment) for problem in error.errors(include_context=False)]
     else:
-        names_embedder = "embedder" in settings.model_fields_set
-        return (
-            settings
-            if names_embedder
-            else settings.model_copy(update={"embedder": default_embedder(settings.home_path)})
-        )
+        if "embedder" in settings.model_fields_set:
+            return settings
+        return settings.model_copy(update={"embedder": default_embedder(settings.home_path)})
     raise SettingsError("\n".join(wrong))
 
 
 def default_embedder(home: Path) -> str:
     """The embedder of an archive whose relrag.toml names none: the default when it was first published.
 
-    A version with another default must not embed a whole archive again without being asked. Archives from before this
-    was recorded used minilm.
+    Another default must not embed a whole archive again unasked. Archives from before this was recorded used minilm.
     """
-    # imported only here: it needs the engine of vectors, and no settings
-    from relrag_pipelines.stores import generations
+    from relrag_pipelines.stores import generations  # only here: it needs the engine of vectors
 
     usual: str = Settings.model_fields["embedder"].default
     try:
@@ -122,25 +118,31 @@ def default_embedder(home: Path) -> str:
     return recorded if recorded in BUILT_IN else usual
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     settable = {f"RELRAG_{name.upper()}": name for name in Settings.model_fields if name not in STRUCTURED}
-    values: dict[str, str] = {}
+    values: dict[str, Any] = {}
     for variable in sorted(name for name in environ if name.startswith("RELRAG_")):
-        if variable in settable:
-            if environ[variable]:
-                values[settable[variable]] = environ[variable]
-        elif variable not in ENVIRONMENT_ONLY and not variable.startswith(secrets.PREFIX):
+        if variable in settable and environ[variable]:
+            values[settable[variable]] = _parse(variable, settable[variable], environ[variable])
+        elif variable not in {*settable, *ENVIRONMENT_ONLY} and not variable.startswith(secrets.PREFIX):
             names = sorted([*settable, *ENVIRONMENT_ONLY])
             raise SettingsError(f"{variable} is not known{_nearest(variable, names)}; known: {', '.join(names)}")
     return values
 
 
+def _parse(variable: str, name: str, text: str) -> Any:
+    """A variable's value; several are a JSON list. An error does not repeat the text: addresses hold passwords."""
+    if Settings.model_fields[name].annotation != list[str]:
+        return text
+    with suppress(ValueError):
+        return TypeAdapter(list[str]).validate_json(text)
+    raise SettingsError(f'{variable} is no JSON list of texts; write it as ["first", "second"]')
+
+
 def _explain(problem: Any, environment: Mapping[str, str]) -> str:
     """A validation problem as a message; `environment` has the settings from environment variables."""
     location = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
-    origin = f"{CONFIG_NAME}: {location} "
-    if location in environment:
-        origin = f"RELRAG_{location.upper()} "
+    origin = f"RELRAG_{location.upper()} " if location in environment else f"{CONFIG_NAME}: {location} "
     if problem["type"] == "extra_forbidden":
         model = _model(problem["loc"])
         keys = _known_keys(model)

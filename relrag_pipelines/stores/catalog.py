@@ -46,7 +46,7 @@ EXTRA_COLUMNS = {
     "shared_handles": (_LAKE_MONTH,),
 }
 """columns that stand in the catalog only"""
-_NOTHING_FETCHED = {
+CONFIG: dict[str, Any] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
@@ -73,7 +73,7 @@ _ATTACHING = threading.RLock()
 
 def connect(database: str = ":memory:", *, read_only: bool = False, **config: Any) -> duckdb.DuckDBPyConnection:
     """DuckDB as it is used here: it fetches no extension, also where a query needs one that is not in its wheel."""
-    return duckdb.connect(database, read_only, config | _NOTHING_FETCHED)
+    return duckdb.connect(database, read_only, CONFIG | config)
 
 
 def scratch() -> duckdb.DuckDBPyConnection:

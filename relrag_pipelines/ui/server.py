@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,6 +34,8 @@ from relrag_pipelines.ui.half_sent import WholeRequests
 DEFINITIONS = "relrag_pipelines.definitions"
 _POLL_MILLISECONDS = 2000
 _SHUTDOWN_SECONDS = 5
+_SETTINGS_SECONDS = 5
+"""how often relrag.toml is looked at"""
 
 SERVED = {HEALTH, "/download_debug/{run_id:str}", "/{path:path}", "/"}
 """Endpoints that are served unchanged, besides /graphql and the files of the UI. Others are not served: report_asset_*
@@ -80,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--port", required=True, type=int)
     parser.add_argument("--public-url", default="")
     parser.add_argument("--read-only", action="store_true")
+    parser.add_argument("--workspace", default="", help="a workspace.yaml; else this process loads the definitions")
     serve(**vars(parser.parse_args(arguments)))
 
 
@@ -98,24 +103,46 @@ def server_config(host: str, port: int) -> uvicorn.Config:
     )
 
 
-def serve(host: str, port: int, public_url: str, read_only: bool) -> None:
+def serve(host: str, port: int, public_url: str, read_only: bool, workspace: str = "") -> None:
     """Serves the UI of the definitions; a user who can read DAGSTER_HOME can log in when it is ready."""
     configure_loggers(formatter="colored", log_level="INFO")
     config = server_config(host, port)
     listening = config.bind_socket()
     listening.listen()  # from here on a second server finds the port in use, and early requests wait
-    target = workspace_opts_to_load_target(WorkspaceOpts(module_name=(DEFINITIONS,)))
+    origin = WorkspaceOpts(workspace=(workspace,)) if workspace else WorkspaceOpts(module_name=(DEFINITIONS,))
+    target = workspace_opts_to_load_target(origin)
     with contextlib.suppress(KeyboardInterrupt), DagsterInstance.get() as instance:
         instance.optimize_for_webserver(
             cli.DEFAULT_DB_STATEMENT_TIMEOUT, cli.DEFAULT_POOL_RECYCLE, cli.DEFAULT_POOL_MAX_OVERFLOW
         )
         with WorkspaceProcessContext(instance, target, version=__version__, read_only=read_only) as context:
+            if workspace:
+                threading.Thread(target=_reload_changed_settings, args=(context,), daemon=True).start()
             folder = Path(os.environ["DAGSTER_HOME"])
             sessions = login.stored_sessions(settings.load(), DAGSTER.name)
             with login.open_session(folder, port, public_url or address(host, port), DAGSTER.name, sessions) as tickets:
                 guard = Middleware(Guard, sites=sites(host, port, public_url), login=tickets, port=port)
                 config.app = Webserver(context, guard).create_asgi_app(lifespan=cli._lifespan)
                 uvicorn.Server(config).run(sockets=[listening])
+
+
+def _reload_changed_settings(context: WorkspaceProcessContext) -> None:
+    """Has the code server load the definitions again whenever relrag.toml changes; the daemon notices by itself."""
+    path = settings.find_config()
+    former = _state(path)
+    while True:
+        time.sleep(_SETTINGS_SECONDS)
+        if (state := _state(path)) != former:
+            former = state
+            context.reload_workspace()
+
+
+def _state(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:  # an editor is about to replace it
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
 
 
 if __name__ == "__main__":

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._daemon.types import DaemonHeartbeat
 
 from relrag_pipelines.maintenance import verify
 from relrag_pipelines.orchestration import runner
+from relrag_pipelines.publishing import event_database
 from relrag_pipelines.settings import SettingsError
 from tests import archive
 from tests.conftest import ROOT
@@ -45,6 +48,9 @@ def test_the_runs_of_a_sync_are_in_postgres(tmp_path: Path, monkeypatch: pytest.
             assert {one.status for one in found} == {dg.DagsterRunStatus.SUCCESS}
             made = shared.get_materialized_partitions(dg.AssetKey(["notes", "redacted"]))
             assert (min(made), max(made), len(made)) == ("2023-01", "2023-06", 6)
+            assert event_database.heartbeat_age() is None
+            shared.add_daemon_heartbeat(DaemonHeartbeat(time.time() - 700, "SENSOR", "a", []))
+            assert 699 < (event_database.heartbeat_age() or 0) < 720
     assert [path.name for path in (home / "dagster").rglob("*.db")] == []
     assert verify.verify_home(home) == []
     for path, (_, content) in archive.contents(home).items():

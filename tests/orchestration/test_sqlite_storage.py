@@ -203,4 +203,4 @@ def test_a_sync_of_one_message_writes_few_events(tmp_path: Path) -> None:
     assert commands.sync(config) == 0
     later_count, later_size = events()
     assert later_count - count < 80
-    assert later_size - size < 135_000  # most of it tells which inputs 24 assets were made from
+    assert later_size - size < 100_000

@@ -5,13 +5,8 @@ The real web server and daemon run on a small archive; nothing is simulated.
 
 from __future__ import annotations
 
-import json
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
-import urllib.request
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,49 +19,51 @@ from relrag_pipelines.stores import generations
 from relrag_query.cli.commands import sync as commands
 from tests import archive
 from tests.processes import wait
+from tests.proofs.dagster_ui import DagsterUI
+from tests.proofs.seen import Seen
 
 PORT = 3877
-RANGE = """
-mutation ($params: LaunchBackfillParams!) {
-  launchPartitionBackfill(backfillParams: $params) {
-    __typename
-    ... on LaunchBackfillSuccess { backfillId launchedRunIds }
-    ... on PythonError { message }
-  }
-}
+LATE = """
+[[sources]]
+name = "late"
+kind = "jsonl"
+path = "late.jsonl"
 """
 
 
 def main() -> None:
     """Runs the proof in a temporary folder and prints what was seen."""
-    folder = Path(tempfile.mkdtemp())
+    folder, seen = Path(tempfile.mkdtemp()), Seen("Schedule and sensors")
     nightly = (datetime.now(UTC) + timedelta(minutes=4)).strftime("%H:%M")
     config = archive.make(folder, f'sensor_seconds = 10\nnightly = "{nightly}"')
     config.write_text(config.read_text().replace("Europe/Prague", "UTC"))
     home = archive.workspace(config).home
-    relrag = str(Path(sys.executable).with_name("relrag"))
-    ui = [relrag, "ui", "--port", str(PORT), "--config", str(config)]
-    server = subprocess.Popen(ui)
+    ui = DagsterUI(config, home, PORT)
     try:
-        wait("the sensors read the folders and published", lambda: generations.current_number(home) == 1)
+        seen.wait("sensor: folders read and published", lambda: generations.current_number(home) == 1)
         with (folder / "chats" / "WhatsApp Chat with Hiking.txt").open("a") as file:
             file.write("15/02/2024, 08:00 - Petr Kolar: The plumber comes on Friday\n")
-        wait("a changed file was noticed and published", lambda: generations.current_number(home) == 2)
+        seen.wait("sensor: a changed file noticed and published", lambda: generations.current_number(home) == 2)
         from_ui = backfilled(home, lambda: launch_from_ui(ui))
         from_command = backfilled(home, lambda: commands.backfill("chat", "2023-12", "2024-02", config, wait=60))
         assert from_ui == from_command, (from_ui, from_command)
-        print(f"seen: UI and command line made the same {len(from_ui)} months, with equal hashes")
-        wait("the schedule fired", lambda: bool(ticks(home, "nightly")))
+        seen.measure("months that UI and command line made alike", len(from_ui), "months")
+        (folder / "late.jsonl").write_text(
+            '{"id": "late", "text": "A late note", "timestamp": "2024-02-15T08:00:00Z"}\n'
+        )
+        config.write_text(config.read_text() + LATE)
+        seen.wait("relrag.toml: a new source noticed and published", lambda: generations.current_number(home) == 3)
+        seen.wait("the schedule fired", lambda: bool(ticks(home, "nightly")))
         everyone = {"command line", "schedule", "sensor", "UI backfill"}
-        wait("every run says what it is about and who launched it", lambda: launchers(home) == everyone)
+        seen.wait("every run says what it is about and who launched it", lambda: launchers(home) == everyone)
+        seen.print()
     finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait()
+        ui.stop()
         shutil.rmtree(folder)
 
 
 def backfilled(home: Path, launch: Callable[[], Any]) -> list[tuple[str, str, str]]:
-    """(asset, month, hash of the lake file) for every materialisation that a launch brings."""
+    """(asset, month, hash of the lake file or that it is empty) for every materialisation that a launch brings."""
     since = datetime.now(UTC).timestamp()
     launch()
     stages = ("redacted", "identifiers", "chunks", "embeddings", "edges")
@@ -83,24 +80,18 @@ def backfilled(home: Path, launch: Callable[[], Any]) -> list[tuple[str, str, st
                 for record in records:
                     event = record.asset_materialization
                     assert event
-                    found.append((stage, str(event.partition), str(event.metadata["hash"].value)))
+                    content = event.metadata.get("hash") or event.metadata["empty"]
+                    found.append((stage, str(event.partition), str(content.value)))
         return len(found) == 3 * len(stages)
 
     wait("a range of three months was made again", done)
     return sorted(found)
 
 
-def launch_from_ui(ui: list[str]) -> None:
+def launch_from_ui(ui: DagsterUI) -> None:
     """What the UI's button does: a backfill of three months of a source's stages."""
-    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    browser.open(subprocess.run([*ui, "--login"], capture_output=True, text=True, check=True).stdout.strip()).close()
-    assets = [{"path": ["chat", stage]} for stage in ("redacted", "identifiers", "chunks", "embeddings", "edges")]
-    params = {"assetSelection": assets, "partitionNames": ["2023-12", "2024-01", "2024-02"]}
-    body = json.dumps({"query": RANGE, "variables": {"params": params}}).encode()
-    request = urllib.request.Request(f"http://127.0.0.1:{PORT}/graphql", body, {"Content-Type": "application/json"})
-    with browser.open(request, timeout=60) as answer:
-        said = json.load(answer)
-    assert said["data"]["launchPartitionBackfill"]["__typename"] == "LaunchBackfillSuccess", said
+    stages = ("redacted", "identifiers", "chunks", "embeddings", "edges")
+    ui.launch([["chat", stage] for stage in stages], ["2023-12", "2024-01", "2024-02"])
 
 
 def ticks(home: Path, name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Shows that a backfill of many sources and months begins soon, survives its daemon, and can be tried again.
+"""Shows that a backfill of many sources and months begins soon, survives its daemon, and can be cancelled and retried.
 
 The real web server and daemon run on an archive of ten sources with 300 partitions each (`make proofs`; minutes).
 """
@@ -6,27 +6,23 @@ The real web server and daemon run on an archive of ten sources with 300 partiti
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 
-from relrag_pipelines.orchestration.runner import instance
 from relrag_pipelines.stages.month_stages import STAGES
 from relrag_query.cli.commands import sync as commands
 from tests import archive
-from tests.processes import wait
+from tests.proofs.dagster_ui import DagsterUI
+from tests.proofs.seen import Seen
 
 PORT = 3879
-SOURCES, FIRST, LAST, MONTHS = 10, "2000-01", "2024-12", 300
+SOURCES = [f"s{number}" for number in range(10)]
+FIRST, LAST, MONTHS = "2000-01", "2024-12", 300
+ALL_MONTHS = [f"{year}-{month:02d}" for year in range(2000, 2025) for month in range(1, 13)]
 CONFIG = """
 archive = "test"
 keys_file = "test.keys"
@@ -35,147 +31,93 @@ first_month = "2000-01"
 sensor_seconds = 600
 nightly = "03:30"
 """
-LAUNCH = """
-mutation ($params: LaunchBackfillParams!) {
-  launchPartitionBackfill(backfillParams: $params) {
-    __typename
-    ... on LaunchBackfillSuccess { backfillId }
-    ... on PythonError { message }
-    ... on UnauthorizedError { message }
-  }
-}
-"""
-RETRY = """
-mutation ($params: ReexecutionParams!) {
-  reexecutePartitionBackfill(reexecutionParams: $params) {
-    __typename
-    ... on LaunchBackfillSuccess { backfillId }
-    ... on PythonError { message }
-  }
-}
-"""
 
 
 def main() -> None:
     """Runs the proof in a temporary folder and prints what was seen."""
     folder = Path(tempfile.mkdtemp())
+    seen = Seen("Backfills of 10 sources and 300 months")
     config = make(folder)
-    home = archive.workspace(config).home
     assert commands.sync(config) == 0  # else the sensors have runs to launch first
-    ui = [str(Path(sys.executable).with_name("relrag")), "ui", "--port", str(PORT), "--config", str(config)]
-    server = start(ui)
+    ui = DagsterUI(config, archive.workspace(config).home, PORT)
     try:
-        everything = [f"s{number}" for number in range(SOURCES)]
-        started = time.monotonic()
-        backfill = launch(ui, everything)
-        wait("the first run of 10 x 300 months began", lambda: bool(runs(home, backfill, "STARTED", "SUCCESS")))
-        print(f"seen: it began after {time.monotonic() - started:.0f} s")
-        wait("the run of the months began", lambda: any(is_of_months(run) for run in runs(home, backfill, "STARTED")))
-        exports = [run.status.value for run in runs(home, backfill) if not is_of_months(run)]
-        assert exports == ["SUCCESS"], exports
-        print(f"seen: the exports had ended; {time.monotonic() - started:.0f} s since the launch")
-        kill(server)
-        print("seen: web server, daemon and run killed; the UI starts again")
-        server = start(ui)
-        wait("the killed run ended", lambda: bool(runs(home, backfill, "FAILURE")))
-        wait("the backfill ended", lambda: status(home, backfill) not in ("REQUESTED", "FAILING", "CANCELING"))
-        print(f"seen: {status(home, backfill)} after {time.monotonic() - started:.0f} s")
-        again = retry(ui, backfill)
-        wait("the failed months were tried again", lambda: status(home, again).startswith("COMPLETED"))
-        print(f"seen: {status(home, again)} after {time.monotonic() - started:.0f} s in all")
-        made = {
-            (source, stage.name): len(materialised(home, source, stage.name))
-            for source in everything
-            for stage in STAGES
-        }
-        assert set(made.values()) == {MONTHS}, made
-        print(f"seen: {sum(made.values())} months of stages made by {len(runs(home, again))} runs")
+        killed_and_retried(ui, seen)
+        cancelled(ui, seen)
+        mostly_empty(ui, seen)
+        seen.print()
     finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait()
+        ui.stop()
         shutil.rmtree(folder)
+
+
+def killed_and_retried(ui: DagsterUI, seen: Seen) -> None:
+    """All sources at once; the daemon, the web server and the run are killed half-way."""
+    started = time.monotonic()
+    backfill = ui.launch(assets(SOURCES, with_export=True), ALL_MONTHS)
+    seen.wait("10 x 300 months: the first run began", lambda: bool(ui.runs(backfill, "STARTED", "SUCCESS")), 60)
+    seen.wait("the run of the months began", lambda: any(map(is_of_months, ui.runs(backfill, "STARTED"))))
+    exports = [run.status.value for run in ui.runs(backfill) if not is_of_months(run)]
+    assert exports == ["SUCCESS"], exports
+    seen.note("exports before the months that they feed", "ended")
+    ui.kill()
+    ui.restart()
+    seen.wait("web server, daemon and run killed, the UI started again: the run ended", lambda: failed(ui, backfill))
+    seen.wait("the backfill ended", lambda: ui.has_ended(backfill))
+    again = ui.retry(backfill)
+    seen.wait("failed months retried", lambda: ui.status(again) == "COMPLETED_SUCCESS")
+    made = {(source, stage.name): len(ui.months(source, stage.name)) for source in SOURCES for stage in STAGES}
+    assert set(made.values()) == {MONTHS}, made
+    seen.measure("months of stages made by the retry", sum(made.values()), "months")
+    seen.measure("runs of the retry", len(ui.runs(again)), "runs", at_most=len(SOURCES))
+    seen.measure("from launch to all made, with kill and retry", time.monotonic() - started, "s")
+
+
+def cancelled(ui: DagsterUI, seen: Seen) -> None:
+    """All sources at once, cancelled while their run makes months."""
+    backfill = ui.launch(assets(SOURCES), ALL_MONTHS)
+    seen.wait("10 x 300 months again: the run began", lambda: bool(ui.runs(backfill, "STARTED")))
+    ui.cancel(backfill)
+    seen.wait("cancelled on the backfill's page", lambda: ui.status(backfill) == "CANCELED")
+    assert {run.status.value for run in ui.runs(backfill)} == {"CANCELED"}
+
+
+def mostly_empty(ui: DagsterUI, seen: Seen) -> None:
+    """A source of which 298 months are empty."""
+    backfill = ui.launch(assets(SOURCES[:1]), ALL_MONTHS)
+    seen.wait("one source after that: done", lambda: ui.status(backfill) == "COMPLETED_SUCCESS")
+    seen.measure("its run of 300 months, 298 of them empty", ui.seconds(backfill), "s", at_most=10)
+    seen.measure("its runs", len(ui.runs(backfill)), "runs", at_most=1)
+
+
+def failed(ui: DagsterUI, backfill: str) -> bool:
+    """Whether a run of the backfill is shown as failed."""
+    return bool(ui.runs(backfill, "FAILURE"))
+
+
+def assets(sources: list[str], with_export: bool = False) -> list[list[str]]:
+    """The assets of these sources that a person selects."""
+    stages = [*(["export"] if with_export else []), *(stage.name for stage in STAGES)]
+    return [[source, stage] for source in sources for stage in stages]
 
 
 def make(folder: Path) -> Path:
     """An archive of ten sources with a note each in the first and the last month."""
     text = CONFIG
-    for number in range(SOURCES):
+    for source in SOURCES:
         notes = [
-            {"id": f"{number}-{month}", "text": f"note {number} of {month}", "timestamp": f"{month}-15T08:00:00Z"}
+            {"id": f"{source}-{month}", "text": f"note of {source}, {month}", "timestamp": f"{month}-15T08:00:00Z"}
             for month in (FIRST, LAST)
         ]
-        (folder / f"s{number}.jsonl").write_text("".join(f"{json.dumps(note)}\n" for note in notes))
-        text += f'\n[[sources]]\nname = "s{number}"\nkind = "jsonl"\npath = "s{number}.jsonl"\n'
+        (folder / f"{source}.jsonl").write_text("".join(f"{json.dumps(note)}\n" for note in notes))
+        text += f'\n[[sources]]\nname = "{source}"\nkind = "jsonl"\npath = "{source}.jsonl"\n'
     config = folder / "relrag.toml"
     config.write_text(text)
     return config
 
 
-def start(ui: list[str]) -> subprocess.Popen[bytes]:
-    """The UI, in a process group of its own, once it answers."""
-    server = subprocess.Popen(ui, start_new_session=True)
-    wait("the UI answers", lambda: subprocess.run([*ui, "--login"], capture_output=True).returncode == 0)
-    return server
-
-
-def kill(server: subprocess.Popen[bytes]) -> None:
-    """Kills the UI and all that it has started."""
-    os.killpg(server.pid, signal.SIGKILL)
-    server.wait()
-
-
-def launch(ui: list[str], sources: list[str]) -> str:
-    """What the UI's page of a backfill does; returns the backfill's id."""
-    stages = ["export", *(stage.name for stage in STAGES)]
-    assets = [{"path": [source, stage]} for source in sources for stage in stages]
-    names = [f"{year}-{month:02d}" for year in range(2000, 2025) for month in range(1, 13)]
-    params = {"assetSelection": assets, "partitionNames": names}
-    return str(answer(ui, LAUNCH, params)["launchPartitionBackfill"]["backfillId"])
-
-
-def retry(ui: list[str], backfill: str) -> str:
-    """What the UI's button "Re-execute from failure" does; returns the new backfill's id."""
-    params = {"parentRunId": backfill, "strategy": "FROM_FAILURE"}
-    return str(answer(ui, RETRY, params)["reexecutePartitionBackfill"]["backfillId"])
-
-
-def answer(ui: list[str], query: str, params: dict[str, Any]) -> dict[str, Any]:
-    """What the web server answers to a browser that is logged in."""
-    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    browser.open(subprocess.run([*ui, "--login"], capture_output=True, text=True, check=True).stdout.strip()).close()
-    body = json.dumps({"query": query, "variables": {"params": params}}).encode()
-    request = urllib.request.Request(f"http://127.0.0.1:{PORT}/graphql", body, {"Content-Type": "application/json"})
-    with browser.open(request, timeout=120) as response:
-        data: dict[str, Any] = json.load(response)["data"]
-    return data
-
-
-def runs(home: Path, backfill: str, *statuses: str) -> list[dg.DagsterRun]:
-    """The runs of a backfill with one of these statuses."""
-    with instance(home) as shared:
-        found = shared.get_runs(dg.RunsFilter(tags={"dagster/backfill": backfill}))
-    return [run for run in found if not statuses or run.status.value in statuses]
-
-
 def is_of_months(run: dg.DagsterRun) -> bool:
     """Whether a run makes months, and no export."""
     return "dagster/asset_partition_range_start" in run.tags
-
-
-def status(home: Path, backfill: str) -> str:
-    """The status of a backfill."""
-    with instance(home) as shared:
-        found: Any = shared.get_backfill(backfill)
-    return str(found.status.value)
-
-
-def materialised(home: Path, source: str, stage: str) -> set[str]:
-    """The months of a stage that are made, or one empty name for an asset without months."""
-    with instance(home) as shared:
-        key = dg.AssetKey([source, stage])
-        if stage == "export":
-            return {""} if shared.get_latest_materialization_event(key) else set()
-        return set(shared.get_materialized_partitions(key))
 
 
 if __name__ == "__main__":

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.files import access
 from relrag_pipelines.onboarding import alerts
+from relrag_pipelines.orchestration.instance import instance_folder
+from relrag_pipelines.publishing import event_database
 from relrag_pipelines.settings import Settings, SettingsError
 from relrag_pipelines.stores import daemon_lock, dagster_runs
 from relrag_pipelines.ui import login as logins
-from relrag_pipelines.workspace import Workspace
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 3000
@@ -26,6 +29,17 @@ _LOCAL_HOSTS = (HOST, "localhost", "::1")
 _POLL_SECONDS = 0.5
 _WATCH_SECONDS = 60
 _STUCK_SECONDS = 600
+_REFUSED = 2
+"""exit code of a command that says what is wrong with the settings"""
+_DEFINITIONS = "relrag_pipelines.definitions"
+_CODE_SERVER, _WEB_SERVER = "the code server", "the web server"
+_SOCKET, _WORKSPACE = "code.sock", "workspace.yaml"
+_WORKSPACE_YAML = """\
+load_from:
+  - grpc_server:
+      socket: "{socket}"
+      location_name: {name}
+"""
 
 
 def ui(
@@ -46,19 +60,18 @@ def ui(
     if login:
         print(_link(settings.home_path / "dagster", port))
         return 0
-    from relrag_pipelines.orchestration.runner import instance_folder, tidy_before_ui
-
-    folder = instance_folder(settings.home_path, settings.dagster_storage)
-    if not read_only:
-        tidy_before_ui(Workspace(settings))
+    folder = instance_folder(settings.home_path, settings.dagster_storage, settings.tick_retention_days)
     environment = {
         "DAGSTER_EVENT_BATCH_SIZE": "500",  # events of a step are stored together
+        "MALLOC_ARENA_MAX": "2",  # glibc would keep memory for each of many threads that mostly wait
         **os.environ,
         "DAGSTER_HOME": str(folder),
         "RELRAG_CONFIG": str(path),
     }
+    if not read_only:
+        _tidy(environment)
     access.restrict_folder(settings.home_path)
-    commands = _commands(host, port, settings.ui_public_url, read_only)
+    web = _web_server(host, port, settings.ui_public_url, read_only)
     log = folder / "ui.log"
     if host not in _LOCAL_HOSTS and not settings.ui_public_url.startswith("https:"):
         print(
@@ -70,11 +83,46 @@ def ui(
     watch = _daemon_watch(settings) if settings.alert_urls and not read_only else None
     # the processes that can start a queued run hold this lock while they live
     queue_lock = nullcontext() if read_only else daemon_lock.alive(settings.home_path)
-    return _serve(commands, environment, log, queue_lock, print_address, watch)
+    return _serve(_Commands(web, read_only), environment, log, queue_lock, print_address, watch)
+
+
+def _tidy(environment: Mapping[str, str]) -> None:
+    """Ends runs whose process has died; SettingsError if Dagster's store cannot be opened."""
+    command = [sys.executable, "-m", "relrag_pipelines.orchestration.tidy"]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
+    if done.returncode == _REFUSED:
+        raise SettingsError(done.stdout.strip())
+    done.check_returncode()
+
+
+@dataclass(frozen=True)
+class _Commands:
+    """The processes that make up the UI."""
+
+    web: list[str]
+    read_only: bool
+
+    def code_server(self, folder: Path) -> list[str]:
+        """Loads the definitions, once for web server and daemon, and starts runs."""
+        (folder / _WORKSPACE).write_text(_WORKSPACE_YAML.format(socket=folder / _SOCKET, name=_DEFINITIONS))
+        command = [sys.executable, "-m", "dagster", "code-server", "start", "--module-name", _DEFINITIONS]
+        return [*command, "--location-name", _DEFINITIONS, "--socket", str(folder / _SOCKET), "--log-level", "warning"]
+
+    def clients(self, folder: Path) -> dict[str, list[str]]:
+        """Web server and daemon, which ask the code server; a UI that only reads has neither."""
+        if self.read_only:
+            return {_WEB_SERVER: self.web}
+        workspace = ["--workspace", str(folder / _WORKSPACE)]
+        # the console script of the environment that runs this command, whatever PATH says
+        daemon = str(Path(sys.executable).with_name("dagster-daemon"))
+        return {
+            _WEB_SERVER: [*self.web, *workspace],
+            "Dagster's daemon": [daemon, "run", *workspace, "--log-level", "warning"],
+        }
 
 
 def _serve(
-    commands: list[list[str]],
+    commands: _Commands,
     environment: dict[str, str],
     log: Path,
     queue_lock: AbstractContextManager[int | None],
@@ -83,26 +131,37 @@ def _serve(
 ) -> int:
     """Starts the processes, which inherit `queue_lock`, and waits for an interrupt; returns the exit code."""
     # the processes that load the definitions listen on Unix sockets in a folder that nobody else can open
-    with tempfile.TemporaryDirectory(prefix="relrag-") as sockets, log.open("wb") as log_file:
-        environment["TMPDIR"] = sockets
+    with tempfile.TemporaryDirectory(prefix="relrag-") as name, log.open("wb") as log_file:
+        sockets = Path(name)
+        environment["TMPDIR"] = name
         with queue_lock as file:
             descriptors = () if file is None else (file,)
-            processes = [
-                subprocess.Popen(command, env=environment, stdout=log_file, stderr=log_file, pass_fds=descriptors)
-                for command in commands
-            ]
+
+            def start(command: list[str]) -> subprocess.Popen[bytes]:
+                return subprocess.Popen(
+                    command, env=environment, stdout=log_file, stderr=log_file, pass_fds=descriptors
+                )
+
+            processes: dict[str, subprocess.Popen[bytes]] = {}
+            if not commands.read_only:
+                processes[_CODE_SERVER] = start(commands.code_server(sockets))
+                _wait_for_socket(sockets / _SOCKET, processes[_CODE_SERVER])
+            processes |= {name: start(command) for name, command in commands.clients(sockets).items()}
         return _wait_for_interrupt(processes, print_address, watch)
 
 
-def _commands(host: str, port: int, public_url: str, read_only: bool) -> list[list[str]]:
-    """The processes that make up the UI: the web server, and unless it only reads, the daemon that starts runs."""
+def _wait_for_socket(path: Path, server: subprocess.Popen[bytes]) -> None:
+    """Waits until the server answers there or has ended."""
+    while server.poll() is None:
+        with socket.socket(socket.AF_UNIX) as client, suppress(OSError):
+            client.connect(str(path))
+            return
+        time.sleep(_POLL_SECONDS)
+
+
+def _web_server(host: str, port: int, public_url: str, read_only: bool) -> list[str]:
     web = [sys.executable, "-m", "relrag_pipelines.ui.server", "--host", host, "--port", str(port)]
-    web += ["--public-url", public_url]
-    if read_only:
-        return [[*web, "--read-only"]]
-    # the console script of the environment that runs this command, whatever PATH says
-    daemon = str(Path(sys.executable).with_name("dagster-daemon"))
-    return [web, [daemon, "run", "-m", "relrag_pipelines.definitions", "--log-level", "warning"]]
+    return [*web, "--public-url", public_url, *(["--read-only"] if read_only else [])]
 
 
 def _link(folder: Path, port: int) -> str:
@@ -142,7 +201,7 @@ def _daemon_watch(settings: Settings) -> Callable[[bool], None]:
         if is_sent or (is_running and time.monotonic() < next_look):
             return
         next_look = time.monotonic() + _WATCH_SECONDS
-        age = dagster_runs.heartbeat_age(settings.home_path)
+        age = _heartbeat_age(settings)
         if is_running and (age is None or age < _STUCK_SECONDS):
             return
         is_sent = True
@@ -154,8 +213,14 @@ def _daemon_watch(settings: Settings) -> Callable[[bool], None]:
     return watch
 
 
+def _heartbeat_age(settings: Settings) -> float | None:
+    if settings.dagster_storage == "postgres":
+        return event_database.heartbeat_age()
+    return dagster_runs.heartbeat_age(settings.home_path)
+
+
 def _wait_for_interrupt(
-    processes: list[subprocess.Popen[bytes]],
+    processes: Mapping[str, subprocess.Popen[bytes]],
     print_address: Callable[[], bool],
     watch: Callable[[bool], None] | None,
 ) -> int:
@@ -166,7 +231,7 @@ def _wait_for_interrupt(
     look_after = watch or (lambda is_running: None)
     is_announced = False
     try:
-        while all(process.poll() is None for process in processes):
+        while all(process.poll() is None for process in processes.values()):
             is_announced = is_announced or print_address()
             look_after(True)
             time.sleep(_POLL_SECONDS)
@@ -175,14 +240,18 @@ def _wait_for_interrupt(
     except KeyboardInterrupt:
         return 0
     finally:
-        for process in processes:
+        for process in reversed(list(processes.values())):  # first those that ask others
             process.send_signal(signal.SIGINT)
-        for process in processes:
+        for process in processes.values():
             process.wait()
 
 
-def _ended(processes: list[subprocess.Popen[bytes]]) -> SettingsError:
-    """The error that names the process that ended: the web server, else the daemon."""
-    if (code := processes[0].poll()) is not None:
-        return SettingsError(f"the web server ended with {code}; is the port in use? choose another with --port")
-    return SettingsError(f"Dagster's daemon ended with {processes[-1].poll()}; ui.log says why")
+def _ended(processes: Mapping[str, subprocess.Popen[bytes]]) -> SettingsError:
+    """The error that names the process that ended."""
+    ended = {name: process.poll() for name, process in processes.items() if process.poll() is not None}
+    if _WEB_SERVER in ended:
+        return SettingsError(
+            f"the web server ended with {ended[_WEB_SERVER]}; is the port in use? choose another with --port"
+        )
+    name, code = next(iter(ended.items()))
+    return SettingsError(f"{name} ended with {code}; ui.log says why")
