@@ -56,13 +56,18 @@ def redacted_provenance(workspace: Workspace, link: ManualLink) -> str:
 def with_both_ends(connection: duckdb.DuckDBPyConnection, links: Sequence[ManualLink]) -> list[ManualLink]:
     """The removals, and the links of which both ends are in the archive; a thread may be new."""
     refs = {ref for link in links if not link.deleted for ref in (link.src_asset_ref, link.dst_asset_ref)}
-    known = {ref for (ref,) in connection.execute(_KNOWN, {"refs": sorted(refs)}).fetchall()} if refs else set()
-    return [
-        link
-        for link in links
-        if link.deleted
-        or (link.src_asset_ref in known and (link.dst_asset_ref in known or _names_itself(link.dst_asset_ref)))
-    ]
+    present = _present(connection, refs)
+    return [link for link in links if link.deleted or _is_between(link, present)]
+
+
+def _present(connection: duckdb.DuckDBPyConnection, refs: set[str]) -> set[str]:
+    """Those of the refs that the archive has."""
+    return {ref for (ref,) in connection.execute(_KNOWN, {"refs": sorted(refs)}).fetchall()} if refs else set()
+
+
+def _is_between(link: ManualLink, present: set[str]) -> bool:
+    """Whether both ends of a link are there."""
+    return link.src_asset_ref in present and (link.dst_asset_ref in present or _names_itself(link.dst_asset_ref))
 
 
 def _names_itself(ref: str) -> bool:

@@ -30,7 +30,7 @@ from relrag_pipelines.sources.unit import (
     unit_of,
     unit_of_ref,
 )
-from relrag_pipelines.workers.sandbox import Limits
+from relrag_pipelines.workers.limits import Limits
 
 if TYPE_CHECKING:
     from relrag_pipelines.sources.legacy_collection import LegacyCollection

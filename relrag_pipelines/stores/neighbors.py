@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +11,8 @@ import duckdb
 from relrag_pipelines.records import ManualLink
 
 Direction = Literal["out", "in", "both"]
+_Key = tuple[str, str, str]
+"""the other end of an edge, its type and its direction"""
 
 _NEIGHBORS = """
     SELECT dst_asset_ref, relation_type, 'out', confidence, provenance FROM asset_asset_edges
@@ -76,36 +78,44 @@ def neighbors(
 
     `later` are the owner's links and removals since the catalog was made; both ends of each link are in the archive.
     """
-    rows = connection.execute(
-        _NEIGHBORS,
-        {
-            "ref": asset_ref,
-            "direction": direction,
-            "types": None if relation_types is None else list(relation_types),
-            "limit": offset + limit + len(later),
-            "offset": 0,
-        },
-    ).fetchall()
+    types = None if relation_types is None else list(relation_types)
+    values = {
+        "ref": asset_ref,
+        "direction": direction,
+        "types": types,
+        "limit": offset + limit + len(later),
+        "offset": 0,
+    }
+    published = [Neighbor(*row) for row in connection.execute(_NEIGHBORS, values).fetchall()]
     stated = {_seen_from(asset_ref, link): link for link in later if asset_ref in _ends(link)}
-    found = [one for one in (Neighbor(*row) for row in rows) if _key(one) not in stated]
-    for (ref, relation_type, where), link in stated.items():
-        fits = direction in (where, "both") and (relation_types is None or relation_type in relation_types)
-        if fits and not link.deleted:
-            found.append(Neighbor(ref, relation_type, where, link.confidence, link.provenance))
-    if stated:
-        found.sort(key=lambda one: (one.direction == "in", one.relation_type, one.asset_ref))
-    return found[offset : offset + limit]
+    if not stated:
+        return published[offset : offset + limit]
+    edges = [edge for edge in published if _key(edge) not in stated]
+    edges += [edge for edge in _stated_neighbors(stated) if _fits(edge, types, direction)]
+    edges.sort(key=lambda edge: (edge.direction == "in", edge.relation_type, edge.asset_ref))
+    return edges[offset : offset + limit]
+
+
+def _stated_neighbors(stated: Mapping[_Key, ManualLink]) -> Iterator[Neighbor]:
+    """The links that the owner stated, without the removals."""
+    for key, link in stated.items():
+        if not link.deleted:
+            yield Neighbor(*key, link.confidence, link.provenance)
+
+
+def _fits(edge: Neighbor, types: Sequence[str] | None, direction: Direction) -> bool:
+    return direction in (edge.direction, "both") and (types is None or edge.relation_type in types)
 
 
 def _ends(link: ManualLink) -> tuple[str, str]:
     return link.src_asset_ref, link.dst_asset_ref
 
 
-def _key(neighbor: Neighbor) -> tuple[str, str, str]:
+def _key(neighbor: Neighbor) -> _Key:
     return neighbor.asset_ref, neighbor.relation_type, neighbor.direction
 
 
-def _seen_from(asset_ref: str, link: ManualLink) -> tuple[str, str, str]:
+def _seen_from(asset_ref: str, link: ManualLink) -> _Key:
     """The other end of a link, its type, and its direction as seen from an end."""
     is_source = link.src_asset_ref == asset_ref
     return link.dst_asset_ref if is_source else link.src_asset_ref, link.relation_type, "out" if is_source else "in"
@@ -121,15 +131,20 @@ def thread_members(
 ) -> list[Member]:
     """The records of a thread, newest first; `offset` skips what was read before, `later` is as in `neighbors`."""
     thread = f"thread:{thread_id}"
-    stated = {link.src_asset_ref: link for link in later if _ends(link)[1] == thread and _is(link, "thread_member")}
+    stated = {link.src_asset_ref: link for link in later if _is(link, "thread_member") and link.dst_asset_ref == thread}
     values = {"thread": thread, "limit": offset + limit + len(stated), "offset": 0}
     members = [Member(*row) for row in connection.execute(_MEMBERS, values).fetchall()]
     if stated:
-        added = [ref for ref, link in stated.items() if not link.deleted]
         members = [member for member in members if member.asset_ref not in stated]
-        members += [Member(*row) for row in connection.execute(_RECORDS, {"refs": added}).fetchall()]
+        members += _stated_members(connection, stated)
         members.sort(key=lambda member: (member.ts is None, -(member.ts or 0), member.asset_ref))
     return members[offset : offset + limit]
+
+
+def _stated_members(connection: duckdb.DuckDBPyConnection, stated: Mapping[str, ManualLink]) -> list[Member]:
+    """The records that the owner put into the thread, without those taken out."""
+    added = [ref for ref, link in stated.items() if not link.deleted]
+    return [Member(*row) for row in connection.execute(_RECORDS, {"refs": added}).fetchall()]
 
 
 def _is(link: ManualLink, relation_type: str) -> bool:

@@ -26,7 +26,9 @@ from collections.abc import Callable
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
+
+from relrag_pipelines.workers.limits import Limits
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -52,17 +54,6 @@ _START = (
     "from multiprocessing.connection import Connection; import sys; pipe = Connection(int(sys.argv[1])); "
     "sys.path[:] = pipe.recv(); from relrag_pipelines.workers import sandbox; sandbox.serve(pipe)"
 )
-
-
-class Limits(NamedTuple):
-    """The limits of a call."""
-
-    seconds: int = 60
-    """processor time per started 16 MiB of input"""
-    max_bytes: int = 2**30
-    """memory beyond that of the process at its start"""
-    settings: str = "parser"
-    """prefix of the settings with these limits: parser_max_seconds and parser_max_bytes"""
 
 
 class ParserStopped(Exception):

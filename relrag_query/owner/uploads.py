@@ -27,7 +27,8 @@ from relrag_pipelines.ingest.zip_contents import ZIP, ZipLimits, kinds_by_name
 from relrag_pipelines.onboarding.environment import free_bytes
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.workers import sandbox
-from relrag_pipelines.workers.sandbox import Limits, ParserStopped
+from relrag_pipelines.workers.limits import Limits
+from relrag_pipelines.workers.sandbox import ParserStopped
 from relrag_query.display.amounts import size
 from relrag_query.owner.folders import incoming
 from relrag_query.owner.switch import changing, require_writes

@@ -43,22 +43,28 @@ Search = Callable[[Collection[str] | None], Sequence[NearRelationship]]
 
 def read(words: QuestionWords) -> PeopleQuestion | None:
     """The question for the owner's relatives whom its words describe; None if it asks something else."""
-    phrases, intents = load_phrases().people, load_phrases().intent
+    phrases = load_phrases().people
     if len(words.kin_words) != 1 or _is_of_another(words) or words.mentions or phrases.said.search(words.plain):
         return None
     reference = _own_relatives(words)
     if reference is None or not reference.relations:
         return None
-    before, after = words.plain[: reference.start], words.plain[reference.end :]
-    if not has_only_fillers(phrases.who.sub(" ", before)) or intents.person_history.search(f"{before}Name{after}"):
-        return None
-    described = [word for word in re.findall(r"\S+", after) if not has_only_fillers(bare(word))]
+    described = _description(words, reference)
     if not described:
         return None
     fitting = [relation for relation in reference.relations if _is_described(relation, described)]
     if not fitting:
         return PeopleQuestion("who", [], reference.relations, described=True)
     return PeopleQuestion("who", list(dict.fromkeys(relation.other_id for relation in fitting)), fitting)
+
+
+def _description(words: QuestionWords, reference: Reference) -> list[str]:
+    """The words behind a kin term that describe whom it means; none where a question asks something else."""
+    phrases, intents = load_phrases().people, load_phrases().intent
+    before, after = words.plain[: reference.start], words.plain[reference.end :]
+    if not has_only_fillers(phrases.who.sub(" ", before)) or intents.person_history.search(f"{before}Name{after}"):
+        return []
+    return [word for word in re.findall(r"\S+", after) if not has_only_fillers(bare(word))]
 
 
 def _is_of_another(words: QuestionWords) -> bool:
@@ -108,6 +114,11 @@ def in_order(question: PeopleQuestion, search: Search) -> PeopleQuestion:
 
 def _nearest(relations: Sequence[Relation], search: Search) -> list[tuple[Relation, float]]:
     """Those of the relations that a search finds, with their similarity, best first."""
-    by_key = {(one.row.from_person_id, one.row.to_person_id, one.row.relationship_type): one for one in relations}
-    found = search({relation.row.relationship_type for relation in relations})
-    return [(by_key[one.key], one.similarity) for one in found if one.key in by_key]
+    by_key = {_key(relation): relation for relation in relations}
+    results = search({relation.row.relationship_type for relation in relations})
+    return [(by_key[result.key], result.similarity) for result in results if result.key in by_key]
+
+
+def _key(relation: Relation) -> tuple[int, int, str]:
+    row = relation.row
+    return row.from_person_id, row.to_person_id, row.relationship_type

@@ -278,7 +278,7 @@ class People:
             return []
         ends = self.survivor(statement.from_person_id), self.survivor(statement.to_person_id)
         pairs = itertools.product(*(self.ids_in_index([end]) for end in ends))
-        return [(one, other, statement.relationship_type) for one, other in pairs]
+        return [(from_id, to_id, statement.relationship_type) for from_id, to_id in pairs]
 
     def _relationship_rows(self, person_ids: Collection[int] | None) -> list[PersonRelationship]:
         query, values = "FROM person_relationships", {}

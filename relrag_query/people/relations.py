@@ -26,9 +26,9 @@ KIN_PATHS = {
 """the paths of two relationships that lead to a relative: the parent of a spouse is a parent-in-law"""
 
 
-def means(asked: str, type_: str) -> bool:
+def means(sought: str, type_: str) -> bool:
     """Whether a question's relationship type is this one: `former_spouse` means `ex_spouse` too."""
-    return type_ == asked or (asked.startswith(FORMER) and type_ == f"ex_{asked.removeprefix(FORMER)}")
+    return type_ == sought or (sought.startswith(FORMER) and type_ == f"ex_{sought.removeprefix(FORMER)}")
 
 
 def is_of_type(type_: str, types: Collection[str]) -> bool:

@@ -59,6 +59,12 @@ class RelationshipSearchResult:
         return *self.ends, self.relationship_type
 
 
+def _ranks(shares: Sequence[float], similarities: Sequence[float]) -> list[float]:
+    """The rank of each relationship by its share of the query's words and its similarity."""
+    pairs = zip(shares, similarities, strict=True)
+    return [_WORD_WEIGHT * share + _MEANING_WEIGHT * similarity for share, similarity in pairs]
+
+
 def entity_key(person_id: int) -> str:
     """The key of a person's node."""
     return f"{_ENTITY}{person_id}"
@@ -110,17 +116,14 @@ class RelationshipSearch:
         Unrelated ones are left out, unless they are of `types`, which the query then names. `names` gives the names of
         the people of some relationships, by id; `threshold` is that of `nearest`.
         """
-        matching, near = self._matching(), [one.key for one in self.nearest(threshold)]
+        matching, near = self._matching(), [result.key for result in self.nearest(threshold)]
         likely = self.index.likely(self.meaning, terms, matching, max(_CANDIDATES, 2 * limit))
         rows = self._rows([*likely, *near])
         if not rows:
             return []
         similarities = [max(0.0, similarity or 0.0) for similarity in self._similarities(rows)]
         shares = share_of_words(rows, names(rows), terms)
-        ranks = [
-            _WORD_WEIGHT * share + _MEANING_WEIGHT * similarity
-            for share, similarity in zip(shares, similarities, strict=True)
-        ]
+        ranks = _ranks(shares, similarities)
         is_near = max(ranks) >= _MIN_RANK or max(similarities) >= LEAST_SIMILARITY
         if self.types is None and not is_near:
             return []

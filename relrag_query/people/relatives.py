@@ -51,8 +51,7 @@ def find_relative(words: QuestionWords, word: KinWord, references: list[Referenc
         return relative_of(people.owner, before.start(), word.end, word, people)
     if word.says_my:
         return relative_of(people.owner, word.start, word.end, word, people)
-    former = rf"(?: (?:{phrases.former_behind}))?" if word.type.startswith(FORMER) else ""
-    if after := re.match(rf"(?:{phrases.my_behind}){former}(?!\w)", plain[word.end :]):
+    if after := re.match(_my_behind(word), plain[word.end :]):
         return relative_of(people.owner, word.start, word.end + after.end(), word, people)
     for reference in references:
         between = plain[reference.end : word.start]
@@ -64,6 +63,13 @@ def find_relative(words: QuestionWords, word: KinWord, references: list[Referenc
             start = article.start() if article else word.start
             return _relative_of_reference(reference, start, reference.end, word, people)
     return None
+
+
+def _my_behind(word: KinWord) -> str:
+    """A pattern of `my` behind a kin term, with the word for a former one that may follow."""
+    phrases = load_phrases().people
+    former = rf"(?: (?:{phrases.former_behind}))?" if word.type.startswith(FORMER) else ""
+    return rf"(?:{phrases.my_behind}){former}(?!\w)"
 
 
 def _relative_of_reference(base: Reference, start: int, end: int, word: KinWord, people: People) -> Reference:

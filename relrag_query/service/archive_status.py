@@ -257,12 +257,16 @@ def _rows(manifest: lake.Manifest) -> int:
 def _count_units(status: SourceStatus, units: list[UnitState]) -> None:
     """Counts the files of a source: seen and indexed, and what was skipped and what failed."""
     status.units, status.bytes = len(units), sum(unit.size for unit in units)
-    indexed = {unit.path for unit in units if any(month.rows for month in unit.months)}
-    hashes = {unit.content_hash for unit in units if unit.path in indexed} - {""}
+    indexed = [unit for unit in units if _has_records(unit)]
+    hashes = {unit.content_hash for unit in indexed} - {""}
     status.indexed = len(indexed)
-    status.copies = sum(unit.content_hash in hashes for unit in units if unit.path not in indexed)
+    status.copies = sum(unit.content_hash in hashes and not _has_records(unit) for unit in units)
     status.skipped = {fault: count for fault, count in status.failures.items() if fault in LEFT_OUT}
     status.failed = {fault: count for fault, count in status.failures.items() if fault not in LEFT_OUT}
+
+
+def _has_records(unit: UnitState) -> bool:
+    return any(month.rows for month in unit.months)
 
 
 def _extreme_time(home: Path, source: str, months: list[str], extreme: Callable[[Any], Any]) -> str | None:

@@ -9,7 +9,8 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources.document.document_text import DocumentError
 from relrag_pipelines.sources.document.page_picture import PagePicture, page_picture
 from relrag_pipelines.workers import sandbox
-from relrag_pipelines.workers.sandbox import Limits, ParserStopped
+from relrag_pipelines.workers.limits import Limits
+from relrag_pipelines.workers.sandbox import ParserStopped
 from relrag_query.service import original_file
 from relrag_query.service.original_file import NoOriginal
 

@@ -18,7 +18,8 @@ import pytest
 
 from relrag_pipelines.sources.document.document_text import DocumentError
 from relrag_pipelines.workers import sandbox
-from relrag_pipelines.workers.sandbox import Limits, ParserStopped, call
+from relrag_pipelines.workers.limits import Limits
+from relrag_pipelines.workers.sandbox import ParserStopped, call
 from tests import ROOT
 from tests.processes import alive, wait
 
@@ -138,7 +139,8 @@ def test_threads_take_turns() -> None:
 def test_it_ends_when_the_process_that_asks_is_killed(tmp_path: Path, busy: bool) -> None:
     script = (
         "import os, signal, threading, time\n"
-        "from relrag_pipelines.workers.sandbox import Limits, call\n"
+        "from relrag_pipelines.workers.limits import Limits\n"
+        "from relrag_pipelines.workers.sandbox import call\n"
         "print(call(Limits(), 0, os.getpid), flush=True)\n"
         f"threading.Thread(target=call, args=(Limits(), 0, time.sleep, {60 if busy else 0}), daemon=True).start()\n"
         "time.sleep(0.5)\n"

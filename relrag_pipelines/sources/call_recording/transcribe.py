@@ -14,7 +14,8 @@ from typing import Any
 
 from relrag_pipelines.files.atomic import write_text
 from relrag_pipelines.sources.formats.transcript import Cue, Transcript, TranscriptError, read
-from relrag_pipelines.workers.sandbox import Limits, call
+from relrag_pipelines.workers.limits import Limits
+from relrag_pipelines.workers.sandbox import call
 
 BATCH = 8
 """segments of a recording that are decoded together"""

@@ -22,7 +22,8 @@ from relrag_pipelines.sources.document.document_text import DocumentError, Docum
 from relrag_pipelines.sources.document.ocr import read_scans
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, DecodedText
 from relrag_pipelines.text import reference_numbers
-from relrag_pipelines.workers.sandbox import Limits, ParserStopped, call
+from relrag_pipelines.workers.limits import Limits
+from relrag_pipelines.workers.sandbox import ParserStopped, call
 
 __all__ = ["SUFFIXES", "DocumentText", "extract", "read", "recognise"]
 

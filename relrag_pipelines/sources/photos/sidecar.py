@@ -19,7 +19,8 @@ import orjson
 
 from relrag_pipelines.records import Json
 from relrag_pipelines.sources.photos.metadata import Metadata, read_xmp
-from relrag_pipelines.workers.sandbox import Limits, ParserStopped, call
+from relrag_pipelines.workers.limits import Limits
+from relrag_pipelines.workers.sandbox import ParserStopped, call
 
 SUFFIXES = (".json", ".xmp")
 

@@ -120,7 +120,7 @@ def _records(chat: Chat, reading: ReadContext, format_: FormatGuess, order: str)
     chat_id, at_line = thread.removeprefix("whatsapp:"), f"{chat.location}#L"
     moment = LocalClock(order, reading.timezone).moment
     senders: dict[str, str] = {}
-    said = QuotedMessages()
+    earlier = QuotedMessages()
     for date, hour, second, half, body in messages(format_):
         ts, digits, ids = moment(date, hour, second, half)
         line += 1
@@ -141,9 +141,7 @@ def _records(chat: Chat, reading: ReadContext, format_: FormatGuess, order: str)
         if count > 1:
             source_id = f"{source_id}:{count}"
         message = _message(source_id, text, sender, ts, title, thread, f"{at_line}{line}", extra)
-        if text[:1] == ">" and sender and (quoted := said.quoted_by(text)):
-            message.parent_asset_id = f"whatsapp:{quoted}"
-        said.add(source_id, sender or "", text)
+        earlier.link(message, source_id, sender, text)
         if ts is None:
             yield Failure(chat.line_location(line), "date", _NO_SUCH_TIME)
         sent = [SentFile(name, chat.media(name) or "", chat.digest(name) or "") for name in files]

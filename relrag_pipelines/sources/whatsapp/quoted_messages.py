@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import deque
 
+from relrag_pipelines.records import Record
+
 _REMEMBERED = 2_000
 """messages before a quote among which the quoted one is looked for: people answer what they have just read"""
 _MIN_PART = 8
@@ -18,6 +20,12 @@ class QuotedMessages:
 
     def __init__(self) -> None:
         self._messages: deque[tuple[str, str, str]] = deque(maxlen=_REMEMBERED)
+
+    def link(self, message: Record, source_id: str, sender: str | None, text: str) -> None:
+        """Notes which earlier message a message answers, and remembers it; a notice without a sender answers none."""
+        if text[:1] == ">" and sender and (quoted := self.quoted_by(text)):
+            message.parent_asset_id = f"whatsapp:{quoted}"
+        self.add(source_id, sender or "", text)
 
     def add(self, source_id: str, sender: str, text: str) -> None:
         """Remembers a message, to be called in the chat's order."""

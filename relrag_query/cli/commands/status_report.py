@@ -125,8 +125,7 @@ def _print_sources(sources: list[SourceStatus], zone: ZoneInfo) -> None:
 
 def _coverage(source: SourceStatus, zone: ZoneInfo) -> Iterator[str]:
     """How much of a source is indexed: files, the time from first to last record with empty months, and reasons."""
-    copies = f", {number(source.copies, 'more is a copy', 'more are copies')}" if source.copies else ""
-    yield f"{source.indexed:,} of {number(source.units, 'file')} indexed{copies}"
+    yield f"{source.indexed:,} of {number(source.units, 'file')} indexed{_copies(source)}"
     if source.oldest and source.newest:
         first, last = (_newest_time(time, zone).split(" ")[0].rstrip(",") for time in (source.oldest, source.newest))
         yield first if first == last else f"{first} to {last}"
@@ -136,6 +135,10 @@ def _coverage(source: SourceStatus, zone: ZoneInfo) -> Iterator[str]:
     for label, counts in (("skipped", source.skipped), ("failed", source.failed)):
         if counts:
             yield f"{label}: {', '.join(f'{count:,} {fault}' for fault, count in counts.items())}"
+
+
+def _copies(source: SourceStatus) -> str:
+    return f", {number(source.copies, 'more is a copy', 'more are copies')}" if source.copies else ""
 
 
 def print_failures(settings: Settings, as_json: bool) -> None:

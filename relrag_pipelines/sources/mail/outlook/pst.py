@@ -16,7 +16,7 @@ from relrag_pipelines.sources.mail.mime import MAX_DEPTH
 from relrag_pipelines.sources.mail.outlook import mapi_properties
 from relrag_pipelines.sources.mail.outlook.mapi_properties import Attachment, OutlookMessage, Properties
 from relrag_pipelines.workers import sandbox
-from relrag_pipelines.workers.sandbox import Limits
+from relrag_pipelines.workers.limits import Limits
 
 SUFFIXES = (".pst", ".ost")
 SIGNATURE = b"!BDN"
