@@ -29,18 +29,21 @@ def read(settings: Settings, since: int) -> list[ManualLink]:
     Their provenance is redacted as it would be published. Raises JournalError if the journal cannot be read.
     """
     home = settings.home_path
-    return [*_read(settings.model_dump_json(), settings.folder, home, journal.state(home), since)]
+    links = _last_links(home, journal.state(home), since)
+    if not any(link.provenance for link in links):
+        return [*links]
+    workspace = Workspace(settings)
+    return [replace(link, provenance=redacted_provenance(workspace, link)) for link in links]
 
 
 @functools.lru_cache(4)
-def _read(dumped: str, folder: Path, home: Path, state: object, since: int) -> tuple[ManualLink, ...]:
-    # the dump lacks the folder that relative paths are resolved against
-    workspace = Workspace(Settings.model_validate_json(dumped).model_copy(update={"folder": folder}))
+def _last_links(home: Path, state: object, since: int) -> tuple[ManualLink, ...]:
+    """The last link or removal of each edge, as the owner stated it; `state` changes with the journal."""
     last = {
         (link.src_asset_ref, link.dst_asset_ref, link.relation_type): link
         for link in journal.statements(home, ManualLink, since)
     }
-    return tuple(replace(link, provenance=redacted_provenance(workspace, link)) for link in last.values())
+    return tuple(last.values())
 
 
 def redacted_provenance(workspace: Workspace, link: ManualLink) -> str:

@@ -23,7 +23,7 @@ from relrag_pipelines.identity.journal_statements import (
 )
 from relrag_pipelines.identity.participants import names_in
 from relrag_pipelines.journal import journal
-from relrag_pipelines.journal.entry_kinds import CallDecision, GraphRAGIndex
+from relrag_pipelines.journal.entry_kinds import CallDecision, DistinctPair, GraphRAGIndex, PageAction
 from relrag_pipelines.privacy.keys import Keys
 from relrag_pipelines.records import ManualLink
 from relrag_pipelines.stores import lake
@@ -55,7 +55,7 @@ def add_new_anchors(statement: Any, hashes: Mapping[str, str]) -> Any:
             return replace(statement, later_anchors=tuple(later), anchors=_with_new(statement.anchors, hashes))
         case Merge() | Undo() | StatedFact() | StatedRelationship() | RelationshipNote():
             return statement
-        case ManualLink() | CallDecision() | GraphRAGIndex():
+        case ManualLink() | CallDecision() | GraphRAGIndex() | DistinctPair() | PageAction():
             return statement
     raise TypeError(f"{type(statement).__name__}: a kind of entry whose anchors nothing translates")
 
