@@ -196,6 +196,8 @@ PRINT_NO_DATA = {
         "calls swap-speakers",
         "failures retry",
         "forget",
+        "open",
+        "original",
     ),
     *("graphrag add", "graphrag remove", "login", "mcp", "people fact", "people merge", "people note", "people relate"),
     *("people split", "pii new-keys", "pii rotate-key", "pii test", "restore", "reveal", "serve", "ui", "watch"),
