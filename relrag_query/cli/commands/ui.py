@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,8 @@ HOST = "127.0.0.1"
 DEFAULT_PORT = 3000
 _LOCAL_HOSTS = (HOST, "localhost", "::1")
 _POLL_SECONDS = 0.5
+_STOP_SECONDS = 20.0
+"""how long a process has to end before it gets a stronger signal"""
 _WATCH_SECONDS = 60
 _STUCK_SECONDS = 600
 _REFUSED = 2
@@ -240,10 +242,27 @@ def _wait_for_interrupt(
     except KeyboardInterrupt:
         return 0
     finally:
-        for process in reversed(list(processes.values())):  # first those that ask others
-            process.send_signal(signal.SIGINT)
-        for process in processes.values():
-            process.wait()
+        _stop(list(reversed(processes.values())))  # first those that ask others
+
+
+def _stop(processes: Sequence[subprocess.Popen[bytes]], seconds: float = _STOP_SECONDS) -> None:
+    """Ends the processes; one that misses a signal, as while it starts, gets a stronger one after some seconds."""
+    for strength in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        for process in processes:
+            process.send_signal(strength)  # nothing happens to one that has ended
+        if _all_end(processes, seconds):
+            return
+
+
+def _all_end(processes: Sequence[subprocess.Popen[bytes]], seconds: float) -> bool:
+    """Whether the processes end within so many seconds."""
+    deadline = time.monotonic() + seconds
+    for process in processes:
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            return False
+    return True
 
 
 def _ended(processes: Mapping[str, subprocess.Popen[bytes]]) -> SettingsError:
