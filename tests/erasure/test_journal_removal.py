@@ -11,7 +11,7 @@ from relrag_pipelines.erasure import byte_search
 from relrag_pipelines.identity.journal_statements import RelationshipNote, StatedFact
 from relrag_pipelines.journal import journal
 from relrag_pipelines.journal.entry_kinds import CallDecision, GraphRAGIndex
-from relrag_pipelines.links.month_edges import CHUNK, THREAD
+from relrag_pipelines.links.edge_rows import CHUNK, THREAD
 from relrag_pipelines.records import ManualLink
 from relrag_pipelines.stores import lake
 from relrag_query.cli.commands import forget as forgetting
