@@ -242,7 +242,7 @@ def _wait_for_interrupt(
     except KeyboardInterrupt:
         return 0
     finally:
-        _stop(list(reversed(processes.values())))  # first those that ask others
+        _stop(list(processes.values())[::-1])  # first those that ask others
 
 
 def _stop(processes: Sequence[subprocess.Popen[bytes]], seconds: float = _STOP_SECONDS) -> None:
