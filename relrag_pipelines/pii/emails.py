@@ -7,13 +7,18 @@ date. Here every `local@domain` with a dotted domain that ends in a word counts,
 
 from __future__ import annotations
 
+import functools
 import mimetypes
 import unicodedata
+from typing import TYPE_CHECKING
 
 import regex
 
 from relrag_pipelines.pii.normalized_text import normalize, plain_digits
 from relrag_pipelines.pii.spans import Span
+
+if TYPE_CHECKING:
+    import tldextract
 
 SCORE = 0.95
 MAX_DOMAIN_CHARS = 1024
@@ -57,10 +62,21 @@ def _is_file_or_repository(text: str, local: str, domain: regex.Match[str]) -> b
 def _is_dated_file(domain: str) -> bool:
     """Whether what follows the @ is a number or date with the suffix of a picture, film or recording.
 
-    Telegram names the files that it exports so: `photo_1@05-03-2024_10-05-00.jpg`.
+    Telegram names the files that it exports so: `photo_1@05-03-2024_10-05-00.jpg`. A suffix under which there are hosts
+    (.au is a country and a recording) makes an address.
     """
+    if not domain[0].isdigit():
+        return False
     kind, _ = _TYPES.guess_type(domain)
-    return domain[0].isdigit() and kind is not None and kind.startswith(_MEDIA)
+    return kind is not None and kind.startswith(_MEDIA) and not _public_suffixes()(domain).suffix
+
+
+@functools.cache
+def _public_suffixes() -> tldextract.TLDExtract:
+    """The list of public suffixes that comes with the library; it downloads none."""
+    import tldextract  # only here: it takes longer than all other imports, and few texts need it
+
+    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
 
 
 def normalise(address: str) -> str:

@@ -47,6 +47,11 @@ def test_no_addresses(text: str) -> None:
     assert matches(text) == []
 
 
+@pytest.mark.parametrize("address", ["dana@123.com.au", "info@3dprint.au", "crew@365.mov", "ota@7.studio.gov.au"])
+def test_a_host_that_begins_with_a_digit_is_no_file(address: str) -> None:
+    assert matches(f"write to {address} today") == [address]
+
+
 def test_equal_addresses_are_written_alike() -> None:
     assert emails.normalise("Dana.Levi@Example.COM") == "dana.levi@example.com"
 
