@@ -42,7 +42,8 @@ _PART = re.compile(r"-\d{3}(?=\.zip$)", re.IGNORECASE)
 _LARGEST_SENT = 100 * 2**20
 """bytes of a file sent in a chat that is unpacked; of larger ones the record says that they are missing"""
 _SCRATCH, _EXAMINED = "unpacked-zips", "examined-zips"
-"""folders of zips in zips that are unpacked, and of what is read to recognise files; no source has such a name"""
+"""scratch folders: for zips inside zips, and for beginnings of files by which their kind is recognised; no source can
+have such a name, since it holds a hyphen"""
 _READER, _EXTRAS = "reader", "extras"
 """what the cursor of the mirror holds beside a row for each zip: what opened them, and keyed hashes of files that are
 only read with others"""

@@ -22,7 +22,7 @@ Refs: TypeAlias = Sequence[str] | pa.Array | pa.ChunkedArray
 
 
 class LinkError(RelragError, ValueError):
-    """A relation that cannot exist; the message says what is wrong with it and what is known."""
+    """Two ends or a relation type that cannot form an edge. The message names the wrong value and the accepted ones."""
 
     stored = "a relation that the owner stated cannot be used"
 
@@ -39,27 +39,27 @@ def generate_asset_id(source: str, source_id: str) -> str:
 
 
 def attachment_edges(parents: Refs, children: Refs, provenance: str) -> pa.Table:
-    """From what is attached or embedded to what contains it."""
+    """An edge from each attached or embedded record (child) to the record that contains it (parent)."""
     return edge_table(children, parents, "attachment_of", provenance)
 
 
 def thread_member_edges(thread_ids: Refs, members: Refs, provenance: str) -> pa.Table:
-    """From each record to `thread:<id>`: a star, never all pairs."""
+    """An edge from each record to `thread:<id>`. Records of a thread have no edges between each other."""
     return edge_table(members, _with_prefix(THREAD, thread_ids), "thread_member", provenance)
 
 
 def chunk_edges(parents: Refs, chunks: Refs, provenance: str) -> pa.Table:
-    """From a passage, by its id, to its record; a chat window, by its ref, to a message in it."""
+    """An edge from each passage to its record, or from a chat window to a message in it."""
     return edge_table(_passage_refs(chunks), parents, "chunk_of", provenance)
 
 
 def reply_edges(answered: Refs, replies: Refs, provenance: str) -> pa.Table:
-    """From what answers to what it answers."""
+    """An edge from each reply to the message that it answers."""
     return edge_table(replies, answered, "reply_to", provenance)
 
 
 def transcript_edges(recordings: Refs, transcripts: Refs, provenance: str) -> pa.Table:
-    """From a call with a transcript to the audio that it is of: `audio:<keyed hash of its bytes>`."""
+    """An edge from each call with a transcript to its recording, `audio:<keyed hash of its bytes>`."""
     return edge_table(transcripts, recordings, "transcript_of", provenance)
 
 

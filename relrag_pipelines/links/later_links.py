@@ -57,7 +57,7 @@ def redacted_provenance(workspace: Workspace, link: ManualLink) -> str:
 
 
 def with_both_ends(connection: duckdb.DuckDBPyConnection, links: Sequence[ManualLink]) -> list[ManualLink]:
-    """The removals, and the links of which both ends are in the archive; a thread may be new."""
+    """Drops the links to records that the archive does not hold. Removals stay, and so do links to a new thread."""
     refs = {ref for link in links if not link.deleted for ref in (link.src_asset_ref, link.dst_asset_ref)}
     present = _present(connection, refs)
     return [link for link in links if link.deleted or _is_between(link, present)]

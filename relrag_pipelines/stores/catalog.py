@@ -46,7 +46,9 @@ EXTRA_COLUMNS = {
     "shared_handles": (_LAKE_MONTH,),
 }
 """columns that stand in the catalog only"""
-CONFIG: dict[str, Any] = {
+CONFIG: dict[str, Any] = {}
+"""configuration of all connections of this process, where a caller gives none; see assets/resources.py"""
+_NOTHING_FETCHED = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
@@ -73,7 +75,7 @@ _ATTACHING = threading.RLock()
 
 def connect(database: str = ":memory:", *, read_only: bool = False, **config: Any) -> duckdb.DuckDBPyConnection:
     """DuckDB as it is used here: it fetches no extension, also where a query needs one that is not in its wheel."""
-    return duckdb.connect(database, read_only, CONFIG | config)
+    return duckdb.connect(database, read_only, CONFIG | config | _NOTHING_FETCHED)
 
 
 def scratch() -> duckdb.DuckDBPyConnection:
