@@ -29,9 +29,10 @@ _REREAD_SECONDS = 3 * 86_400
 _CHATS = ("@c.us", "@s.whatsapp.net", "@g.us", "@lid")
 """ends of the ids of chats; statuses and channels are not chats"""
 _FIELDS = ("id", "timestamp", "fromMe", "body", "hasMedia", "location", "vCards")
-_NOT_FOUND = 404
-_UNTIL, _WHOLE, _PEOPLE = "until", "whole", "people"
-"""parts of the cursor: the newest message, the chats that were read to their beginning, a hash of all names"""
+_NOT_FOUND, _LOGGED_OUT = 404, (401, 403)
+_UNTIL, _WHOLE, _NAMES, _LISTS = "until", "whole", "names", "lists"
+"""parts of the cursor: the newest message, the chats that were read to their beginning, a hash of all names, and the
+lists that had rows"""
 
 
 def fetch(server: Server, mirror: Mirror, limits: Limits | None = None) -> None:
@@ -72,6 +73,8 @@ class _Fetch:
     def __init__(self, server: Server, mirror: Mirror, client: HttpClient, session: str) -> None:
         self._server, self._mirror, self._client, self._session = server, mirror, client, session
         self._people = _People()
+        self._subjects: dict[str, str] = {}
+        """id of a chat -> its name on the server"""
         self._paths: dict[str, dict[str, str]] = {}
         """folder of a chat -> id of a message -> path of its item"""
         for path in sorted(mirror.paths()):
@@ -83,10 +86,12 @@ class _Fetch:
         """All steps."""
         self._require_login()
         self._people = self._read_people()
+        overview = self._pages(f"{self._session}/chats/overview", {})
+        chats = {_row_id(chat): chat for chat in overview if _row_id(chat).endswith(_CHATS)}
+        self._subjects = {chat: str(row["name"]) for chat, row in chats.items() if row.get("name")}
         self._rename()
-        for number, chat in enumerate(self._pages(f"{self._session}/chats/overview", {}), start=1):
-            if str(chat["id"]).endswith(_CHATS):
-                self._mirror_chat(str(chat["id"]), str(chat.get("name") or ""), chat.get("lastMessage") or {})
+        for number, (chat, row) in enumerate(chats.items(), start=1):
+            self._mirror_chat(chat, row.get("lastMessage") or {})
             self._mirror.save()
             self._server.report(number, 0)
         self._mirror.cursor[_UNTIL] = self._newest
@@ -123,28 +128,38 @@ class _Fetch:
                 people.numbers[_plain_account(str(row["lid"]))] = _plain_account(str(row["pn"]))
         return people
 
-    def _optional(self, path: str, query: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-        """The rows of a list that not every engine of WAHA has."""
+    def _optional(self, path: str, query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """The rows of a list that not every engine of WAHA has.
+
+        Raises FetchError if a list that had rows has none: names are part of ids, and all messages would get new ones.
+        """
+        rows: list[Mapping[str, Any]] = []
         try:
-            yield from self._pages(path, query)
+            rows = list(self._pages(path, query))
         except UnexpectedStatusError as refused:
-            if refused.status in (401, 403):
+            if refused.status in _LOGGED_OUT:
                 raise
+        filled = self._mirror.cursor.setdefault(_LISTS, [])
+        if rows and path not in filled:
+            filled.append(path)
+        if not rows and path in filled:
+            raise FetchError(f"{self._client.host} has no {path} any more; nothing was changed, and the next sync asks")
+        return rows
 
     def _rename(self) -> None:
         """Writes anew the items whose names have changed."""
-        names = json.dumps([sorted(self._people.names.items()), sorted(self._people.numbers.items())])
-        fingerprint = self._mirror.hash_path(names)
-        if self._mirror.cursor.get(_PEOPLE) == fingerprint:
+        names = (self._people.names, self._people.numbers, self._subjects)
+        fingerprint = self._mirror.hash_path(json.dumps(names, sort_keys=True))
+        if self._mirror.cursor.get(_NAMES) == fingerprint:
             return
         for paths in self._paths.values():
             for path in paths.values():
                 item = self._stored(path)
                 if item:
-                    self._write(path, item["chat"]["id"], item["chat"]["subject"], item["message"], item.get("quoted"))
-        self._mirror.cursor[_PEOPLE] = fingerprint
+                    self._write(path, item["chat"], item["message"], item.get("quoted"))
+        self._mirror.cursor[_NAMES] = fingerprint
 
-    def _mirror_chat(self, chat: str, subject: str, last: Mapping[str, Any]) -> None:
+    def _mirror_chat(self, chat: str, last: Mapping[str, Any]) -> None:
         folder = _folder(self._mirror, chat)
         stored = self._paths.setdefault(folder, {})
         is_whole = folder in self._mirror.cursor.setdefault(_WHOLE, [])
@@ -159,7 +174,7 @@ class _Fetch:
             key = _key(message)
             listed.add(key)
             stored.setdefault(key, f"{folder}/{int(message['timestamp'])}-{safe_component(key)}{SUFFIX}")
-            self._store(stored[key], chat, subject, message)
+            self._store(stored[key], chat, message)
             if answered := _key(message.get("replyTo") or {}):
                 replies[key] = answered
         self._quote(stored, replies)
@@ -168,19 +183,21 @@ class _Fetch:
         else:
             self._mirror.cursor[_WHOLE] = sorted({*self._mirror.cursor[_WHOLE], folder})
 
-    def _store(self, path: str, chat: str, subject: str, message: Mapping[str, Any]) -> None:
+    def _store(self, path: str, chat: str, message: Mapping[str, Any]) -> None:
         """Stores a message, unless it is stored or withheld; one whose words have gone is one that was deleted."""
         self._newest = max(self._newest, int(message["timestamp"]))
         item = self._stored(path)
         fields = _fields_of(message, chat)
         fields |= _changes(item.get("message", {}), fields)
-        self._write(path, chat, subject, fields, item.get("quoted"))
+        self._write(path, item.get("chat", {"id": chat}), fields, item.get("quoted"))
 
     def _write(
-        self, path: str, chat: str, subject: str, message: Mapping[str, Any], quoted: Mapping[str, Any] | None
+        self, path: str, chat: Mapping[str, Any], message: Mapping[str, Any], quoted: Mapping[str, Any] | None
     ) -> None:
+        """Stores an item with the present names; a chat without a name on the server keeps its former one."""
+        subject = self._subjects.get(chat["id"]) or chat.get("subject", "")
         body = {
-            "chat": {"id": chat, "subject": subject, "person": self._people.of_account(chat)},
+            "chat": {"id": chat["id"], "subject": subject, "person": self._people.of_account(chat["id"])},
             "message": message,
             "sender": self._people.of_account(message["sender"]),
         }
@@ -194,10 +211,7 @@ class _Fetch:
             quoted = self._stored(stored[answered]) if answered in stored else {}
             item = self._stored(stored[key])
             if quoted and item and item.get("quoted", {}).get("message") != quoted["message"]:
-                self._write(
-                    stored[key], item["chat"]["id"], item["chat"]["subject"], item["message"],
-                    {"message": quoted["message"]},
-                )  # fmt: skip
+                self._write(stored[key], item["chat"], item["message"], {"message": quoted["message"]})
 
     def _remove_deleted(self, chat: str, stored: dict[str, str], listed: set[str]) -> None:
         """Removes recent messages that the server no longer has."""

@@ -229,3 +229,20 @@ def test_a_forgotten_message_stays_away_and_its_chat_goes_on(config: Path, waha:
     assert not {"My password is sesame"} & rows(config).keys()
     assert {"See you on Friday", "The boiler leaks again"} <= rows(config).keys()
     assert not [path for path in mirrored(config) if b"sesame" in path.read_bytes()]
+
+
+def test_a_group_that_is_renamed_has_its_new_name_everywhere(config: Path, waha: Waha) -> None:
+    export(config)
+    waha.subjects[GROUP] = "Hiking 2024"
+    export(config)
+    assert rows(config)["Who brings the map?"]["subject"] == "Hiking 2024"
+
+
+def test_names_that_the_server_does_not_list_for_a_moment_stay(config: Path, waha: Waha) -> None:
+    export(config)
+    before = rows(config)
+    waha.names, names = {}, waha.names
+    assert any("has no contacts/all any more" in message for message in export(config))
+    assert rows(config) == before
+    waha.names = names
+    assert export(config) == []
