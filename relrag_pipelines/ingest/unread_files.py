@@ -18,12 +18,13 @@ from relrag_pipelines.files.regular_files import leads_out, walk
 from relrag_pipelines.ingest.ownership import CandidateSource, recognises
 from relrag_pipelines.settings import CONFIG_NAME, Settings
 from relrag_pipelines.sources import KINDS, Kind, path_of
+from relrag_pipelines.sources.formats.archives import is_archive
 from relrag_pipelines.sources.formats.git_repository import is_bare
-from relrag_pipelines.sources.formats.members import ZIP
 from relrag_pipelines.stores import lake
 
 _MEDIA = [re.compile(kind.media_names, re.IGNORECASE) for kind in KINDS.values() if kind.media_names]
-_OF_SYSTEMS = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
+OF_SYSTEMS = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
+"""lower-case names of what operating systems add"""
 _SUFFIXES, _NAMED = 8, 3
 """how many are told"""
 
@@ -57,7 +58,8 @@ _REMEDIES = {
         ".mkv",
     ): "put a transcript (.vtt, .srt, .txt) beside it",
     (".ics", ".vcs"): "give it the name of the transcript that it invites to, or keep it attached to its mail",
-    (".zip", ".rar", ".7z", ".tar", ".gz", ".tgz"): "unpack it",
+    (".zip", ".tar", ".tgz"): "unpack it, or set open_zips = true in the table of a source of its folder",
+    (".rar", ".7z", ".gz", ".bz2", ".xz"): "unpack it",
     (".json", ".xml", ".sqlite", ".db"): "write its items as .jsonl, see docs/jsonl.md",
     (".mobi", ".azw3"): "save it as EPUB or PDF",
 }
@@ -211,7 +213,7 @@ def _unread(
             name
             for name in folders
             if not name.startswith(".")
-            and name.lower() not in _OF_SYSTEMS
+            and name.lower() not in OF_SYSTEMS
             and folder / name != home
             and not (name.endswith("_files") and name.removesuffix("_files") in pages)
         )
@@ -247,7 +249,7 @@ def _links(folder: Path, covering: Sequence[CandidateSource]) -> list[Path]:
 
 def _unread_here(folder: Path, names: list[str], covering: Sequence[CandidateSource]) -> Iterator[Path]:
     """The files of a folder that none of the sources around it reads."""
-    visible = [name for name in names if not name.startswith((".", "~$")) and name.lower() not in _OF_SYSTEMS]
+    visible = [name for name in names if not name.startswith((".", "~$")) and name.lower() not in OF_SYSTEMS]
     prefixes = [(source, f"{path_of(folder, source.root)}/" if folder != source.root else "") for source in covering]
     read = {name for name in visible if any(_reads(source, f"{prefix}{name}") for source, prefix in prefixes)}
     if _contains_media(covering, read):
@@ -255,7 +257,7 @@ def _unread_here(folder: Path, names: list[str], covering: Sequence[CandidateSou
     context = {name for source in covering for name in source.kind.context_names}
     for name in visible:
         excluded = any(source.source.excludes(f"{prefix}{name}") for source, prefix in prefixes)
-        if name not in read and name not in context and not excluded and not _is_accompanying(name, read):
+        if name not in read and name not in context and not excluded and not is_accompanying(name, read):
             yield folder / name
 
 
@@ -267,7 +269,7 @@ def _contains_media(covering: Sequence[CandidateSource], read: Set[str]) -> bool
     return any(name.lower().endswith(suffixes) for name in read)
 
 
-def _is_accompanying(name: str, read: Set[str]) -> bool:
+def is_accompanying(name: str, read: Set[str]) -> bool:
     """Whether a file belongs to a file that is read, to relrag itself, or to a chat as its media."""
     if name.startswith(CONFIG_NAME) or name.endswith(".keys"):
         return True
@@ -277,7 +279,7 @@ def _is_accompanying(name: str, read: Set[str]) -> bool:
 
 
 def _reads(source: CandidateSource, path: str) -> bool:
-    if source.source.open_zips and path.lower().endswith(ZIP):
+    if source.source.open_zips and is_archive(path):
         return True  # what is wrong with one is a failure of its
     return source.could_read_at(path) or (not source.kind.suffixes and source.kind.recognise(Path(path)))
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
-from zipfile import ZipInfo
 
 from relrag_pipelines.files.regular_files import RefusedFile, check_file, open_plain
 from relrag_pipelines.records import Failure, Record
@@ -95,8 +94,7 @@ class ArchiveFiles:
 
     def size(self, path: str) -> int:
         """Bytes of a member, by its header."""
-        member = self._archive.members[path]
-        return member.file_size if isinstance(member, ZipInfo) else member.size
+        return self._archive.size(path)
 
 
 ExportFiles = FolderFiles | ArchiveFiles

@@ -14,6 +14,7 @@ from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import Settings, SettingsError
+from relrag_pipelines.sources import NOT_READ
 from relrag_query.cli.table import print_table
 from relrag_query.display.amounts import number, size
 from relrag_query.display.inert_text import safe
@@ -22,8 +23,6 @@ from relrag_query.service.archive_status import SourceStatus, Status, load_failu
 
 _MOST_GAPS = 5
 """spans of empty months that are listed of a source"""
-NOT_READ = "not_read"
-"""the fault word of a file that no source reads"""
 
 
 def print_status(status: Status, settings: Settings) -> None:
