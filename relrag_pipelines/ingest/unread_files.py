@@ -16,11 +16,13 @@ from pathlib import Path, PurePosixPath
 
 from relrag_pipelines.files.regular_files import leads_out, walk
 from relrag_pipelines.ingest.ownership import CandidateSource, recognises
-from relrag_pipelines.settings import CONFIG_NAME, Settings
-from relrag_pipelines.sources import KINDS, Kind, path_of
+from relrag_pipelines.records import Failure
+from relrag_pipelines.settings import CONFIG_NAME, Settings, Source
+from relrag_pipelines.sources import KINDS, NOT_READ, Kind, path_of
 from relrag_pipelines.sources.formats.archives import is_archive
 from relrag_pipelines.sources.formats.git_repository import is_bare
 from relrag_pipelines.stores import lake
+from relrag_pipelines.stores.unit_state import load_failures
 
 _MEDIA = [re.compile(kind.media_names, re.IGNORECASE) for kind in KINDS.values() if kind.media_names]
 OF_SYSTEMS = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
@@ -58,13 +60,13 @@ _REMEDIES = {
         ".mkv",
     ): "put a transcript (.vtt, .srt, .txt) beside it",
     (".ics", ".vcs"): "give it the name of the transcript that it invites to, or keep it attached to its mail",
-    (".zip", ".tar", ".tgz"): "unpack it, or set open_zips = true in the table of a source of its folder",
     (".rar", ".7z", ".gz", ".bz2", ".xz"): "unpack it",
     (".json", ".xml", ".sqlite", ".db"): "write its items as .jsonl, see docs/jsonl.md",
     (".mobi", ".azw3"): "save it as EPUB or PDF",
 }
 """suffixes of files of no kind -> what to do"""
 _OTHER_REMEDY = "save it in a format that `relrag init` lists, or leave it out with `exclude`"
+_ARCHIVE_REMEDY = "set open_zips = true in the table of a source of its folder, or unpack it"
 ALL_LISTED = "`relrag status --failures` lists all"
 
 
@@ -93,10 +95,12 @@ class UnreadFiles:
     """with the kind that would read it"""
     links: list[str] = field(default_factory=list)
     """files and folders that are links out of the folder of their source"""
+    in_zips: list[UnreadFile] = field(default_factory=list)
+    """files in zips, as the last sync listed them"""
 
     def files(self) -> list[UnreadFile]:
         """All files, by path."""
-        files = [*map(of_no_kind, self.of_no_kind), *map(_link, self.links)]
+        files = [*map(of_no_kind, self.of_no_kind), *map(_link, self.links), *self.in_zips]
         files += [_of_no_source(path, kind) for path, kind in self.of_no_source]
         return sorted(files, key=lambda file: file.path)
 
@@ -127,6 +131,8 @@ class UnreadFiles:
 
 def of_no_kind(path: str) -> UnreadFile:
     """A file that no kind reads, and what to do."""
+    if is_archive(path):
+        return UnreadFile(path, "no kind reads it as it is, and no source opens it", _ARCHIVE_REMEDY)
     named = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.matches(path)]
     if named:
         kinds = " or ".join(kind.name for kind in named)
@@ -178,7 +184,7 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
     tops = [
         folder for folder in folders if not any(folder.is_relative_to(other) for other in folders if other != folder)
     ]
-    unread = UnreadFiles([] if folder else unconfigured_sources(settings))
+    unread = UnreadFiles() if folder else UnreadFiles(unconfigured_sources(settings), in_zips=_listed_in_zips(settings))
     for top in tops:
         base = settings.folder if top.is_relative_to(settings.folder) else top
         for file, is_link in _unread(top, sources, settings.home_path, everything=folder is not None):
@@ -192,6 +198,27 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
             else:
                 unread.of_no_kind.append(path)
     return unread
+
+
+def _listed_in_zips(settings: Settings) -> list[UnreadFile]:
+    """The files in zips that the last sync of each source found unread."""
+    files: list[UnreadFile] = []
+    for source in settings.sources:
+        root = settings.source_path(source)
+        base = settings.folder if root.is_relative_to(settings.folder) else root
+        for failure in _stored_failures(settings, source) if source.open_zips else ():
+            if failure.fault == NOT_READ:
+                reason, _, remedy = failure.message.partition("; ")
+                files.append(UnreadFile(path_of(root / failure.unit, base), reason, remedy))
+    return files
+
+
+def _stored_failures(settings: Settings, source: Source) -> list[Failure]:
+    """What could not be read at the last sync; nothing where that is damaged, which is told elsewhere."""
+    try:
+        return load_failures(settings.home_path, source.name)
+    except lake.LakeError:
+        return []
 
 
 def _kinds_of(path: str, file: Path) -> list[Kind]:

@@ -93,7 +93,8 @@ def _result(discovery: Discovery, folder: Path, output: Path | None, code: int) 
     config = _config_path(output or folder)
     sources = settings_module.load(config, {}).sources if config.exists() else []
     tables = [{"name": source.name, "kind": source.kind, "path": source.path} for source in sources]
-    unread = [*_unread_files(folder, config, tables).files(), *map(unread_files.of_no_kind, discovery.unread_in_zips)]
+    opening = [{**table, "open_zips": source.open_zips} for table, source in zip(tables, sources, strict=True)]
+    unread = [*_unread_files(folder, config, opening).files(), *map(unread_files.of_no_kind, discovery.unread_in_zips)]
     source_rows = [{**table, "path": str(table["path"])} for table in tables]
     return {"exit_code": code, "sources": source_rows, "unread_files": [asdict(file) for file in unread]}
 

@@ -142,7 +142,8 @@ def _copies(source: SourceStatus) -> str:
 
 def print_failures(settings: Settings, as_json: bool) -> None:
     """Prints each unit that could not be read, then each file that no source reads, with reason and remedy."""
-    failures = [failure for source in settings.sources for failure in load_failures(settings.home_path, source.name)]
+    stored = [failure for source in settings.sources for failure in load_failures(settings.home_path, source.name)]
+    failures = [failure for failure in stored if failure.fault != NOT_READ]
     unread = unread_files.find_unread(settings).files()
     if as_json:
         rows = [*map(asdict, failures), *map(_as_failure, unread)]
