@@ -43,6 +43,7 @@ __all__ = [
     "LOST_ITEMS",
     "MAIL_REF",
     "NOT_READ",
+    "PICTURE",
     "RECORD_TYPES",
     "TRANSCRIPTS",
     "UNREADABLE",
@@ -68,7 +69,10 @@ __all__ = [
 NOT_READ = "not_read"
 """fault word of a file that no source reads"""
 
-LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored", NOT_READ})
+PICTURE = "picture"
+"""fault word of a picture in which text is not searched, as `ocr` is not set or its program is missing"""
+
+LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored", NOT_READ, PICTURE})
 """fault words of files left out on purpose or of no kind: counted, but not reported as faults"""
 
 LOST_ITEMS = frozenset({"missing_id", "not_json", "wrong_type"})

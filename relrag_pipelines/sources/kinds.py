@@ -6,6 +6,8 @@ from relrag_pipelines.sources.kind import Kind, RecordType
 
 _PARSER = ("parser_max_seconds", "parser_max_bytes")
 """options of kinds whose files a library parses: a file whose parsing was stopped is read again when a limit changes"""
+_OCR = ("ocr", "ocr_languages")
+"""options of kinds in whose files pictures and scanned pages lie"""
 _TRANSCRIPTION = ("transcription_model", "transcription_max_seconds", "transcription_max_bytes")
 
 AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp", ".flac", ".wma", ".mp4", ".webm")
@@ -451,7 +453,7 @@ KINDS = {
             5,
             (".pdf", *_OFFICE, ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             (_DOCUMENT,),
-            options=("timezone", "ocr", "ocr_languages", *_PARSER),
+            options=("timezone", *_OCR, *_PARSER),
             one_record_per_unit=True,
             source_name="documents",
             any_text=True,
@@ -505,7 +507,7 @@ KINDS = {
                 _ATTACHMENT,
             ),
             "gmail",
-            ("timezone", *_PARSER),
+            ("timezone", *_OCR, *_PARSER),
             source_name="mail",
             record_mark=b"\nFrom ",
             record_bytes=2_000,
@@ -535,7 +537,7 @@ KINDS = {
                 _ATTACHMENT,
             ),
             "gmail",
-            ("timezone", *_PARSER),
+            ("timezone", *_OCR, *_PARSER),
             module="mail",
             threads=True,
             allows_duplicates=True,
