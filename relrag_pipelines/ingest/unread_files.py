@@ -95,12 +95,12 @@ class UnreadFiles:
     """with the kind that would read it"""
     links: list[str] = field(default_factory=list)
     """files and folders that are links out of the folder of their source"""
-    in_zips: list[UnreadFile] = field(default_factory=list)
-    """files in zips, as the last sync listed them"""
+    by_sync: list[UnreadFile] = field(default_factory=list)
+    """files in zips and files of other programs, as the last sync listed them"""
 
     def files(self) -> list[UnreadFile]:
         """All files, by path."""
-        files = [*map(of_no_kind, self.of_no_kind), *map(_link, self.links), *self.in_zips]
+        files = [*map(of_no_kind, self.of_no_kind), *map(_link, self.links), *self.by_sync]
         files += [_of_no_source(path, kind) for path, kind in self.of_no_source]
         return sorted(files, key=lambda file: file.path)
 
@@ -140,7 +140,9 @@ def of_no_kind(path: str) -> UnreadFile:
         return UnreadFile(path, reason, "it may be damaged: restore or export it again, or leave it out with `exclude`")
     suffix = _suffix(path)
     remedies = (remedy for suffixes, remedy in _REMEDIES.items() if suffix in suffixes)
-    return UnreadFile(path, f"relrag reads no files {_described(suffix)}", next(remedies, _OTHER_REMEDY))
+    is_shared = any(kind.matches(path) for kind in KINDS.values())
+    reason = "no kind recognises what is in it" if is_shared else f"relrag reads no files {_described(suffix)}"
+    return UnreadFile(path, reason, next(remedies, _OTHER_REMEDY))
 
 
 def _described(suffix: str) -> str:
@@ -184,7 +186,7 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
     tops = [
         folder for folder in folders if not any(folder.is_relative_to(other) for other in folders if other != folder)
     ]
-    unread = UnreadFiles() if folder else UnreadFiles(unconfigured_sources(settings), in_zips=_listed_in_zips(settings))
+    unread = UnreadFiles() if folder else UnreadFiles(unconfigured_sources(settings), by_sync=_listed_by_sync(settings))
     for top in tops:
         base = settings.folder if top.is_relative_to(settings.folder) else top
         for file, is_link in _unread(top, sources, settings.home_path, everything=folder is not None):
@@ -200,13 +202,13 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
     return unread
 
 
-def _listed_in_zips(settings: Settings) -> list[UnreadFile]:
-    """The files in zips that the last sync of each source found unread."""
+def _listed_by_sync(settings: Settings) -> list[UnreadFile]:
+    """The files, in zips or not, of which the last sync of each source found that no kind knows what is in them."""
     files: list[UnreadFile] = []
     for source in settings.sources:
         root = settings.source_path(source)
         base = settings.folder if root.is_relative_to(settings.folder) else root
-        for failure in _stored_failures(settings, source) if source.open_zips else ():
+        for failure in _stored_failures(settings, source):
             if failure.fault == NOT_READ:
                 reason, _, remedy = failure.message.partition("; ")
                 files.append(UnreadFile(path_of(root / failure.unit, base), reason, remedy))

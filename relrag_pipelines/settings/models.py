@@ -419,8 +419,8 @@ class Settings(BaseModel):
 
     ocr: Literal["", "tesseract"] = Field(
         "",
-        description="`tesseract`: pages of PDFs that have no text, and pictures in mails and office documents, are read "
-        "by that program, which has to be installed (Debian: tesseract-ocr); empty: they are listed as not read",
+        description="`tesseract`: pages of PDFs without text, and pictures in mails and office documents, are read by "
+        "that program, which has to be installed (Debian: tesseract-ocr); empty: they are listed as not read",
     )
     ocr_languages: list[str] = Field(
         default_factory=list,

@@ -280,7 +280,7 @@ KINDS = {
         Kind(
             "signal",
             "chats of Signal: signal-export's data.json, what signal-cli receives, and the plaintext backup",
-            2,
+            3,
             (".json", ".jsonl", ".xml", ".zip"),
             _chat_types("signal", "signal", "סיגנל"),
             _CHATS,
@@ -359,9 +359,9 @@ KINDS = {
         ),
         Kind(
             "notes",
-            "notes: vaults of Obsidian, Google Keep, Apple Notes, exports of Notion; folders, or zips of them",
-            2,
-            (".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
+            "notes: vaults of Obsidian, Google Keep, Apple Notes, Evernote, Notion; folders, or zips of them",
+            3,
+            (".enex", ".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
             (_NOTE,),
             "notes",
             ("timezone", *_PARSER),
