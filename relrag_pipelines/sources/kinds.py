@@ -241,7 +241,7 @@ KINDS = {
         Kind(
             "messenger",
             'chats of Facebook Messenger: "Download your information" in JSON, as the zip or unpacked',
-            2,
+            3,
             (".json", ".zip"),
             _chat_types("messenger", "facebook messenger", "מסנג'ר פייסבוק"),
             _CHATS,
@@ -254,7 +254,7 @@ KINDS = {
         Kind(
             "instagram",
             'direct messages of Instagram: "Download your information" in JSON, as the zip or unpacked',
-            2,
+            3,
             (".json", ".zip"),
             _chat_types("instagram", "instagram direct", "אינסטגרם"),
             _CHATS,
@@ -332,8 +332,8 @@ KINDS = {
         ),
         Kind(
             "google_chat",
-            "Google Chat in Google Takeout: messages.json of each conversation, or the zip",
-            2,
+            "Google Chat in Google Takeout: messages.json of each conversation, Hangouts.json, or the zip",
+            3,
             (".json", ".zip"),
             _chat_types("google_chat", "google chat hangouts", "גוגל"),
             _CHATS,

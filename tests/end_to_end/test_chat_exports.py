@@ -90,6 +90,14 @@ EXPECTED: list[tuple[str, str, dict[str, Any]]] = [
     ("discord", "המפה החדשה מוכנה", {"from_": "Dana Levi", "subject": "Mappers / #general"}),
     ("google_chat", "השתילים הגיעו", {"from_": "Dana Levi", "ts": 1709557800, "subject": "Orchard planning"}),
     ("google_chat", "All planted", {"from_": "Petr Kolář", "ts": 1709626200}),
+    (
+        "google_chat",
+        "Vrt má 32 metrů, https://studny.example/vrt",
+        {"from_": "Petr Kolář", "ts": 1415178000, "subject": "Jana Dvořáková, Petr Kolář"},
+    ),
+    ("google_chat", "השנה נשתול תפוחים", {"from_": "Dana Levi", "ts": 1420102800, "subject": "Zahrádkáři"}),
+    ("google_chat", "Jana Dvořáková added Petr Kolář", {"from_": None, "ts": 1420102900, "subject": "Zahrádkáři"}),
+    ("google_chat", "Jana Dvořáková: a call", {"from_": None, "ts": 1415178400}),
 ]
 
 
