@@ -266,8 +266,8 @@ KINDS = {
         ),
         Kind(
             "sms",
-            "SMS and MMS of Android, as SMS Backup & Restore saves them: .xml, or .zip of it",
-            2,
+            "SMS, MMS and calls of Android, as SMS Backup & Restore saves them: .xml, or .zip of it",
+            3,
             (".xml", ".zip"),
             _chat_types("sms", "sms text mms", "סמס מסרון"),
             _CHATS,

@@ -114,6 +114,19 @@ def test_messages_have_the_sender_time_and_chat_that_a_person_looked_up(
 
 
 @pytest.mark.parametrize(
+    ("text", "ts", "chat"),
+    [
+        ("Petr Kolář called, 63 s", 1709546900, "Petr Kolář"),
+        ("Dana Levi called Petr Kolář, 125 s", 1709633300, "Petr Kolář"),
+        ("+972521234567 called, and nobody answered", 1709719700, "+972521234567"),
+    ],
+)
+def test_a_call_is_a_notice_in_the_conversation_with_its_number(text: str, ts: int, chat: str) -> None:
+    record = records("sms")[text]
+    assert (record.from_, record.ts, record.subject) == (None, ts, chat)
+
+
+@pytest.mark.parametrize(
     ("kind", "answer", "question"),
     [
         ("telegram", "Thanks! Write to dana@levi.example", "The ladder is repaired.\nPick it up before Friday"),
