@@ -38,14 +38,17 @@ def is_enex(head: bytes) -> bool:
 def read(member: Member, reading: ReadContext) -> Iterator[Record | Failure]:
     """The records of the notes of a file, and a failure where it ends before it should."""
     seen: Counter[str] = Counter()
-    position = 0
+    position, is_whole = 0, True
     with member.open() as stream:
         for item in _notes(stream):
             if isinstance(item, Failure):
+                is_whole = False
                 yield Failure(f"{member.inner_path} {item.location}".strip(), item.fault, item.message, whole_unit=True)
                 continue
             position += 1
             yield _record(item, position, member, reading, seen)
+    if not position and is_whole:
+        yield Failure(member.inner_path, "empty", "the export holds no note; if the notebook has some, export it again")
 
 
 Fields = dict[str, list[str]]

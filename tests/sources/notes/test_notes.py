@@ -166,3 +166,10 @@ def test_equal_titles_of_one_second_are_two_notes_of_evernote(tmp_path: Path) ->
     records, _ = read("notes", file)
     assert [record.text for record in records] == ["List\nOne", "List\nTwo"]
     assert len({record.source_id for record in records}) == 2
+
+
+def test_an_export_of_evernote_without_notes_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "a.enex"
+    file.write_text("<en-export></en-export>")
+    records, (failure,) = read("notes", file)
+    assert (records, failure.fault) == ([], "empty")
