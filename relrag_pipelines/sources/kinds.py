@@ -6,6 +6,8 @@ from relrag_pipelines.sources.kind import Kind, RecordType
 
 _PARSER = ("parser_max_seconds", "parser_max_bytes")
 """options of kinds whose files a library parses: a file whose parsing was stopped is read again when a limit changes"""
+_OCR = ("ocr", "ocr_languages")
+"""options of kinds in whose files pictures and scanned pages lie"""
 _TRANSCRIPTION = ("transcription_model", "transcription_max_seconds", "transcription_max_bytes")
 
 AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp", ".flac", ".wma", ".mp4", ".webm")
@@ -212,7 +214,7 @@ KINDS = {
         Kind(
             "messenger",
             'chats of Facebook Messenger: "Download your information" in JSON, as the zip or unpacked',
-            2,
+            3,
             (".json", ".zip"),
             _chat_types("messenger"),
             _CHATS,
@@ -225,7 +227,7 @@ KINDS = {
         Kind(
             "instagram",
             'direct messages of Instagram: "Download your information" in JSON, as the zip or unpacked',
-            2,
+            3,
             (".json", ".zip"),
             _chat_types("instagram"),
             _CHATS,
@@ -237,8 +239,8 @@ KINDS = {
         ),
         Kind(
             "sms",
-            "SMS and MMS of Android, as SMS Backup & Restore saves them: .xml, or .zip of it",
-            2,
+            "SMS, MMS and calls of Android, as SMS Backup & Restore saves them: .xml, or .zip of it",
+            3,
             (".xml", ".zip"),
             _chat_types("sms"),
             _CHATS,
@@ -251,7 +253,7 @@ KINDS = {
         Kind(
             "signal",
             "chats of Signal: signal-export's data.json, what signal-cli receives, and the plaintext backup",
-            2,
+            3,
             (".json", ".jsonl", ".xml", ".zip"),
             _chat_types("signal"),
             _CHATS,
@@ -303,8 +305,8 @@ KINDS = {
         ),
         Kind(
             "google_chat",
-            "Google Chat in Google Takeout: messages.json of each conversation, or the zip",
-            2,
+            "Google Chat in Google Takeout: messages.json of each conversation, Hangouts.json, or the zip",
+            3,
             (".json", ".zip"),
             _chat_types("google_chat"),
             _CHATS,
@@ -330,9 +332,9 @@ KINDS = {
         ),
         Kind(
             "notes",
-            "notes: vaults of Obsidian, Google Keep, Apple Notes, exports of Notion; folders, or zips of them",
-            2,
-            (".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
+            "notes: vaults of Obsidian, Google Keep, Apple Notes, Evernote, Notion; folders, or zips of them",
+            3,
+            (".enex", ".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
             (_NOTE,),
             "notes",
             ("timezone", *_PARSER),
@@ -424,7 +426,7 @@ KINDS = {
             5,
             (".pdf", *_OFFICE, ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             (_DOCUMENT,),
-            options=("timezone", "ocr", "ocr_languages", *_PARSER),
+            options=("timezone", *_OCR, *_PARSER),
             one_record_per_unit=True,
             source_name="documents",
             any_text=True,
@@ -478,7 +480,7 @@ KINDS = {
                 _ATTACHMENT,
             ),
             "gmail",
-            ("timezone", *_PARSER),
+            ("timezone", *_OCR, *_PARSER),
             source_name="mail",
             record_mark=b"\nFrom ",
             record_bytes=2_000,
@@ -508,7 +510,7 @@ KINDS = {
                 _ATTACHMENT,
             ),
             "gmail",
-            ("timezone", *_PARSER),
+            ("timezone", *_OCR, *_PARSER),
             module="mail",
             threads=True,
             allows_duplicates=True,
