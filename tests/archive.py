@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import shutil
 import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 SYNCED = Path(tempfile.gettempdir()) / "relrag-synced"
 """archives that were synced for the first time; conftest.py puts it into the folder of the run"""
+_RECENT = 6 * 3600
+"""seconds; no run takes as long, so a file that is older has its time from a test"""
 WORDS_ONLY = 'embedder = "none"\n'
 """most tests have nothing to do with vectors, whose model takes a while to load"""
 CONFIG = """
@@ -170,17 +174,16 @@ def clone(folder: Path, to: Path) -> Path:
     return to
 
 
-def first_sync(config: Path, *, dagster: bool = True) -> Workspace:
-    """`relrag sync` of a new archive; where a test of this run has synced one of the same files, that one is copied.
+def first_sync(config: Path, *, dagster: bool = False) -> Workspace:
+    """Syncs a new archive; where a test of this run has synced one of the same files, that one is copied.
 
-    The copy has the same keys, and its files keep their times. Returns the workspace. Without `dagster` the archive has
-    no runs, and takes a third of the time.
+    The copy has the same keys, and its files keep their times. Returns the workspace. With `dagster` it is what
+    `relrag sync` does: the archive has runs, and takes three times as long. A test that patches what a sync does calls
+    `sync`: others would get its copy.
     """
     folder = config.parent
     assert not home(folder).exists()
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    held = [[path.relative_to(folder).as_posix(), path.read_bytes().hex()] for path in files]
-    about = fingerprint([dagster, held])
+    about = _inputs(folder, dagster=dagster)
     SYNCED.mkdir(parents=True, exist_ok=True)
     kept = SYNCED / about[:16]
     with (SYNCED / f"{kept.name}.lock").open("w") as lock:
@@ -196,6 +199,16 @@ def first_sync(config: Path, *, dagster: bool = True) -> Workspace:
                 sync(config)
             clone(folder, kept.with_suffix(".new")).rename(kept)
     return workspace(config)
+
+
+def _inputs(folder: Path, *, dagster: bool) -> str:
+    """Hash of all that a first sync depends on: files, the times that a test gave them, and relrag's variables."""
+    recent = time.time() - _RECENT
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    times = [path.stat().st_mtime_ns if path.stat().st_mtime < recent else 0 for path in files]
+    held = [[path.relative_to(folder).as_posix(), path.read_bytes().hex()] for path in files]
+    variables = sorted(variable for variable in os.environ.items() if variable[0].startswith("RELRAG_"))
+    return fingerprint([dagster, held, times, variables])
 
 
 def as_schema(manifest: Path, version: int) -> None:

@@ -19,7 +19,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "papers" / "pojistka auta.pdf").write_bytes(b"%PDF-1.4 broken as well")
     (folder / "papers" / "ביטוח דירה.pdf").write_bytes(b"%PDF-1.4 broken too")
     (folder / "papers" / "Kaufvertrag Garage.pages").write_bytes(b"PK\3\4")
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 

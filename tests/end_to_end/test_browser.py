@@ -39,7 +39,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         for number, text in enumerate(HOSTILE)
     ]
     archive.write_notes(folder, *hostile)
-    archive.sync(config)
+    archive.first_sync(config)
     server = uvicorn.Server(uvicorn.Config("", host="127.0.0.1", port=0, log_level="critical"))
     listening = server.config.bind_socket()
     port = listening.getsockname()[1]

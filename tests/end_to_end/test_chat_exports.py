@@ -290,7 +290,7 @@ def test_chats_of_all_programs_are_synced_searched_and_leak_nothing(tmp_path: Pa
     config.write_text("\n".join([CONFIG, *sources]))
     for kind in chat_exports.WRITERS:
         shutil.copytree(SAMPLES / kind, tmp_path / kind)
-    archive.sync(config)
+    archive.first_sync(config)
     with Archive.open(config) as opened:
         for kind, text, _ in EXPECTED[1::3]:
             words = " ".join(word for word in text.replace("+", " ").split() if word.isalpha())

@@ -40,7 +40,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
     shutil.copy(ROOT / "relrag.toml", folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELRAG_NOW", ANSWERS["clock"])
-        first_sync(folder / "relrag.toml")
+        first_sync(folder / "relrag.toml", dagster=True)
         with Archive.open(folder / "relrag.toml") as opened:
             yield opened
 

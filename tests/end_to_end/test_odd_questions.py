@@ -82,7 +82,7 @@ def test_a_question_of_each_odd_kind_is_cheap(config: Path) -> None:
 def test_odd_questions_are_cheap_to_answer_and_to_search_for(tmp_path: Path) -> None:
     """In an archive without vectors: what the words of a question cost by themselves."""
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     most = limit()
     questions = odd_questions(60)  # of 25 kinds in turn, so that each kind is in both halves
     with Archive.open(config) as opened:

@@ -58,7 +58,7 @@ def write(folder: Path, said: dict[str, tuple[str, str]] = SAID) -> Path:
 def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = archive.make(tmp_path_factory.mktemp("synced"))
     made.write_text(made.read_text().replace(archive.WORDS_ONLY, 'embedder = "e5"\n'))
-    archive.sync(made)
+    archive.first_sync(made)
     return made
 
 

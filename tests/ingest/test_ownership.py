@@ -159,7 +159,7 @@ def test_a_source_that_is_added_takes_over_what_it_recognises(tmp_path: Path) ->
     put(tmp_path / "flat", {"chat.txt": CHAT, "note.txt": "Milk."})
     head, _, papers = CONFIG.split("[[sources]]")
     (tmp_path / "relrag.toml").write_text(f"{head}[[sources]]{papers}")
-    archive.sync(tmp_path / "relrag.toml")
+    archive.first_sync(tmp_path / "relrag.toml")
     assert units_read(tmp_path)["papers"] == ["chat.txt", "note.txt"]
     (tmp_path / "relrag.toml").write_text(CONFIG)
     archive.sync(tmp_path / "relrag.toml")
@@ -169,7 +169,7 @@ def test_a_source_that_is_added_takes_over_what_it_recognises(tmp_path: Path) ->
 def test_a_recording_that_comes_later_takes_its_transcript(tmp_path: Path) -> None:
     put(tmp_path / "flat", {"call.txt": "Petr: Hello there\n", "other.txt": "Milk."})
     (tmp_path / "relrag.toml").write_text(CONFIG.replace("whatsapp", "call_recording"))
-    archive.sync(tmp_path / "relrag.toml")
+    archive.first_sync(tmp_path / "relrag.toml")
     assert units_read(tmp_path) == {"chat": [], "papers": ["call.txt", "other.txt"]}
     put(tmp_path / "flat", {"call.m4a": M4A})
     archive.sync(tmp_path / "relrag.toml")

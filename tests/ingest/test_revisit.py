@@ -81,7 +81,7 @@ def test_a_time_that_only_the_file_has_is_followed(config: Path, name: str, text
     paper = config.parent / "papers" / name
     paper.write_text(text)
     os.utime(paper, (MAY, MAY))
-    archive.sync(config)
+    archive.first_sync(config)
     before = rows_by_month(config, "papers")
     os.utime(paper, (JUNE, JUNE))
     assert why(config) == {"papers": {"changed": 1}}
@@ -97,7 +97,7 @@ def test_a_time_of_a_file_that_lay_outside_of_all_months_is_followed_too(config:
     paper = config.parent / "papers" / "unpacked.md"
     paper.write_text("# Unpacked\n\nThe time of the file is all there is.\n")
     os.utime(paper, (315_532_800, 315_532_800))  # 1980, which archives write that know no time
-    archive.sync(config)
+    archive.first_sync(config)
     assert ("# Unpacked\n\nThe time", "1980-01-01T00:00:00Z", "outside") in rows_by_month(config, "papers")["2000-01"]
     os.utime(paper, (MAY, MAY))
     archive.sync(config)
@@ -130,7 +130,7 @@ def test_a_retained_file_that_was_renamed_and_edited_gives_way(config: Path, mov
     folder = retained(config, a=[OLD, KEPT])
     (folder / "a.jsonl").unlink()
     write(folder, b=[{**NEW, "timestamp": moved}])
-    archive.sync(config)
+    archive.first_sync(config)
     texts = sorted(text for rows in rows_by_month(config, "more").values() for text, *_ in rows)
     assert texts == ["Only the old one.", "The sled is blue."]
 
@@ -142,7 +142,7 @@ def test_it_gives_way_too_where_it_vanishes_later(config: Path) -> None:
     )
     (folder / "a.jsonl").unlink()
     assert why(config) == {"more": {"gone, its records stay": 1}}
-    archive.sync(config)
+    archive.first_sync(config)
     assert [text for text, *_ in rows_by_month(config, "more")["2024-02"]] == ["The sled is blue.", "Only the old one."]
     assert why(config) == {}
     write(folder, a=[OLD, KEPT])
@@ -162,7 +162,7 @@ def test_a_chat_whose_dates_do_not_tell_is_read_again_when_another_chat_comes_ch
     chats = config.parent / "chats"
     (chats / "WhatsApp Chat with Hiking.txt").write_text("hello\n")
     (chats / "short.txt").write_text("03/06/2024, 13:55 - Dana: sleds\n04/07/2024, 13:55 - Dana: key\n")
-    archive.sync(config)
+    archive.first_sync(config)
     assert dates_of(config, "sleds") == [], "nothing tells, so it is not read"
     other = chats / "long.txt"
     other.write_text("02/13/2024, 10:00 - Petr: hello\n")
@@ -186,7 +186,7 @@ def test_a_chat_whose_dates_do_not_tell_is_read_again_when_another_chat_comes_ch
 
 
 def test_a_chat_whose_own_dates_tell_is_not_read_again_for_another(config: Path) -> None:
-    archive.sync(config)
+    archive.first_sync(config)
     (config.parent / "chats" / "short.txt").write_text("03/06/2024, 13:55 - Dana: sleds\n")
     assert why(config) == {"chat": {}}
     archive.sync(config)

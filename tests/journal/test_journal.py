@@ -180,7 +180,7 @@ def test_a_field_that_is_added_later_has_its_default_in_entries_before_it(tmp_pa
 
 def test_a_generation_names_the_last_entry_that_it_was_made_with(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     given = len(journal.statements(home, Allocation))
     assert generations.current_manifest(home)["journal"] == given == 3, "the ids of three people"
     journal.append(home, [ManualLink("jsonl:notes:n1", "jsonl:notes:n2", "references")])

@@ -39,7 +39,7 @@ def synced(disk: Path) -> Path:
     config.write_text(config.read_text().replace('path = "papers"', 'path = "papers"\nretain = true'))
     gone = folder / "papers" / "inventory 2024-03-01.md"
     gone.write_text("# Inventory\n\nTwo red sleds and one boiler.\n")
-    home = archive.sync(config).home
+    home = archive.first_sync(config).home
     gone.unlink()
     (home / "dagster" / "history").mkdir(parents=True)
     with sqlite3.connect(home / "dagster" / "history" / "runs.db") as database:
@@ -83,7 +83,7 @@ def test_what_cannot_be_made_again_goes_round(config: Path, tmp_path: Path, caps
     assert restore(place, to=folder) == 0
     assert "Everything else is rebuilt from the exports: run `relrag sync`" in capsys.readouterr().out
     assert stat.S_IMODE((folder / "test.keys").stat().st_mode) == 0o600
-    archive.sync(config)
+    archive.first_sync(config)
     # the retained document is there, and every id and pseudonym is as it was
     assert rows(folder / ".relrag") == before
     assert verify_home(folder / ".relrag") == []

@@ -41,7 +41,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = archive.make(folder)
     notes = [{"id": f"m{number}", "text": f"Pane {number} " + "of the greenhouse " * 40} for number in range(60)]
     archive.write_notes(folder, {"id": "long", "text": LONG}, *notes)
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 
@@ -97,7 +97,7 @@ def test_a_policy_of_now_holds_for_what_was_indexed_under_another(tmp_path: Path
     """Tools are read by a model: what a policy hides it never sees, whether or not the next sync has come."""
     loose = '[pii_policies.whatsapp]\nentities = ["EMAIL_ADDRESS"]\naction = "mask"\n'
     config = archive.make(tmp_path, loose)
-    archive.sync(config)
+    archive.first_sync(config)
     asked = {"search": {"query": "key of the cabin"}, "ask": {"question": "Who has the key of the cabin?"}}
     with Service.open(config) as service:
         for tool, arguments in asked.items():

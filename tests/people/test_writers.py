@@ -39,7 +39,7 @@ def test_which_questions_ask_who_said_something(question: str, asks: bool) -> No
 def test_who_said_it_is_a_person(tmp_path: Path) -> None:
     config = archive.make(tmp_path)
     (tmp_path / "chats" / "WhatsApp Chat with House.txt").write_text(CHAT)
-    archive.sync(config)
+    archive.first_sync(config)
     with Archive.open(config) as opened:
         told = opened.ask("Who paid the plumber for the leak in the cellar?")
         assert not any(line.startswith("Said by") for line in told.head)

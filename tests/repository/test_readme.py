@@ -38,7 +38,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
     shutil.copytree(ROOT / "examples" / "archive", folder / "examples" / "archive")
     shutil.copy(ROOT / "relrag.toml", folder)
-    archive.first_sync(folder / "relrag.toml")
+    archive.first_sync(folder / "relrag.toml", dagster=True)
     assert run_once(next(line for line in ASKED if line.startswith("relrag ask ")), folder).returncode == 0
     return folder
 

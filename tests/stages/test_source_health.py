@@ -113,7 +113,7 @@ def test_a_signature_needs_no_vector(tmp_path: Path) -> None:
     config.write_text(config.read_text().replace('embedder = "none"', 'embedder = "e5"'))
     (tmp_path / "mail").mkdir()
     (tmp_path / "mail" / "signed.eml").write_text(SIGNED)
-    workspace = archive.sync(config)
+    workspace = archive.first_sync(config)
     source = workspace.settings.source("mail")
     figures = source_health.embedded_share(workspace, source).figures
     assert dict(figures) == {"passages": 1, "vectors": 1, "share": 1.0}

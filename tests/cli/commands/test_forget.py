@@ -31,7 +31,7 @@ LEASE = "papers/lease 2024-01-05.md"
 @pytest.fixture(scope="module")
 def synced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("synced")
-    archive.first_sync(archive.make(folder))
+    archive.first_sync(archive.make(folder), dagster=True)
     return folder
 
 
@@ -428,7 +428,7 @@ def with_mail(tmp_path: Path) -> Path:
     (tmp_path / "mail" / "reply.eml").write_text(REPLY)
     (tmp_path / "papers" / "plan.md").write_text("# Plan of the garden\n")
     (tmp_path / "papers" / "note.md").write_text("Eva: the keys are with the neighbour until the ninth of May, ask.\n")
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 
