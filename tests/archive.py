@@ -124,13 +124,22 @@ def carry_out(made: Workspace, plan: Plan, *, full: bool = False, accept_deletio
     for unfinished in plan.unfinished:
         archive_tables.drop(made.home, whole_archive.stage_named(unfinished, made.settings).tables)
     accepted = accept_deletions or generations.current_number(made.home) is None
-    for name in (
-        [source.name for source in made.settings.sources]
-        if full
-        else sorted({*(one.source for one in plan.exports), *plan.servers, *plan.zips})
-    ):
-        ingest(made, made.settings.source(name), full=full, accept_deletions=accepted)
+    _read_sources(made, plan, full=full, accept_deletions=accepted)
     rebuild(made)
+
+
+def _read_sources(made: Workspace, plan: Plan, *, full: bool = False, accept_deletions: bool = False) -> None:
+    changed = {*(export.source for export in plan.exports), *plan.servers, *plan.zips}
+    for name in [source.name for source in made.settings.sources] if full else sorted(changed):
+        ingest(made, made.settings.source(name), full=full, accept_deletions=accept_deletions)
+
+
+def read(config: Path) -> Workspace:
+    """Brings private records up to date, as a sync begins; a tenth of its time. Returns the workspace."""
+    made = replace(workspace(config), listings={})
+    _read_sources(made, plans.build_plan(made))
+    assert not plans.build_plan(workspace(config)).exports
+    return workspace(config)
 
 
 def rebuild(made: Workspace) -> None:

@@ -141,17 +141,17 @@ def test_files_that_come_later_go_to_one_source_and_what_was_read_is_not_opened(
 ) -> None:
     put(tmp_path / "flat", {"chat.txt": CHAT, "note.txt": "Milk."})
     (tmp_path / "relrag.toml").write_text(CONFIG)
-    archive.sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     put(tmp_path / "flat", {"later.txt": CHAT.replace("Dana", "Eva"), "later note.txt": "Bread."})
     opened: list[str] = []
     recognises = ownership.recognises
     monkeypatch.setattr(ownership, "recognises", lambda kind, file: opened.append(file.name) or recognises(kind, file))
-    archive.sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     assert units_read(tmp_path) == {"chat": ["chat.txt", "later.txt"], "papers": ["later note.txt", "note.txt"]}
     assert set(opened) == {"later.txt", "later note.txt"}
 
     (tmp_path / "flat" / "note.txt").write_text(CHAT.replace("Dana", "Ota"))
-    archive.sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     assert units_read(tmp_path) == {"chat": ["chat.txt", "later.txt", "note.txt"], "papers": ["later note.txt"]}
 
 
@@ -159,20 +159,20 @@ def test_a_source_that_is_added_takes_over_what_it_recognises(tmp_path: Path) ->
     put(tmp_path / "flat", {"chat.txt": CHAT, "note.txt": "Milk."})
     head, _, papers = CONFIG.split("[[sources]]")
     (tmp_path / "relrag.toml").write_text(f"{head}[[sources]]{papers}")
-    archive.first_sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     assert units_read(tmp_path)["papers"] == ["chat.txt", "note.txt"]
     (tmp_path / "relrag.toml").write_text(CONFIG)
-    archive.sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     assert units_read(tmp_path) == {"chat": ["chat.txt"], "papers": ["note.txt"]}
 
 
 def test_a_recording_that_comes_later_takes_its_transcript(tmp_path: Path) -> None:
     put(tmp_path / "flat", {"call.txt": "Petr: Hello there\n", "other.txt": "Milk."})
     (tmp_path / "relrag.toml").write_text(CONFIG.replace("whatsapp", "call_recording"))
-    archive.first_sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     assert units_read(tmp_path) == {"chat": [], "papers": ["call.txt", "other.txt"]}
     put(tmp_path / "flat", {"call.m4a": M4A})
-    archive.sync(tmp_path / "relrag.toml")
+    archive.read(tmp_path / "relrag.toml")
     assert units_read(tmp_path) == {"chat": ["call.m4a"], "papers": ["other.txt"]}
 
 
