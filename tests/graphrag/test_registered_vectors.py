@@ -14,10 +14,10 @@ from relrag_pipelines.stores import vector_cache
 from relrag_pipelines.stores.lock import LockedByOther
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.commands import graphrag
-from relrag_query.cli.commands.sync import sync
 from relrag_query.graphrag import collections, registered_vectors, service
 from relrag_query.graphrag.answer import NOTHING
 from relrag_query.graphrag.index import open_index
+from relrag_query.cli.commands.sync import sync
 from tests import archive
 
 SAID = {
@@ -127,6 +127,7 @@ def test_the_command_tells_how_many(settings: Settings, tmp_path: Path, capsys: 
     assert "3 of 3 entities are found by meaning, too." in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("without_dagster")
 def test_vectors_whose_name_is_gone_are_swept(settings: Settings, tmp_path: Path) -> None:
     """A kill between two writes, or a name that was forgotten, leaves none behind."""
     collections.add(settings, "diary", write(tmp_path / "diary"))
