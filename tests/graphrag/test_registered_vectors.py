@@ -14,10 +14,10 @@ from relrag_pipelines.stores import vector_cache
 from relrag_pipelines.stores.lock import LockedByOther
 from relrag_pipelines.workspace import Workspace
 from relrag_query.cli.commands import graphrag
+from relrag_query.cli.commands.sync import sync
 from relrag_query.graphrag import collections, registered_vectors, service
 from relrag_query.graphrag.answer import NOTHING
 from relrag_query.graphrag.index import open_index
-from relrag_query.cli.commands.sync import sync
 from tests import archive
 
 SAID = {
