@@ -13,6 +13,7 @@ from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores import unit_state
 from tests import archive
+from tests.cases import cases
 
 CHAT = archive.CHAT
 MINUTES = "Participants: Dana Levi, Petr Kolar\n\nWe chose the red sleds.\n"
@@ -72,21 +73,7 @@ def test_in_a_flat_folder_every_file_has_one_reader(tmp_path: Path) -> None:
     assert readers(settings(tmp_path, dict(reversed(ALL.items())))) == readers(settings(tmp_path, ALL))
 
 
-@pytest.mark.parametrize(
-    ("sources", "paths", "expected"),
-    [
-        # of one kind the deeper folder; of several the kind that recognises it
-        ({"all": "document", "work": "document"}, {"work": "work"}, {"work/a.md": "work", "b.md": "all"}),
-        ({"all": "document", "chat": "whatsapp"}, {"chat": "work"}, {"work/a.md": "all", "work/chat.txt": "chat"}),
-        ({"chat": "whatsapp", "work": "document"}, {"work": "work"}, {"work/chat.txt": "chat", "b.md": None}),
-        # what nobody recognises belongs to the folder next to it
-        ({"all": "document", "chat": "whatsapp"}, {"chat": "work"}, {"work/empty.txt": "chat"}),
-        # a file that is named is meant
-        ({"chat": "whatsapp", "one": "document"}, {"one": "work/chat.txt"}, {"work/chat.txt": "one"}),
-        # what lies in a hidden folder is read only by a source that names it
-        ({"all": "document", "old": "document"}, {"old": ".old"}, {".old/c.md": "old"}),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "who_reads_what"))
 def test_who_reads_what(
     tmp_path: Path, sources: dict[str, str], paths: dict[str, str], expected: dict[str, str | None]
 ) -> None:

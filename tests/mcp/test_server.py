@@ -29,6 +29,7 @@ from relrag_query.service.cursors import offset_of
 from relrag_query.service.person_replies import FactReply
 from relrag_query.web.app import create_app
 from tests import archive
+from tests.cases import cases
 from tests.web_app import KEY, TOKEN
 
 TOOLS = ["search", "ask", "show", "thread", "neighbors", "explore", "person", "people", "status"]
@@ -281,23 +282,7 @@ def test_a_long_answer_is_traced(service: Service, tmp_path: Path) -> None:
         assert reply["citations"]
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "fault"),
-    [
-        ("search", {"query": "cabin", "top_k": 3}, "top_k: Extra inputs are not permitted"),
-        ("status", {"verbose": True}, "verbose: Extra inputs are not permitted"),
-        ("people", {"limit": 0}, "limit: Input should be greater than or equal to 1"),
-        ("search", {}, "query: Field required"),
-        ("ask", {"question": "x", "since": "2024-02-30"}, "since: String should match pattern"),
-        (
-            "ask",
-            {"question": "x", "sources": ["mail"]},
-            'no source is named "mail"; this archive has: chat,',
-        ),
-        ("thread", {"thread_id": "thanks", "cursor": "first"}, "String should match pattern"),
-        ("delete_everything", {}, 'there is no tool "delete_everything"'),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_does_not_fit_is_refused"))
 def test_what_does_not_fit_is_refused(service: Service, name: str, arguments: dict[str, Any], fault: str) -> None:
     result = call(build(service), name, **arguments)
     assert result.is_error

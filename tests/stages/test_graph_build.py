@@ -18,6 +18,7 @@ from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stores import catalog, graph_indexes, model_answers
 from relrag_pipelines.workspace import Workspace
 from tests import archive
+from tests.cases import cases
 from tests.graphrag.json_service import TOKENS, Service, serve
 from tests.graphrag.test_llm import entity, relation
 from tests.passages import passage
@@ -136,18 +137,7 @@ def test_people_of_the_catalog_are_taken_with_the_name_to_show_first(tmp_path: P
     assert found.to_numpy().tolist() == [[1, "Ota"], [2, "Dana Levi"], [2, "Dana"]]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('[graphrag]\nmethod = "slow"\n', 'graphrag.method is "slow"'),
-        ('[graphrag]\nmodle = "x"\n', "graphrag.modle is not known (did you mean model?)"),
-        ("[graphrag.collections.Archive]\n", 'has "Archive"; use lower-case letters'),
-        ('[graphrag.collections.one]\nsources = ["chats"]\n', 'names source "chats"; sources: chat, papers, notes'),
-        ('[graphrag.collections.one]\nkinds = ["mail"]\n', 'names "mail"; known kinds: '),
-        ('[graphrag.collections.one]\nsince = "March"\n', 'is "March"; write 2024, 2024-03 or 2024-03-15'),
-        ("[graphrag.collections.one]\nuntill = 1\n", "known: kinds, since, sources, until"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "wrong_settings_say_what_to_write"))
 def test_wrong_settings_say_what_to_write(tmp_path: Path, text: str, said: str) -> None:
     config = archive.make(tmp_path)
     config.write_text(config.read_text() + text)
