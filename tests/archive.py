@@ -8,12 +8,13 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from relrag_pipelines import settings as settings_module
-from relrag_pipelines.files import sealed_json, sparse_files
+from relrag_pipelines.files import failpoints, sealed_json, sparse_files
 from relrag_pipelines.ingest.ingest import ingest
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.records import Chunk
@@ -22,6 +23,7 @@ from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan
 from relrag_pipelines.stores import archive_tables, generations, lake
 from relrag_pipelines.stores.fingerprint import fingerprint
+from relrag_pipelines.stores.vectors import local_build
 from relrag_pipelines.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 SYNCED = Path(tempfile.gettempdir()) / "relrag-synced"
 """archives that were synced for the first time; conftest.py puts it into the folder of the run"""
+_INDEX = local_build._index
 _RECENT = 6 * 3600
 """seconds; no run takes as long, so a file that is older has its time from a test"""
 WORDS_ONLY = 'embedder = "none"\n'
@@ -158,6 +161,24 @@ def rebuild(made: Workspace) -> None:
         publish.publish(made)
     for graph in plans.build_plan(made).graphs if made.settings.graphrag.method != "off" else ():
         graph_build.run(made, graph.collection)
+
+
+def do_without_indexes(patch: pytest.MonkeyPatch) -> None:
+    """Lets a store of vectors do without indexes of payload fields: each takes 4 MB, of 109 in a home of ten records.
+
+    A filter finds the same without them, only slower. Tests of the store, the demo and other processes have them.
+    """
+
+    def index(shard: object, fields: Set[str], path: Path) -> None:
+        for _ in fields:
+            failpoints.failpoint("vectors.index", path)
+
+    patch.setattr(local_build, "_index", index)
+
+
+def do_with_indexes(patch: pytest.MonkeyPatch) -> None:
+    """Lets it make them all the same."""
+    patch.setattr(local_build, "_index", _INDEX)
 
 
 def do_without_dagster(patch: pytest.MonkeyPatch) -> None:

@@ -57,6 +57,7 @@ def synced(folder: Path) -> Path:
     shutil.copy(ROOT / "relrag.toml", folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELRAG_NOW", ANSWERS["clock"])
+        archive.do_with_indexes(patch)
         archive.first_sync(folder / "relrag.toml", dagster=True)
     return folder / "relrag.toml"
 

@@ -83,7 +83,7 @@ def test_what_cannot_be_made_again_goes_round(config: Path, tmp_path: Path, caps
     assert restore(place, to=folder) == 0
     assert "Everything else is rebuilt from the exports: run `relrag sync`" in capsys.readouterr().out
     assert stat.S_IMODE((folder / "test.keys").stat().st_mode) == 0o600
-    archive.first_sync(config)
+    archive.sync(config)
     # the retained document is there, and every id and pseudonym is as it was
     assert rows(folder / ".relrag") == before
     assert verify_home(folder / ".relrag") == []

@@ -187,7 +187,7 @@ def test_a_private_file_that_was_emptied_can_be_repaired(config: Path, name: str
     (home / name).write_bytes(b"")
     said = list(repair(archive.workspace(config), verify_home(home)))
     assert any(line.startswith(f"{name}: ") for line in said)
-    archive.first_sync(config)
+    archive.sync(config)
     assert [finding.path for finding in verify_home(home)] == []
     assert [failure.fault for failure in unit_state.load_failures(home, "chat")] == ["empty"]
 

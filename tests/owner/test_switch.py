@@ -55,5 +55,5 @@ def test_the_first_change_makes_the_keys_of_a_new_archive(tmp_path: Path) -> Non
     config = archive.make(tmp_path)
     with Service.open(config) as service:
         switch.answer(service, allowed=True)
-    archive.first_sync(config)
+    archive.sync(config)
     assert os.access(tmp_path / "test.keys", os.R_OK)

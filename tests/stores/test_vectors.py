@@ -24,6 +24,8 @@ from relrag_pipelines.stores.vectors import INTEGERS, KEYWORDS, ChunkFilter, Vec
 from relrag_pipelines.workers import pool as workers
 from tests.cases import cases
 
+pytestmark = pytest.mark.usefixtures("payload_indexes")
+
 
 def name(number: int) -> str:
     return str(uuid.UUID(int=number))
