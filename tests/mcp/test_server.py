@@ -123,7 +123,7 @@ def test_a_number_across_the_cut_of_a_reply_is_redacted(
     loose = '[pii_policies.default]\nentities = ["EMAIL_ADDRESS"]\naction = "mask"\n'
     config = archive.make(tmp_path, loose)
     archive.write_notes(tmp_path, {"id": "long", "text": f"{'x ' * 40}call 052-123-4567 tomorrow"})
-    archive.sync(config)
+    archive.first_sync(config)
     archive.configure(tmp_path)
     monkeypatch.setattr(tool_replies, "_prefix", lambda text, room: text[: 85 + place])
     with Service.open(config) as service:

@@ -414,7 +414,7 @@ def test_an_answer_about_a_person_leads_to_the_page_about_him(
 ) -> None:
     config = archive.make(tmp_path)
     monkeypatch.chdir(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     statements.add_fact("Dana Levi", "birthday", "1984-05-03", config=config)
     with client(config) as browser:
         browser.headers |= COOKIE

@@ -70,6 +70,7 @@ def holding(config: Path, *values: str) -> list[str]:
     return list(byte_search.search(archive.workspace(config).home, values).holding)
 
 
+@pytest.mark.usefixtures("without_dagster")
 def test_a_record_goes_everywhere_and_stays_away(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = archive.workspace(config).home
     (home / "private" / "records" / "notes" / ".2024-02.parquet.99.tmp").write_text("quoted 7,980")
