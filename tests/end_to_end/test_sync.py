@@ -52,6 +52,7 @@ def test_a_first_sync_publishes_everything_and_a_second_writes_nothing(
     assert archive.changed(before, archive.contents(home)) == []
 
 
+@pytest.mark.usefixtures("without_dagster")
 def test_one_new_message_rewrites_one_month_of_one_source(config: Path) -> None:
     archive.first_sync(config)
     home = archive.workspace(config).home
@@ -386,6 +387,7 @@ def test_many_deletions_are_refused_until_they_are_accepted(config: Path, capsys
     archive.sync(config)
 
 
+@pytest.mark.usefixtures("without_dagster")
 def test_a_full_sync_makes_damaged_and_missing_months_again(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     archive.first_sync(config)
     home = archive.workspace(config).home
