@@ -387,7 +387,6 @@ def test_many_deletions_are_refused_until_they_are_accepted(config: Path, capsys
     archive.sync(config)
 
 
-@pytest.mark.usefixtures("without_dagster")
 def test_a_full_sync_makes_damaged_and_missing_months_again(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     archive.first_sync(config)
     home = archive.workspace(config).home
