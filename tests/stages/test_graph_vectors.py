@@ -41,7 +41,7 @@ def archive_config(tmp_path_factory: pytest.TempPathFactory, service: Service) -
     asked = f'embedder = "openai"\nembedding_url = "{service.url}/v1"\n[graphrag]\nmethod = "fast"\n'
     made.write_text(made.read_text().replace(archive.WORDS_ONLY, asked))
     write(folder, NOTES)
-    archive.first_sync(made)
+    archive.sync(made)
     return made
 
 
@@ -91,7 +91,7 @@ def test_every_entity_and_relationship_has_the_vector_of_its_text(archive_config
 def test_what_has_not_changed_is_not_embedded_again(config: Path, service: Service) -> None:
     asked = len(sent(service))
     write(config.parent, [*NOTES, {"id": "p1", "text": "The pond froze."}])
-    archive.first_sync(config)
+    archive.sync(config)
     assert sent(service)[asked:]
     assert [text for text in sent(service)[asked:] if "pond" not in text] == []
 
@@ -107,7 +107,7 @@ def test_what_is_deleted_takes_its_vectors_along_and_nothing_else(config: Path, 
     assert kept
     asked = len(sent(service))
     write(config.parent, NOTES[:3])
-    assert not cached(archive.first_sync(config)) & gone
+    assert not cached(archive.sync(config)) & gone
     assert cached(made) >= kept
     assert sent(service)[asked:] == []
 
