@@ -144,7 +144,7 @@ def test_before_the_first_generation_nothing_is_protected(config: Path) -> None:
     write(config.parent, range(60))
     export(config)
     write(config.parent, range(3))
-    archive.first_sync(config)
+    archive.sync(config)
     assert records(config).num_rows == 3
     write(config.parent, range(60))
     archive.sync(config)
