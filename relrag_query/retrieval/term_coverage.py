@@ -232,7 +232,7 @@ def metadata_tokens(chunk: Chunk) -> frozenset[str]:
 def kind_tokens(rag_source_type: str) -> frozenset[str]:
     """The tokens of the words that a question may use for a record type."""
     kind = record_type(rag_source_type)
-    return tokens(f"{kind.words or rag_source_type.replace('_', ' ')} {kind.tells}")
+    return tokens(f"{kind.words or rag_source_type.replace('_', ' ')} {kind.content_words}")
 
 
 def asks_for_reports(question: str) -> bool:
