@@ -17,11 +17,9 @@ from relrag_query.cli.commands import sync as commands
 from relrag_query.display.metadata_line import hit_line
 from relrag_query.evaluation import question_sets
 from relrag_query.results import Answer, CitedSource
-from tests import ROOT
-from tests.archive import first_sync
+from tests import ROOT, demo_archive
 
-ANSWERS = json.loads((ROOT / "examples" / "archive" / "answers.json").read_text(encoding="utf-8"))
-QUESTIONS = {one["name"]: one for one in ANSWERS["questions"]}
+ANSWERS, QUESTIONS = demo_archive.ANSWERS, demo_archive.QUESTIONS
 MAILS = (ROOT / "examples" / "originals" / "mail.jsonl").read_text(encoding="utf-8").splitlines()
 NATIVE = {
     item["id"]: f"{item['parent_asset_id']}:{item['index_in_parent']}"
@@ -35,13 +33,10 @@ ANSWERED = ("pump", "contract", "invoice", "agile", "authorization", "token", "a
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
-    folder = tmp_path_factory.mktemp("demo")
-    shutil.copytree(ROOT / "examples" / "archive", folder / "examples" / "archive")
-    shutil.copy(ROOT / "relrag.toml", folder)
+    config = demo_archive.synced(tmp_path_factory.mktemp("demo"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELRAG_NOW", ANSWERS["clock"])
-        first_sync(folder / "relrag.toml")
-        with Archive.open(folder / "relrag.toml") as opened:
+        with Archive.open(config) as opened:
             yield opened
 
 

@@ -52,7 +52,7 @@ VALUES = [f"{MARK}{number:04}" for number in range(1000)]
 @pytest.fixture(scope="module")
 def archive_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = archive.make(tmp_path_factory.mktemp("errors"), '[graphrag]\nmethod = "fast"\n')
-    archive.sync(config)
+    archive.first_sync(config)
     return config
 
 

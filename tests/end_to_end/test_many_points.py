@@ -16,6 +16,8 @@ from relrag_pipelines.stores import catalog, generations, vectors
 from tests import archive
 from tests.stores import qdrant
 
+pytestmark = pytest.mark.usefixtures("payload_indexes")
+
 OF_DANA, OF_LEVY, NAMING = 6_000, 4_200, 600
 CONFIG = """
 keys_file = "test.keys"

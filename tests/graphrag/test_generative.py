@@ -131,7 +131,7 @@ def test_the_configured_service_writes_and_where_it_fails_the_answer_is_quoted(
 def test_an_index_of_others_is_redacted_before_it_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     config = archive.make(tmp_path)
-    archive.sync(config)
+    archive.first_sync(config)
     folder = agile_index.write(tmp_path / "agile")
     units = pd.read_parquet(folder / "text_units.parquet")
     units.loc[0, "text"] = "Agile teams call 052-123-4567 about agile."

@@ -32,7 +32,7 @@ GRAPH = '[graphrag.collections.all]\nsources = ["chat", "papers", "notes"]\n'
 @pytest.fixture(scope="module")
 def archive_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("synced")
-    archive.first_sync(archive.make(folder))
+    archive.first_sync(archive.make(folder), dagster=True)
     return folder
 
 

@@ -221,7 +221,7 @@ def test_it_is_sent_what_the_policies_of_now_let_through(service: Service, tmp_p
     config, phone = archive.make(tmp_path), "052-123-4567"
     config.write_text(config.read_text().replace("pii_redaction_enabled = true", "pii_redaction_enabled = false"))
     archive.write_notes(tmp_path, {"id": "k1", "text": f"The kiln of the pottery: {phone}"})
-    archive.sync(config)
+    archive.first_sync(config)
     searched(config, service)
     searched(config, service, pii_redaction_enabled=True)
     plain, redacted = (" ".join(asked["documents"]) for asked in service.asked)

@@ -22,6 +22,9 @@ from relrag_pipelines.files.sparse_files import copy_with_holes
 from relrag_pipelines.stores import generations, vectors
 from relrag_pipelines.stores.vectors import INTEGERS, KEYWORDS, ChunkFilter, VectorStore, local_store
 from relrag_pipelines.workers import pool as workers
+from tests.cases import cases
+
+pytestmark = pytest.mark.usefixtures("payload_indexes")
 
 
 def name(number: int) -> str:
@@ -102,18 +105,7 @@ def test_a_point_lacks_the_fields_that_its_passage_has_not(folder: Path) -> None
     assert not any({"thread_id", "parent_asset_id"} & by_asset[asset_id].keys() for asset_id in absent)
 
 
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [
-        ("What is wrong with the VAT?", 0),
-        ("8400", 0),
-        ("What did Alex Rubin write?", 0),
-        ("the corrected invoice", 1),
-        ("invoice_v2.pdf", 2),
-        ("kdy se vymenilo cerpadlo", 3),
-        ("kolik bylo na fakturách", 4),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "search"))
 def test_search(store: VectorStore, question: str, first: int) -> None:
     """Text, sender, subject and file name are searched, in three languages."""
     assert ids_found(store, question)[0] == first

@@ -29,6 +29,8 @@ from relrag_pipelines.stores.vectors import ChunkFilter, CollectionRef, collecti
 from tests.stores.qdrant import local, over_http, served_locally
 from tests.stores.test_vectors import name, rows
 
+pytestmark = pytest.mark.usefixtures("payload_indexes")
+
 ANGLES = (0, 10, 80, 60, None)
 """of each passage's dense vector in a plane, degrees; the last has none"""
 Place = Callable[[int], CollectionRef | None]

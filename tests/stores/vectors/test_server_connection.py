@@ -11,6 +11,7 @@ import pytest
 from bench.retrieval import batches
 from relrag_pipelines.stores import vectors
 from relrag_pipelines.stores.vectors import CollectionRef, StoreError, server_connection, server_index
+from tests.cases import cases
 from tests.stores.qdrant import answering
 from tests.stores.test_vectors import rows
 
@@ -60,17 +61,7 @@ def test_a_server_that_never_answers() -> None:
         assert "could not be reached (ReadTimeout)" in said_of(f"http://127.0.0.1:{silent.getsockname()[1]}")
 
 
-@pytest.mark.parametrize(
-    ("status", "words"),
-    [
-        (401, "does not accept the key (401); check QDRANT_API_KEY"),
-        (403, "does not allow this key to do that (403); check QDRANT_API_KEY"),
-        (404, "the collection is gone, `relrag verify --repair` makes it again, or the address is wrong"),
-        (429, "still refuses for too many requests (429)"),
-        (503, "failed (503); what is published is still there"),
-        (400, "does not accept the request (400)"),
-    ],
-)
+@pytest.mark.parametrize(*cases(__file__, "what_is_refused"))
 def test_what_is_refused(status: int, words: str) -> None:
     refused = (status, json.dumps({"status": {"error": "this may quote a passage"}}))
     with answering({"/": ROOT, "/collections": refused}) as (url, _):
