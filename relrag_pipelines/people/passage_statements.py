@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     import duckdb
     from pyarrow.dataset import Dataset
 
-VERSION = 1
-"""raised when equal passages give other statements"""
 CHANGING = frozenset({"lives_in", "works_at", "phone"})
 """predicates whose value changes over time: a value counts from the day of the record that states it"""
 _PASSAGES = """

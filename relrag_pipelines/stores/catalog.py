@@ -152,12 +152,6 @@ def open(path: Path, threads: int | None = None) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def batches(path: Path, size: int = BATCH) -> Iterator[pa.RecordBatch]:
-    """All chunks of a catalog in the order of their ids, which they are stored in, with their person ids."""
-    with open(path) as connection:
-        yield from connection.sql("FROM chunks").to_arrow_reader(size)
-
-
 def count_removed(path: Path, previous: Path | None) -> int:
     """How many records and failures the previous catalog has that this one has no more, or no longer with that text.
 
