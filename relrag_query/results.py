@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.settings import Settings
 from relrag_pipelines.text import citation_marks
+from relrag_query.answering.chat_model import Usage
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
-from relrag_query.answering.llm import Usage
 from relrag_query.answering.reader.reading import WrittenAnswer
 from relrag_query.answering.sentences import QuotableSpan
 from relrag_query.display.source_filter import apply_source_filter
 from relrag_query.retrieval.excerpts import plain
 from relrag_query.retrieval.hit import Hit, QuotedPlace
+from relrag_query.retrieval.query_settings import DisplaySettings
 from relrag_query.understanding.intent import QueryIntent
 from relrag_query.understanding.time_expressions import TimeRange
 
@@ -214,26 +214,26 @@ def written_quotes(written: WrittenAnswer, places: Sequence[QuotedPlace]) -> lis
 
 
 def displayed_sources(
-    hits: list[Hit], evidence: Excerpts, settings: Settings, people: Collection[int] = ()
+    hits: list[Hit], evidence: Excerpts, settings: DisplaySettings, max_count: int, people: Collection[int] = ()
 ) -> list[CitedSource]:
     """One source a record: those that the answer cites in its order, then the others that may be shown.
 
     Where not all have room, each sentence comes to its first source before any comes to a second. Of what no sentence
     cites only what the question asked for, such as an attachment, and a few that come near the best are shown.
-    `people` are whom question and answer are about.
+    `max_count` are shown at most where the sources are filtered. `people` are whom question and answer are about.
     """
     cited: dict[str, list[Hit]] = {}
     for sentence in evidence.excerpts:
         for hit in sentence.hits:
             cited.setdefault(hit.chunk.chunk_group_id, []).append(hit)
-    room = settings.source_display_max_count if settings.source_display_filter_enabled else len(cited)
+    room = max_count if settings.source_display_filter_enabled else len(cited)
     mains = [excerpt.unit.hit.chunk.chunk_group_id for excerpt in evidence.excerpts]
     chosen_groups = set(list(dict.fromkeys([*mains, *cited]))[:room])
     records = {group: replace(quoted[0], promoted=True) for group, quoted in cited.items() if group in chosen_groups}
     for hit in hits:
         if hit.chunk.chunk_group_id not in cited:
             records.setdefault(hit.chunk.chunk_group_id, hit)
-    chosen = apply_source_filter(list(records.values()), evidence.text, settings, people)
+    chosen = apply_source_filter(list(records.values()), evidence.text, settings, people, max_count)
     if settings.source_display_filter_enabled:
         uncited = _uncited(chosen, {hit.chunk.asset_id for group in cited.values() for hit in group}, evidence.near)
         chosen = [hit for hit in chosen if hit.promoted or any(hit is other for other in uncited)]
@@ -241,7 +241,7 @@ def displayed_sources(
 
 
 def people_sources(
-    hits: Sequence[Hit], lines: int, text: str, settings: Settings, people: Collection[int]
+    hits: Sequence[Hit], lines: int, text: str, settings: DisplaySettings, people: Collection[int]
 ) -> list[CitedSource]:
     """The sources of an answer about people: a hit for each of its lines, which come first, then each record once.
 

@@ -26,7 +26,8 @@ import pyarrow.parquet as pq
 from relrag_pipelines.erasure import raw_items
 from relrag_pipelines.files import atomic
 from relrag_pipelines.files.sparse_files import iter_data
-from relrag_pipelines.stores import catalog, retired_generations, vectors
+from relrag_pipelines.stores import catalog, retired_generations, vector_store
+from relrag_pipelines.stores.vectors.protocol import StoreError
 
 MIN_BYTES = 6
 """shorter values occur in packed bytes by chance, so they are searched for in unpacked text only"""
@@ -115,7 +116,7 @@ def search(home: Path, values: Sequence[str], words: Sequence[str] = ()) -> Sear
             result.opaque_files += _is_raw(path) and raw_items.is_packed(path.read_bytes())
             for text in unpacked_text(path):
                 hits |= byte_patterns.values_in(text) | word_patterns.whole(text)
-        except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, vectors.StoreError) as error:
+        except (OSError, ValueError, pa.ArrowException, duckdb.Error, sqlite3.Error, StoreError) as error:
             result.unreadable.append(f"{name} ({type(error).__name__})")
         if hits:
             result.holding[name] = len(hits)
@@ -133,8 +134,8 @@ def unpacked_text(path: Path) -> Iterator[bytes]:
         yield from _duckdb(path)
     elif head.startswith(b"SQLite format 3"):
         yield from _sqlite(path)
-    elif path.name in vectors.PACKED and path.parent.name == retired_generations.VECTORS:
-        yield from (json.dumps(payload, ensure_ascii=False).encode() for payload in vectors.payloads(path.parent))
+    elif path.name in vector_store.PACKED and path.parent.name == retired_generations.VECTORS:
+        yield from (json.dumps(payload, ensure_ascii=False).encode() for payload in vector_store.payloads(path.parent))
     elif _is_raw(path):
         yield from map(_utf8, raw_items.texts(path.read_bytes()))
     elif path.suffix in (".json", ".jsonl", ".vtt", ".yaml", ".err", ".out", ""):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores.vectors.protocol import ANYWHERE
 from relrag_query.answering import listing
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit
@@ -50,14 +50,14 @@ def explain_semantic_only(context: QueryContext, hits: Sequence[Hit]) -> list[st
     return [f"No passage holds {words or 'a word of this'}; what follows is only near in meaning."]
 
 
-def describe_scope(context: QueryContext, passages: int, zone: ZoneInfo, *, listed: bool) -> str:
-    """Where was looked, with the number of passages that the limits leave of all `passages`."""
+def describe_scope(context: QueryContext, zone: ZoneInfo, *, listed: bool) -> str:
+    """Where was looked, with the number of passages that the limits leave."""
     timed = context.question.time is not None and (listed or context.question.time.relative)
     where = context.limits_in_time if timed else context.limits
     names = where.sources or tuple(
         source.name for source in context.settings.sources if not where.kinds or source.kind in where.kinds
     )
-    count = passages if where == vectors.ANYWHERE else context.vectors.count(where)
+    count = context.passage_count if where == ANYWHERE else context.vectors.count(where)
     kinds = f" of kind {', '.join(where.kinds)}" if where.kinds else ""
     about = " that have to do with the person" if where.person_ids else ""
     said = f"{count} passage{'s' * (count != 1)}{kinds}{about}" + (f" in {', '.join(names)}" if names else "")

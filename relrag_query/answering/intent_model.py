@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from relrag_pipelines.settings import Settings
-from relrag_query.answering.llm import AnswerError, writer
+from relrag_query.answering.chat_model import AnswerError
+from relrag_query.answering.llm import writer
 from relrag_query.understanding.intent import QueryIntent
 
 INSTRUCTIONS = """\

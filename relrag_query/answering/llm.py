@@ -13,15 +13,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from relrag_pipelines import model_service as service
-from relrag_pipelines.errors import RelragError
-from relrag_pipelines.language_models.model import PRICES, USUAL, Schema, local_connection, openai_key
+from relrag_pipelines.language_models.answer_schema import Schema
+from relrag_pipelines.language_models.model import PRICES, USUAL, local_connection, openai_key
 from relrag_pipelines.model_service import EmbeddingError
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.workers import cancellation
+from relrag_query.answering.chat_model import AnswerError, ChatModel, Usage
 
 if TYPE_CHECKING:
     import cohere
@@ -34,50 +35,6 @@ RETRIES = 2
 _LOOK_SECONDS = 0.25
 """after which it is looked whether anybody still waits for the answer"""
 Event = TypeVar("Event")
-
-
-class AnswerError(RelragError):
-    """No answer could be written; the message says why and holds neither text nor key."""
-
-
-@dataclass
-class Usage:
-    """What an answer took, as the service counts it; 0 tokens where it does not say."""
-
-    tokens_read: int = 0
-    tokens_written: int = 0
-    price: tuple[float, float] | None = None
-    """of a million tokens read, and of a million written, in USD by the list; None where it is not known"""
-
-    @property
-    def usd(self) -> float | None:
-        """What it cost by the list price; None where that is not known."""
-        if self.price is None:
-            return None
-        read, written = self.price
-        return (self.tokens_read * read + self.tokens_written * written) / 1e6
-
-    def __str__(self) -> str:
-        cost = "" if self.usd is None else f", ${self.usd:.4f}"
-        return f"{self.tokens_read:,} tokens read and {self.tokens_written:,} written{cost}"
-
-
-class Write(Protocol):
-    """Asks a model."""
-
-    def __call__(self, instructions: str, request: str, schema: Schema | None = None) -> Iterator[str]:
-        """The pieces of the answer, of a JSON object where a schema is given; AnswerError where it breaks off."""
-
-
-@dataclass(frozen=True)
-class ChatModel:
-    """The model that writes."""
-
-    model: str
-    host: str
-    write: Write
-    usage: Usage = field(default_factory=Usage)
-    """grows as answers end"""
 
 
 def writer(settings: Settings) -> ChatModel:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from relrag_pipelines.language_models.model import JsonModel
 from relrag_pipelines.language_models.token_estimate import count_tokens
 from relrag_pipelines.text import citation_marks
-from relrag_query.answering.llm import AnswerError, ChatModel
+from relrag_query.answering.chat_model import AnswerError, ChatModel
 from relrag_query.graphrag.answer import GraphAnswer, citation
 from relrag_query.graphrag.citations import Dataset, Reference, parse
 from relrag_query.graphrag.corpus import Claim, Corpus

@@ -13,7 +13,7 @@ from relrag_pipelines.language_models.model import ModelError
 from relrag_pipelines.language_models.model import load as load_json_model
 from relrag_pipelines.settings import Settings, now
 from relrag_query.answering import llm
-from relrag_query.answering.llm import AnswerError
+from relrag_query.answering.chat_model import AnswerError
 from relrag_query.archive import Archive, ArchiveError
 from relrag_query.graphrag import collections, generative
 from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, SemanticMatches, ask

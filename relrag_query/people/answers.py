@@ -15,6 +15,7 @@ from relrag_pipelines.text import kinship
 from relrag_pipelines.text.fact_phrases import INTRODUCER
 from relrag_query.people.ages import possible_ages
 from relrag_query.people.indexed_person import IndexedPerson
+from relrag_query.people.knowledge import PeopleAnswer
 from relrag_query.people.people import People
 from relrag_query.people.relations import FAMILY
 from relrag_query.retrieval import catalog_reader
@@ -30,24 +31,6 @@ _DISTINGUISHING = ("occupation", "role", "works_at", "lives_in")
 """predicates of facts that distinguish people of the same name"""
 _MAX_PASSAGES, _CANDIDATES = 5, 200
 """passages about people in an answer, and candidates that the search returns for them"""
-
-
-@dataclass
-class PeopleAnswer:
-    """The lines of an answer with their sources."""
-
-    lines: list[tuple[str, Hit]]
-    """each with the person's passage"""
-    people: list[int]
-    """the people that it is about"""
-    passages: list[Hit]
-    """other passages about them"""
-    sure: bool
-
-    @property
-    def hits(self) -> tuple[Hit, ...]:
-        """What it adds to the hits of a question: the passage of each line, and the others."""
-        return (*(hit for _, hit in self.lines), *self.passages)
 
 
 def answer(question: PeopleQuestion, people: People, context: QueryContext, today: date) -> PeopleAnswer | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +16,9 @@ from relrag_pipelines import settings as settings_module
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.stores.dense_vectors import Vectors
-from relrag_pipelines.stores.vectors import ChunkFilter, VectorStore
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter, VectorStore
 from relrag_pipelines.workspace import Workspace
-from relrag_query.retrieval import catalog_reader
+from relrag_query.retrieval import catalog_reader, reranker
 from relrag_query.retrieval.connection_sharing import WrongQuestion
 from relrag_query.retrieval.context import MIN_CANDIDATES, QueryContext
 from relrag_query.retrieval.named_assets import named_assets
@@ -109,6 +110,7 @@ def read_question(
         spellings=near, translated=translation_tokens(foreign, frequencies), limits=where,
         limit=max(limit, MIN_CANDIDATES), settings=settings, connection=connection,
         vectors=store, frequencies=frequencies, meaning=meaning, embedded_text=embedded_text, lexical_reason=why,
+        rank=None if settings.reranker == "none" else functools.partial(reranker.rank, settings),
     )  # fmt: skip
     for step, variants in (("wordings", worded), ("spelling", near)):
         if variants:

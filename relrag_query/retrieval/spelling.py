@@ -16,7 +16,7 @@ from itertools import islice
 import duckdb
 
 from relrag_pipelines import languages
-from relrag_pipelines.stores.vectors import VectorStore
+from relrag_pipelines.stores.vectors.protocol import VectorStore
 from relrag_pipelines.text.analyzer import fold, index_text, whole_tokens
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.term_coverage import Frequencies, Term, terms_of

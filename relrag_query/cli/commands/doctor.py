@@ -213,7 +213,8 @@ def _embedder(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _answerer(settings: Settings) -> Iterator[CheckResult]:
-    from relrag_query.answering.llm import AnswerError, writer
+    from relrag_query.answering.chat_model import AnswerError
+    from relrag_query.answering.llm import writer
     from relrag_query.retrieval.reranker import model_of
 
     if settings.reranker != "none":

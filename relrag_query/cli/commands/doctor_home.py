@@ -17,8 +17,9 @@ from relrag_pipelines.onboarding.estimate import FIXED_BYTES
 from relrag_pipelines.privacy import keys as key_files
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import Settings, SettingsError
-from relrag_pipelines.stores import dagster_runs, generation_damage, generations, lock, vectors
+from relrag_pipelines.stores import dagster_runs, generation_damage, generations, lock, vector_store
 from relrag_pipelines.stores.generations import GenerationError, NothingPublished
+from relrag_pipelines.stores.vectors.protocol import StoreError
 from relrag_query.display.amounts import number, size
 
 _MAX_SERVER_SECONDS = 10
@@ -97,8 +98,8 @@ def store(settings: Settings) -> Iterator[CheckResult]:
         for generation_number in generations.numbers(settings.home_path)
     ]
     try:
-        version, names = vectors.server_info(url, _MAX_SERVER_SECONDS)
-    except vectors.StoreError as error:
+        version, names = vector_store.server_info(url, _MAX_SERVER_SECONDS)
+    except StoreError as error:
         yield CheckResult("problem", what, str(error))
         return
     yield CheckResult("ok", what, f"Qdrant {version} at {url}")

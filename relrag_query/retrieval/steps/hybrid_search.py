@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from relrag_pipelines.sources import KINDS
-from relrag_pipelines.stores.vectors import ChunkFilter
+from relrag_pipelines.stores.vectors.protocol import ChunkFilter
 from relrag_pipelines.text.language import in_default_language
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext

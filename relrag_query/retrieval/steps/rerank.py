@@ -6,9 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from relrag_query.retrieval.context import QueryContext
+from relrag_query.retrieval.context import QueryContext, RerankError
 from relrag_query.retrieval.hit import Hit
-from relrag_query.retrieval.reranker import RerankError, rank
 from relrag_query.retrieval.steps.mail import bulk_hits
 from relrag_query.retrieval.term_coverage import PART, passage_tokens, query_terms, term_coverage
 from relrag_query.understanding.time_expressions import TimeRange, mentions
@@ -22,10 +21,10 @@ def rerank(hits: list[Hit], context: QueryContext) -> list[Hit]:
 
     The service is sent the redacted question and the passages.
     """
-    if context.settings.reranker == "none" or not hits:
+    if context.rank is None or not hits:
         return hits
     try:
-        scores, model = rank(context.settings, context.redacted_text, [hit.text for hit in hits])
+        scores, model = context.rank(context.redacted_text, [hit.text for hit in hits])
     except RerankError as error:
         context.note("rerank", f"{error}; the order stays")
         return hits
