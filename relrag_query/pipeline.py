@@ -179,11 +179,7 @@ def _ask_records(
     may_be_others = request is not None or context.question.people.about_somebody
     confidence = _confidence(answer, may_be_others=may_be_others or elsewhere)
     sources = _sources(context, evidence, people)
-    commit = None if evidence.request else commit_in_answer(sources, context.question.values)
-    sources = put_first(commit, sources) if commit else sources
-    quotes = _quotes(context, answer, sources)
-    if commit:
-        quotes.insert(0, commit_quote(sources[0], _zone(context)))
+    sources, quotes = _with_commit_first(context, evidence, sources)
     writers = _name_writers(context, quotes, answer, people)
     closest = nearest_hits(evidence.hits) if confidence == "none" else []
     nobody = _notice_above(request, people, quotes, closest)
@@ -196,6 +192,17 @@ def _ask_records(
         intents=context.question.intents, when=context.question.time, trace=context.trace,
         head=[*filter(None, (nobody, writers)), *explained],
     )  # fmt: skip
+
+
+def _with_commit_first(
+    context: QueryContext, evidence: _Evidence, sources: list[CitedSource]
+) -> tuple[list[CitedSource], list[Quote]]:
+    """The sources and their quotes, a commit that the question asks for before the others."""
+    commit = None if evidence.request else commit_in_answer(sources, context.question.values)
+    if commit is None:
+        return sources, _quotes(context, evidence.excerpts, sources)
+    sources = put_first(commit, sources)
+    return sources, [commit_quote(sources[0], _zone(context)), *_quotes(context, evidence.excerpts, sources)]
 
 
 def _notice_above(

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from os.path import commonprefix
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -189,17 +190,21 @@ def _match_across_scripts(latin: str, foreign: str) -> bool:
     return any(not _skeletons(latin).isdisjoint(_skeletons(form)) for form in forms)
 
 
+def _share_stem(first: str, second: str) -> bool:
+    """Whether two words differ in their endings alone."""
+    shared = len(commonprefix((first, second)))
+    endings = sorted((len(first) - shared, len(second) - shared))
+    stem = min(_MIN_STEM, max(2, min(len(first), len(second)) - 1))  # of Eva it is Ev
+    return shared >= stem and endings[0] < _MAX_ENDING and endings[1] <= _MAX_ENDING
+
+
 def names_match(left: str, right: str) -> bool:
     """Whether two words may be one name: without marks, in another case, one letter apart, or in another script."""
     left, right = _plain(left), _plain(right)
     if _is_latin(left) != _is_latin(right):
         return _match_across_scripts(left, right) if _is_latin(left) else _match_across_scripts(right, left)
     first, second = _phonetic_form(left), _phonetic_form(right)
-    shared = next((at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), None)
-    shared = min(len(first), len(second)) if shared is None else shared
-    endings = sorted((len(first) - shared, len(second) - shared))
-    stem = min(_MIN_STEM, max(2, min(len(first), len(second)) - 1))  # of Eva it is Ev
-    if shared >= stem and endings[0] < _MAX_ENDING and endings[1] <= _MAX_ENDING:
+    if _share_stem(first, second):
         return True
     return first == second or (min(len(first), len(second)) > _MIN_STEM and _differ_by_one_letter(first, second))
 

@@ -82,6 +82,13 @@ def scan_home(workspace: Workspace) -> LeakScan:
     return scan(workspace, LeakRules(workspace), names, thorough=True)
 
 
+def _leaks_of_names(rules: LeakRules, names: Iterable[str]) -> Iterator[Leak]:
+    """The replaced values in names of files."""
+    for name in names:
+        for entity in sorted(rules.known.entities_in(name)):
+            yield Leak(str(Path(name).parent), "name of a file", "-", entity)
+
+
 def scan(
     workspace: Workspace,
     rules: LeakRules,
@@ -99,9 +106,7 @@ def scan(
     result = LeakScan()
     enabled = workspace.settings.pii_redaction_enabled
     existing = [name for name in names if enabled and _exists(workspace.home, name)]
-    for name in existing:
-        entities = sorted(rules.known.entities_in(name))
-        result.leaks += [Leak(str(Path(name).parent), "name of a file", "-", entity) for entity in entities]
+    result.leaks += _leaks_of_names(rules, existing)
     months = [name for name in existing if lake_rows.is_month(name)]
     for month_result in _scan_months(workspace.home, rules, months, thorough):
         result.add(month_result)

@@ -40,6 +40,12 @@ def superseding(
     return max(later, key=lambda other: other.candidate.unit.ts or 0, default=None)
 
 
+def _asks_alike(text: str, question: SentenceScorer) -> bool:
+    """Whether the sentence of a text that comes nearest to the question asks, too."""
+    sentences = split(text)
+    return bool(sentences) and is_question(max(sentences, key=question.score))
+
+
 def replying(
     asking: RankedCandidate, candidates: Sequence[Candidate], question: SentenceScorer
 ) -> RankedCandidate | None:
@@ -49,8 +55,7 @@ def replying(
     the first record that may, and of it what answers best.
     """
     unit = asking.candidate.unit
-    sentences = split(asking.candidate.text)
-    if asking.candidate.exchange or not sentences or not is_question(max(sentences, key=question.score)):
+    if asking.candidate.exchange or not _asks_alike(asking.candidate.text, question):
         return None
     replies = [other for other in candidates if _replies(other, unit)]
     if not replies:

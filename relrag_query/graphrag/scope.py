@@ -80,7 +80,8 @@ def scope_of(
         if not matches.intersection(within):
             unknown.append(word)
             matches, names = _find_by_text(word, corpus)
-            matches |= set(related[:_MAX_RELATED]) if len(matches.intersection(within)) < _MIN_MATCHES else set()
+            if len(matches.intersection(within)) < _MIN_MATCHES:
+                matches |= set(related[:_MAX_RELATED])
         people |= dict.fromkeys(names)
         units_of_words |= matches
     scope_units = tuple(unit for unit in within if unit in units_of_words)

@@ -169,12 +169,16 @@ def fact_hits(person_ids: Iterable[int], people: People) -> tuple[Hit, ...]:
     return tuple(replace(person_hit(person, facts, [], people), promoted=False) for person in persons.values())
 
 
+def _names_of(person: IndexedPerson) -> str:
+    """The name of a person, with the person's other names in parentheses."""
+    names = list(dict.fromkeys([person.name, *(row["alias"] for row in person.aliases if row["kind"] == "name")]))
+    return f"{names[0]} ({', '.join(names[1:])})" if names[1:] else names[0]
+
+
 def person_hit(person: IndexedPerson, facts: list[PersonFact], relations: list[Relation], people: People) -> Hit:
     """The names and facts of a person as a passage of the source `entity_store`."""
     own = [fact for fact in facts if fact.person_id == person.person_id]
-    names = list(dict.fromkeys([person.name, *(row["alias"] for row in person.aliases if row["kind"] == "name")]))
-    lines = [f"{names[0]} ({', '.join(names[1:])})" if names[1:] else names[0]]
-    lines += [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in own]
+    lines = [_names_of(person), *(f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in own)]
     relation_refs = [relation.row.source_ref for relation in relations if relation.other_id == person.person_id]
     fact_refs = [fact.source_ref for fact in own if fact.source_ref]
     refs = list(dict.fromkeys([*people.cards(person.person_id), *relation_refs, *fact_refs]))
@@ -234,11 +238,16 @@ def _fact(predicate: str, person: IndexedPerson, facts: list[PersonFact], today:
         years, born = possible_ages(values, today)
         return f"{person.name}: {years} years old (born {born})" if years else ""
     if predicate in ("phone", "email"):
-        stated = [fact.value for fact in facts if fact.predicate == predicate]  # the latest first: a number changes
-        addresses = [*stated, *(row["alias"] for row in person.aliases if row["kind"] == predicate)]
-        return f"{person.name}: {', '.join(dict.fromkeys(addresses))}" if addresses else ""
+        return _addresses(predicate, person, facts)
     value = values.get(predicate)
     return f"{person.name}, {predicate.replace('_', ' ')}: {value}" if value else ""
+
+
+def _addresses(kind: str, person: IndexedPerson, facts: list[PersonFact]) -> str:
+    """The numbers or addresses of a person, the latest stated first, since a number changes; empty if none is known."""
+    stated = [fact.value for fact in facts if fact.predicate == kind]
+    addresses = dict.fromkeys([*stated, *(row["alias"] for row in person.aliases if row["kind"] == kind)])
+    return f"{person.name}: {', '.join(addresses)}" if addresses else ""
 
 
 def _related_passages(
@@ -256,15 +265,19 @@ def _related_passages(
     chunks = catalog_reader.chunks(context.connection, [candidate.chunk_id for candidate in candidates])
     people_counts = people.person_counts(list(chunks), people.ids_in_index(ids))
     ranked = _with_most_people(_passages(candidates, chunks), people_counts, several=len(ids) > 1)
+    context.note("person search", f"{len(ranked)} passages have to do with {', '.join(map(str, ids))}")
+    return load_messages(_by_turns(_first_of_threads(ranked, chunks))[:_MAX_PASSAGES], context)
+
+
+def _first_of_threads(ranked: list[FusedHit], chunks: Mapping[str, Chunk]) -> list[Hit]:
+    """The first passage of each thread."""
     threads: dict[str, Hit] = {}
     for match in ranked:
         chunk = chunks[match.chunk_id]
-        key = chunk.thread_id or chunk.chunk_group_id
         members = tuple(chunk.members)
         hit = Hit(chunk, match.score, _SCOPED, promoted=True, similarity=match.similarity, members=members)
-        threads.setdefault(key, hit)
-    context.note("person search", f"{len(ranked)} passages have to do with {', '.join(map(str, ids))}")
-    return load_messages(_by_turns(list(threads.values()))[:_MAX_PASSAGES], context)
+        threads.setdefault(chunk.thread_id or chunk.chunk_group_id, hit)
+    return list(threads.values())
 
 
 def _passages(candidates: list[FusedHit], chunks: Mapping[str, Chunk]) -> list[FusedHit]:

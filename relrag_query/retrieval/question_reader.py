@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from itertools import repeat
@@ -112,12 +112,17 @@ def read_question(
         vectors=store, frequencies=frequencies, meaning=meaning, embedded_text=embedded_text, lexical_reason=why,
         rank=None if settings.reranker == "none" else functools.partial(reranker.rank, settings),
     )  # fmt: skip
-    for step, variants in (("wordings", worded), ("spelling", near)):
-        if variants:
-            context.note(step, "; ".join(f'for "{word}" also {", ".join(forms)}' for word, forms in variants.items()))
+    _note_variants(context, "wordings", worded)
+    _note_variants(context, "spelling", near)
     if trace_line:
         context.note("intents", trace_line)
     return context
+
+
+def _note_variants(context: QueryContext, step: str, variants: Mapping[str, Collection[str]]) -> None:
+    """Traces by which other words some words of the question are searched."""
+    if variants:
+        context.note(step, "; ".join(f'for "{word}" also {", ".join(forms)}' for word, forms in variants.items()))
 
 
 def _limits(filters: Filters, settings: Settings, limit: int, zone: ZoneInfo) -> ChunkFilter:

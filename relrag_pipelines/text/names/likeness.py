@@ -46,6 +46,11 @@ def _by_length(name: WrittenName, other: WrittenName) -> tuple[WrittenName, Writ
     return (other, name) if len(name.words) > len(other.words) else (name, other)
 
 
+def _fits_anybody(name: WrittenName) -> bool:
+    """Whether a name does not tell one person from another: it is empty, a kin term or a firm's."""
+    return not name.words or name.is_kin or name.is_organisation
+
+
 @functools.lru_cache(1 << 17)
 def compatible(name: WrittenName, other: WrittenName) -> bool:
     """Whether both may be names of one person, given that they share a number or address.
@@ -53,7 +58,7 @@ def compatible(name: WrittenName, other: WrittenName) -> bool:
     The name of a firm, or `Mom`, is compatible with every name. Two family names may be one person's; two unrelated
     given names are two people's.
     """
-    if any(not side.words or side.is_kin or side.is_organisation for side in (name, other)):
+    if _fits_anybody(name) or _fits_anybody(other):
         return True
     shorter, longer = _by_length(name, other)
     first = shorter.words[0]
