@@ -105,11 +105,7 @@ def search(home: Path, values: Sequence[str], words: Sequence[str] = ()) -> Sear
             continue
         result.files += 1
         try:
-            hits = {
-                value
-                for piece in iter_data(path, byte_patterns.longest - 1)
-                for value in byte_patterns.values_in(piece)
-            }
+            hits = _hits_in_bytes(path, byte_patterns)
         except FileNotFoundError:  # such as the journal of a database that another process had open
             continue
         try:
@@ -232,3 +228,9 @@ def _upper_escapes(escaped: str) -> str:
 
 def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
+
+
+def _hits_in_bytes(path: Path, patterns: SearchPatterns) -> set[str]:
+    """The values in the raw bytes of a file."""
+    pieces = iter_data(path, patterns.longest - 1)
+    return {value for piece in pieces for value in patterns.values_in(piece)}

@@ -32,6 +32,12 @@ Rows = npt.NDArray[np.bool_]
 """a mask over the rows of a table"""
 
 
+def _hashed_names(identifiers: Iterable[ParsedIdentifier], keys: Keys) -> list[list[str]]:
+    """The keyed forms of the names among identifiers."""
+    names = (_name(identifier.normalised, keys) for identifier in identifiers if identifier.kind == "name")
+    return [name for name in names if name]
+
+
 def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = (), regions: tuple[str, ...] = ()) -> ErasureRule:
     """The rule for a person: by each address and number in `who`, and by the name if there is one.
 
@@ -42,10 +48,9 @@ def for_person(who: str, keys: Keys, at: str, also: Iterable[str] = (), regions:
     if not any(identifier.kind != "name" or _words(identifier.normalised) for identifier in identifiers):
         raise ForgettingError(f'"{who}" is not a name, address or phone number; write it as the archive does')
     identifiers += [identifier for text in also for identifier in parse_identifiers(text, regions=regions)]
-    names = [_name(identifier.normalised, keys) for identifier in identifiers if identifier.kind == "name"]
     forms = {form for identifier in identifiers for form in _address_forms(identifier, regions)}
     addresses = [_keyed_hash(keys, *form) for form in sorted(forms)]
-    return ErasureRule(0, "person", at, names=[name for name in names if name], addresses=addresses)
+    return ErasureRule(0, "person", at, names=_hashed_names(identifiers, keys), addresses=addresses)
 
 
 def _address_forms(identifier: ParsedIdentifier, regions: tuple[str, ...]) -> set[tuple[str, str]]:

@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from os.path import commonprefix
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -81,6 +80,12 @@ def _pinned_values(workspace: Workspace) -> dict[tuple[str, int], dict[tuple[str
     return values
 
 
+def _name_patterns(identifiers: Iterable[ParsedIdentifier]) -> list[_NamePattern]:
+    """Patterns of the names among identifiers."""
+    names = {tuple(_words(identifier.value)) for identifier in identifiers if identifier.kind == "name"}
+    return [_NamePattern(name) for name in sorted(names) if name]
+
+
 def find_candidates(
     workspace: Workspace, names_given: Iterable[str], chosen: ErasureSelection, matcher: RuleMatcher
 ) -> list[SimilarName]:
@@ -88,10 +93,7 @@ def find_candidates(
     regions = workspace.regions
     targets = [identifier for who in names_given for identifier in parse_identifiers(who, regions=regions)]
     neighbours = _same_entry_values(workspace, targets, chosen)
-    names = {
-        tuple(words) for identifier in targets if identifier.kind == "name" and (words := _words(identifier.value))
-    }
-    patterns = [_NamePattern(name) for name in sorted(names)]
+    patterns = _name_patterns(targets)
     forms: dict[str, str] = {}
     holding: dict[tuple[str, bool], set[str]] = defaultdict(set)
     for source, _, table in record_selection.private_months(workspace):
@@ -192,7 +194,8 @@ def _match_across_scripts(latin: str, foreign: str) -> bool:
 
 def _share_stem(first: str, second: str) -> bool:
     """Whether two words differ in their endings alone."""
-    shared = len(commonprefix((first, second)))
+    shared = next((at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), None)
+    shared = min(len(first), len(second)) if shared is None else shared
     endings = sorted((len(first) - shared, len(second) - shared))
     stem = min(_MIN_STEM, max(2, min(len(first), len(second)) - 1))  # of Eva it is Ev
     return shared >= stem and endings[0] < _MAX_ENDING and endings[1] <= _MAX_ENDING

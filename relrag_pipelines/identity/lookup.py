@@ -86,7 +86,7 @@ def _anchors_of(person: ResolvedPerson, claim: Claim, keyed: Callable[[str], str
     return {anchor for anchor in person.anchors if anchor == identifier or anchor.startswith(f"{identifier}/")}
 
 
-def _claimed_names(person: ResolvedPerson) -> list[list[str]]:
+def _claimed_names(person: ResolvedPerson) -> list[tuple[str, ...]]:
     """The words of each name that an entry of the person states."""
     return [words(claim.value) for entry in person.entries for claim in entry.names]
 

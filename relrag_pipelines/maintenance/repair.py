@@ -136,11 +136,15 @@ def _generations(home: Path, damaged: list[str]) -> Iterator[str]:
             yield f"published/{number}: removed, to be made again from the lake"
         else:
             yield f"published/{number}: is being read, so it was left; run this again when its readers are done"
-    sound = max(
-        (number for number in generations.numbers(home) if number >= oldest and number not in bad), default=None
-    )
-    generations.set_current(home, sound)
-    yield f"published/current: {f'names {sound} now' if sound else 'removed, until a generation is published'}"
+    sound = [number for number in generations.numbers(home) if number >= oldest and number not in bad]
+    yield _point_to(home, max(sound, default=None))
+
+
+def _point_to(home: Path, generation: int | None) -> str:
+    """Makes a generation the current one, or none; says so."""
+    generations.set_current(home, generation)
+    state = f"names {generation} now" if generation else "removed, until a generation is published"
+    return f"published/current: {state}"
 
 
 def _is_of_generation(path: str, number: int) -> bool:

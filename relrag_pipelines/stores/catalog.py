@@ -177,6 +177,17 @@ def count_dangling(path: Path) -> dict[str, int]:
         return {name: count(connection, query) for name, query in sql.DANGLING.items()}
 
 
+def _select(table: str, columns: str, layers: Sequence[str], hidden: str) -> str:
+    """The query for a table of a catalog and, as a second layer, its base, without its `hidden` months."""
+    top, *base = layers
+    if base and table == "terms":
+        return f"SELECT * FROM {base[0]}.terms"  # noqa: S608
+    select = f"SELECT {columns} FROM {top}.{table}"  # noqa: S608
+    if base and table in LAYERED:
+        select += f" UNION ALL SELECT {columns} FROM {base[0]}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
+    return select
+
+
 def attach(
     connection: duckdb.DuckDBPyConnection,
     path: Path,
@@ -201,13 +212,10 @@ def attach(
         # written out: a filter on a list is cheaper in every query than a join with a table
         hidden = ", ".join(quote(month) for (month,) in months) or "''"
     views = []
+    layers = (name, base) if base_path.exists() else (name,)
     for table in temporary or STORED:
-        columns = "* EXCLUDE (lake_month)" if not prefix and _LAKE_MONTH in EXTRA_COLUMNS.get(table, ()) else "*"
-        select = f"SELECT {columns} FROM {name}.{table}"  # noqa: S608
-        if base_path.exists() and table in LAYERED:
-            select += f" UNION ALL SELECT {columns} FROM {base}.{table} WHERE lake_month NOT IN ({hidden})"  # noqa: S608
-        elif base_path.exists() and table == "terms":
-            select = f"SELECT * FROM {base}.terms"  # noqa: S608
+        without_month = not prefix and _LAKE_MONTH in EXTRA_COLUMNS.get(table, ())
+        select = _select(table, "* EXCLUDE (lake_month)" if without_month else "*", layers, hidden)
         views.append(f"CREATE {'TEMP ' if temporary else ''}VIEW {prefix}{table} AS {select}")
     connection.execute(";".join(views))
 

@@ -43,13 +43,19 @@ def attach_replies(hits: list[Hit], context: QueryContext) -> list[Hit]:
     return [*(followed.get(hit.chunk.chunk_id, hit) for hit in hits), *replies]
 
 
+def _chat_waits(hit: Hit) -> bool:
+    """Whether a chat window ends with a question near the messages that match."""
+    matching = {hit.messages[position].asset_id for position in hit.matching}
+    *_, last = turns = quotable_spans(hit)[-_BEFORE:]
+    first_second = turns[0].ts or 0
+    latest = {message.asset_id for message in hit.messages if (message.ts or 0) >= first_second}
+    return expects_reply(last.text) and bool(matching & latest)
+
+
 def _waits(hit: Hit, terms: list[Term]) -> bool:
     """Whether what a hit says of the question asks, or what a chat says right behind it, and nothing of it replies."""
     if hit.messages:
-        matching = {hit.messages[place].asset_id for place in hit.matching}
-        *_, last = turns = quotable_spans(hit)[-_BEFORE:]
-        held = {one.asset_id for one in hit.messages if (one.ts or 0) >= (turns[0].ts or 0)}
-        return expects_reply(last.text) and bool(matching & held)
+        return _chat_waits(hit)
     if not record_type(hit.chunk.rag_source_type).mail or hit.chunk.section is not None:
         return False
     shares = [(term_coverage(terms, tokens(part)), part) for part in split(hit.chunk.text)]

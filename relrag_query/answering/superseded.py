@@ -96,14 +96,14 @@ def is_later(new: QuotableSpan, old: QuotableSpan) -> bool:
 
 def same_matter(new: Hit, old: Hit) -> bool:
     """Whether two records are of one conversation, of versions of one file, or from one sender."""
-    if new.chunk.thread_id and new.chunk.thread_id == old.chunk.thread_id:
-        return True
-    names = [name_stem(hit.chunk.file_name or "") for hit in (new, old)]
-    if names[0] and names[0] == names[1]:
-        return True
-    titles = [name_stem(_REPLY.sub("", hit.chunk.subject or "")) for hit in (new, old)]
-    same_sender = bool(new.chunk.from_) and new.chunk.from_ == old.chunk.from_
-    return same_sender or (bool(titles[0]) and titles[0] == titles[1])
+    return any(own and own == other for own, other in zip(_matters(new), _matters(old), strict=True))
+
+
+def _matters(hit: Hit) -> tuple[str, ...]:
+    """What a record shares with others of its matter: conversation, name of its file, subject and sender."""
+    chunk = hit.chunk
+    title = name_stem(_REPLY.sub("", chunk.subject or ""))
+    return chunk.thread_id or "", name_stem(chunk.file_name or ""), title, chunk.from_ or ""
 
 
 @functools.lru_cache(4096)

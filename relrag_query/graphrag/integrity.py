@@ -47,7 +47,7 @@ def _dangling(index: Index) -> Iterator[str]:
             yield f"{table}: {missing:,} values of {column} lead to no row of {target}; {_ADVICE}"
 
 
-_NO_VALUE = ("None", "", "-1", "nan")
+_NO_VALUE = ("", "-1", "nan")
 """what is written in place of a value"""
 
 
@@ -59,5 +59,5 @@ def _values(index: Index, table: str, column: str) -> Iterator[str]:
     for value in rows[column].tolist():
         elements = value if isinstance(value, list | tuple) or hasattr(value, "tolist") else (value,)
         for element in elements:
-            if element is not pd.NA and str(element) not in _NO_VALUE:
+            if not (element is None or element is pd.NA or str(element) in _NO_VALUE):
                 yield str(element)

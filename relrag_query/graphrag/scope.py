@@ -11,7 +11,7 @@ import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
@@ -99,13 +99,17 @@ def words_of(question: str) -> list[str]:
     return [word for word in candidates if beginnings(word)]
 
 
+def _entities_of_relatives(types: Iterable[str], corpus: Corpus, relatives: Relatives) -> set[int]:
+    """The entities of the owner's relatives of these types."""
+    people = (person for type_ in types for person in relatives.get(type_, ()))
+    return {row for person in people for row in corpus.entities_of_person(person)}
+
+
 def _find_by_name(word: str, corpus: Corpus, relatives: Relatives) -> tuple[set[int], list[str]]:
     """Text units of documents and people with a name or relation to the owner, and these people."""
     is_meant, types = _matcher(word), _types(word)
     units_by_title = {unit for unit, title in enumerate(corpus.documents) if is_meant(fold(title))}
-    relatives_ = {
-        row for type_ in types for person in relatives.get(type_, ()) for row in corpus.entities_of_person(person)
-    }
+    relatives_ = _entities_of_relatives(types, corpus, relatives)
     entities = [
         row
         for row, title in enumerate(corpus.titles)

@@ -70,11 +70,12 @@ def ask_index(
     # of a question about everything only what it is about can be searched for
     searched = " ".join(words_of(redacted)) if method == "global" else redacted
     matches = SemanticMatches()
-    if archive and named.own and searched:
-        matches = _archive_matches(settings, named, corpus, searched, method, archive)
+    relatives: Relatives = {}
+    if archive and named.own:
+        matches = _archive_matches(settings, named, corpus, searched, method, archive) if searched else matches
+        relatives = _relatives(archive) if method == "global" else relatives
     elif archive and corpus.has_vectors and method == "local":
         matches = _vector_matches(corpus, redacted, archive)
-    relatives = _relatives(archive) if archive and named.own and method == "global" else {}
     answer = _write(settings, corpus, ask(redacted, corpus, method, now(), zone, matches, relatives))
     return TracedAnswer(answer, corpus.index, trace(answer.text, corpus.index, redacted))
 

@@ -38,8 +38,8 @@ def answer(question: PeopleQuestion, people: People, context: QueryContext, toda
     ids = question.people
     if not ids:
         return _stranger_answer(question, people)
-    if question.asks == "family" and context.expansion.relationships:
-        ids = _family(ids, people)
+    if question.asks == "family":
+        ids = _family(ids, people) if context.expansion.relationships else ids
     persons = people.by_id([*ids, *(relation.person_id for relation in question.relations)])
     facts = people.facts(ids)
     relations = people.relationships(ids)
@@ -49,7 +49,7 @@ def answer(question: PeopleQuestion, people: People, context: QueryContext, toda
     if question.ambiguous and len(hits) > 1:
         return _ambiguous_answer(hits, describe, people)
     lines = _described(hits, describe)
-    if question.relative_facts and question.asks == "who":
+    if question.asks == "who":
         lines += _stranger_lines(question.relative_facts, people)
     if not lines:
         return None
@@ -137,9 +137,13 @@ def _distinctions(
     texts = [f"your {INVERSE.get(relation.type, relation.type).replace('_', ' ')}" for relation in to_owner]
     own = [fact for fact in facts if fact.person_id in ids and fact.predicate in _DISTINGUISHING]
     texts += [f"{fact.predicate.replace('_', ' ')}: {fact.value}" for fact in own]
-    aliases = (row for person_id in ids for row in persons[person_id].aliases)
-    addresses = [row["alias"] for row in aliases if row["kind"] in ("email", "phone")]
-    return list(dict.fromkeys(texts)) or addresses[:1]
+    return list(dict.fromkeys(texts)) or _first_address(persons[person_id] for person_id in ids)
+
+
+def _first_address(persons: Iterable[IndexedPerson]) -> list[str]:
+    """The first number or address of these people, if there is one."""
+    aliases = (row for person in persons for row in person.aliases)
+    return [row["alias"] for row in aliases if row["kind"] in ("email", "phone")][:1]
 
 
 def _family(ids: list[int], people: People) -> list[int]:
@@ -150,6 +154,8 @@ def _family(ids: list[int], people: People) -> list[int]:
 
 def _stranger_lines(facts: list[PersonFact], people: People) -> list[tuple[str, Hit]]:
     """Relatives by names that no person bears, with the quote that names them and people whose name is alike."""
+    if not facts:
+        return []
     persons = people.by_id(fact.person_id for fact in facts)
     lines = []
     for fact in facts:

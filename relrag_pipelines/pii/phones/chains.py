@@ -219,15 +219,19 @@ def _neighbour(char: str) -> str:
     return char
 
 
+def _israeli_numbers(window: str, end: int, regions: tuple[str, ...]) -> list[Span]:
+    """Israeli numbers of a chain; in an archive that is at home elsewhere, only those that stand by themselves."""
+    matches = list(_ISRAELI.finditer(window))
+    if library.is_away(national.ISRAEL, regions):
+        grouped = [match for match in matches if library.is_grouped(match[0])]
+        matches = [match for match in grouped if library.is_alone(window, *match.span(), end)]
+    return [Span(*match.span(), ISRAELI) for match in matches]
+
+
 @functools.lru_cache(maxsize=1 << 16)
 def _in_window(window: str, end: int, regions: tuple[str, ...]) -> tuple[Span, ...]:
     """The numbers of one chain, which ends in the window at `end`; the text after it is only context."""
-    at_home = not library.is_away(national.ISRAEL, regions)
-    spans = [
-        Span(*match.span(), ISRAELI)
-        for match in _ISRAELI.finditer(window)
-        if at_home or (library.is_grouped(match[0]) and library.is_alone(window, *match.span(), end))
-    ]
+    spans = _israeli_numbers(window, end, regions)
     digits = library.count(window[:end])
     if not any(library.count(window[span.start : span.end]) == digits for span in spans):
         spans += (Span(*bounds, LIBRARY) for bounds in library.find(window, end, regions))
@@ -268,11 +272,15 @@ def every_form(number: str, regions: tuple[str, ...]) -> set[str]:
     return written | set(map(canonical.subscriber, written))
 
 
+def _written_number(number: str) -> str:
+    """A number with plain digits and separators, words of digits included."""
+    spoken = spelled_digits.to_digits(number) if any(map(str.isalpha, number)) else ""
+    plain = odd_separators.join(spoken or first_of(number))
+    return national.ODD.sub("-", unicodedata.normalize("NFKC", normalized_text.plain_digits(plain)).strip())
+
+
 def _e164(number: str, regions: tuple[str, ...]) -> str:
-    plain = spelled_digits.to_digits(number) if any(map(str.isalpha, number)) else ""
-    plain = plain or first_of(number)
-    plain = odd_separators.join(plain)
-    plain = national.ODD.sub("-", unicodedata.normalize("NFKC", normalized_text.plain_digits(plain)).strip())
+    plain = _written_number(number)
     digits = "".join(str(unicodedata.decimal(char)) for char in plain if char.isdecimal())
     if plain.startswith("*"):
         return f"*{digits}"
