@@ -139,8 +139,8 @@ class Archive:
         words = shorten(query)
         with self._reading() as connection:
             context = self._context(connection, words, Filters(sources, kinds, since, until, person), shown)
-            found = pipeline.search(context, shown)
-            return found if words == query else replace(found, query=query, head=[NOTICE, *found.head])
+            results = pipeline.search(context, shown)
+            return results if words == query else replace(results, query=query, head=[NOTICE, *results.head])
 
     def ask(
         self,
@@ -280,19 +280,19 @@ class Archive:
         Of a window that an earlier generation had, those of the window that holds its first message now.
         """
         with self._reading() as connection:
-            found = catalog_reader.asset_chunks(connection, [asset_id])
-            return found or catalog_reader.successors(connection, asset_id)[:1]
+            chunks = catalog_reader.asset_chunks(connection, [asset_id])
+            return chunks or catalog_reader.successors(connection, asset_id)[:1]
 
     def cited_chunk(self, chunk_id: str, asset_id: str = "", quote: str = "") -> Chunk | None:
         """The passage of that id; where it was made anew since, that of its record or window with most of the quote.
 
         None where the archive has neither.
         """
-        if found := self.chunk(chunk_id):
-            return found
+        if passage := self.chunk(chunk_id):
+            return passage
         others = self.chunks_of(asset_id) if asset_id else []
-        asked = tokens(quote)
-        return max(others, key=lambda one: len(asked & tokens(one.text)), default=None)
+        quoted = tokens(quote)
+        return max(others, key=lambda chunk: len(quoted & tokens(chunk.text)), default=None)
 
     def thread(self, thread_id: str, limit: int = 100, offset: int = 0) -> list[Member]:
         """The records of a thread, newest first."""

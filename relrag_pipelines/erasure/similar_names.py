@@ -204,8 +204,8 @@ def _share_stem(first: str, second: str) -> bool:
 def names_match(left: str, right: str) -> bool:
     """Whether two words may be one name: without marks, in another case, one letter apart, or in another script."""
     left, right = _plain(left), _plain(right)
-    if _is_latin(left) != _is_latin(right):
-        return _match_across_scripts(left, right) if _is_latin(left) else _match_across_scripts(right, left)
+    if _is_roman(left) != _is_roman(right):
+        return _match_across_scripts(left, right) if _is_roman(left) else _match_across_scripts(right, left)
     first, second = _phonetic_form(left), _phonetic_form(right)
     if _share_stem(first, second):
         return True
@@ -229,7 +229,7 @@ def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _is_latin(word: str) -> bool:
+def _is_roman(word: str) -> bool:
     return ord(word[0]) < _FIRST_OTHER_SCRIPT
 
 

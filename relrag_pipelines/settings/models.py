@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
+from relrag_pipelines import languages
 from relrag_pipelines.errors import SafeError
 from relrag_pipelines.privacy.key_stores import KeyFile, Keyring, KeyStore, KeyVariable
 from relrag_pipelines.privacy.loopback import is_loopback_url
@@ -22,6 +23,7 @@ from relrag_pipelines.stores.shared_key_edges import MAX_RECORDS
 
 CONFIG_NAME = "relrag.toml"
 BUILT_IN = ("e5", "minilm")
+_DEFAULT_LANGUAGE = languages.language(languages.DEFAULT).name.capitalize()
 _FORMER = frozenset({"answer_min_coverage", "golden_margin"})
 """embedders that need no account and send nothing"""
 STRUCTURED = frozenset(
@@ -341,7 +343,8 @@ class Settings(BaseModel):
     embedder: Literal["none", "e5", "minilm", "fastembed", "openai", "cohere"] = Field(
         "e5",
         description="dense vectors, for search by meaning; e5: built in, all languages, nothing leaves this machine; "
-        "minilm: built in, English, a third faster; fastembed: any ONNX model; openai and cohere send the redacted "
+        f"minilm: built in, {_DEFAULT_LANGUAGE}, a third faster; fastembed: any ONNX model; "
+        "openai and cohere send the redacted "
         "text of passages and questions to that service; none: words only (sparse)",
     )
     embedding_model: str = Field("", description="model of the embedder, for fastembed also a folder; else its usual")

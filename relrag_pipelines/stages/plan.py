@@ -242,14 +242,15 @@ def expected_inputs_hash(workspace: Workspace, surveys: Iterable[SourceState]) -
     """Hash of all that a generation is made from, in the order of relrag.toml."""
     surveys = list(surveys)
     tables = [
-        [one.source, [[table, month_outputs(one.manifests[table])] for table in PUBLISHED_TABLES]] for one in surveys
+        [survey.source, [[table, month_outputs(survey.manifests[table])] for table in PUBLISHED_TABLES]]
+        for survey in surveys
     ]
     failures = [
         [source.name, fingerprint([repr(failure) for failure in unit_state.load_failures(workspace.home, source.name)])]
         for source in workspace.settings.sources
     ]
     whole = [
-        [table, held.output if (held := archive_tables.entry(workspace.home, table)) else ""] for table in PUBLISHED
+        [table, entry.output if (entry := archive_tables.entry(workspace.home, table)) else ""] for table in PUBLISHED
     ]
     # a generation without vectors is replaced once all are there, even where the last months have none
     embedder = [model.name] if (model := embedding_model(workspace, surveys)) else []

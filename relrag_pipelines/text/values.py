@@ -67,7 +67,7 @@ def _patterns() -> Mapping[ValueType, re.Pattern[str]]:
     """A pattern a type; what an earlier type takes is left to no later one."""
     months, weekdays = _either(_months()), _either(_weekdays())
     currency, percent, hour = (_words(name) for name in ("currencies", "percents", "hours"))
-    prefix = f"(?:[{''.join(one.prefixes for one in languages.languages())}]{{1,2}}-?)?"
+    prefix = f"(?:[{''.join(language.prefixes for language in languages.languages())}]{{1,2}}-?)?"
     patterns: dict[ValueType, tuple[str, ...]] = {
         "contact": (
             r"<(?:PHONE_NUMBER|EMAIL_ADDRESS)[^>]*>",

@@ -67,8 +67,11 @@ def _continued(hit: Hit, context: QueryContext) -> Hit:
     end = hit.messages[-1].ts or 0
     windows = catalog_reader.following_chunks(context.connection, str(hit.chunk.thread_id), end, _BEHIND)
     members = list(dict.fromkeys(ref for window in windows for ref in window.members))
-    known = catalog_reader.messages(context.connection, members) if members else {}
-    later = sorted((one for one in known.values() if end < (one.ts or 0) <= end + _LATER), key=lambda one: one.ts or 0)
+    messages = catalog_reader.messages(context.connection, members) if members else {}
+    later = sorted(
+        (message for message in messages.values() if end < (message.ts or 0) <= end + _LATER),
+        key=lambda message: message.ts or 0,
+    )
     return replace(hit, messages=(*hit.messages, *later[:_BEHIND]))
 
 
@@ -76,11 +79,11 @@ def _reply(hit: Hit, context: QueryContext) -> Hit | None:
     """The mail that replies to this one, else the next of somebody else in its thread."""
     chunk = hit.chunk
     later = [
-        one
-        for one in catalog_reader.following_chunks(context.connection, str(chunk.thread_id), chunk.ts or 0, _BEHIND)
-        if one.from_ != chunk.from_ and context.allows(one)
+        mail
+        for mail in catalog_reader.following_chunks(context.connection, str(chunk.thread_id), chunk.ts or 0, _BEHIND)
+        if mail.from_ != chunk.from_ and context.allows(mail)
     ]
-    later.sort(key=lambda one: one.parent_asset_id != chunk.asset_id)
+    later.sort(key=lambda mail: mail.parent_asset_id != chunk.asset_id)
     if not later:
         return None
     return Hit(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from relrag_pipelines.languages import languages
 from relrag_pipelines.text.values import ValueType, values_in
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.features import SentenceScorer
@@ -26,17 +27,18 @@ over archives that people invented without the code, the old value came first fo
 _SAME_STATEMENT = 0.85
 """share of tokens, and all values, by which two candidates say the same"""
 _VERSION = re.compile(r"(?<![^\W_])v(?:er(?:sion|ze)?)?[ ._-]?\d{1,2}(?![^\W_])|\(\d{1,2}\)|\d+", re.IGNORECASE)
-_REPLY = re.compile(r"^(?:\s*(?:re|fw|fwd|aw|wg|sv|vs|odp|res|rv|rif|enc|تنبيه|رد|תגובה|העברה)\s*:)+", re.IGNORECASE)
+_MARKS = sorted({mark for language in languages() for mark in language.reply_marks})
+_REPLY = re.compile(rf"^(?:\s*(?:{'|'.join(_MARKS)})\s*:)+", re.IGNORECASE)
 
 
 def superseding(
-    earlier: RankedCandidate, ranked: Sequence[RankedCandidate], asked: frozenset[ValueType]
+    earlier: RankedCandidate, ranked: Sequence[RankedCandidate], types: frozenset[ValueType]
 ) -> RankedCandidate | None:
     """The newest candidate that says something else of the same matter than an earlier one; None where none does.
 
-    `asked` are the types of values that the question asks for: a candidate without one supersedes nothing.
+    `types` are the types of values that the question asks for: a candidate without one supersedes nothing.
     """
-    later = [other for other in ranked if _supersedes(other, earlier, asked)]
+    later = [other for other in ranked if _supersedes(other, earlier, types)]
     return max(later, key=lambda other: other.candidate.unit.ts or 0, default=None)
 
 
@@ -66,24 +68,24 @@ def replying(
     return replace(asking, candidate=best)
 
 
-def _replies(other: Candidate, asked: QuotableSpan) -> bool:
+def _replies(other: Candidate, question: QuotableSpan) -> bool:
     return (
-        asked.hit.chunk.thread_id is not None
-        and other.unit.hit.chunk.thread_id == asked.hit.chunk.thread_id
-        and other.unit.sender != asked.sender
-        and is_later(other.unit, asked)
+        question.hit.chunk.thread_id is not None
+        and other.unit.hit.chunk.thread_id == question.hit.chunk.thread_id
+        and other.unit.sender != question.sender
+        and is_later(other.unit, question)
         and not is_question(other.text)
     )
 
 
-def _supersedes(later: RankedCandidate, earlier: RankedCandidate, asked: frozenset[ValueType]) -> bool:
+def _supersedes(later: RankedCandidate, earlier: RankedCandidate, types: frozenset[ValueType]) -> bool:
     new, old = later.candidate, earlier.candidate
     return (
         later.score >= earlier.score - _MAX_SCORE_GAP
         and is_later(new.unit, old.unit)
         and same_matter(new.unit.hit, old.unit.hit)
         and not is_question(new.text, chat=bool(new.unit.hit.messages))
-        and says_otherwise(new, old, asked)
+        and says_otherwise(new, old, types)
     )
 
 
@@ -113,12 +115,14 @@ def name_stem(name: str) -> str:
     return " ".join(words) if len(words) > 1 else ""
 
 
-def says_otherwise(new: Candidate, old: Candidate, asked: frozenset[ValueType]) -> bool:
+def says_otherwise(new: Candidate, old: Candidate, types: frozenset[ValueType]) -> bool:
     """Whether a candidate gives another value of a type that the older one gives, or says it in other words."""
-    old_values, new_values = ({(value.type, value.normal) for value in values_in(one.text)} for one in (old, new))
-    if asked:
+    old_values, new_values = (
+        {(value.type, value.normal) for value in values_in(candidate.text)} for candidate in (old, new)
+    )
+    if types:
         old_values, new_values = (
-            {value for value in values if value[0] in asked} for values in (old_values, new_values)
+            {value for value in values if value[0] in types} for values in (old_values, new_values)
         )
         return bool(new_values) and not new_values <= old_values
     if new_values - old_values:

@@ -17,6 +17,7 @@ from datetime import datetime
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
+from relrag_pipelines.languages import languages
 from relrag_pipelines.text.analyzer import PREFIXED, fold
 from relrag_pipelines.text.kinship import types_of_word, words_for
 from relrag_query.graphrag.corpus import PERSON, Corpus
@@ -28,7 +29,7 @@ _TOGETHER = 0.5
 """share of a person's passages that hold a word, from which on it may be said of that person"""
 _ROLES = 2
 """maximum number of people whom one word means"""
-_FAMILY = ("family", "rodina", "משפחה", "משפחת")
+_FAMILY = tuple(word for language in languages() for word in language.family)
 KIN = frozenset(
     {"parent", "child", "sibling", "spouse", "partner", "grandparent", "grandchild", "aunt_or_uncle", "cousin"}
     | {"nephew_or_niece", "parent_in_law", "child_in_law", "sibling_in_law"}

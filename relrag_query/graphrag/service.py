@@ -20,7 +20,7 @@ from relrag_query.graphrag.answer import NOTHING, GraphAnswer, Method, SemanticM
 from relrag_query.graphrag.collections import NamedIndex
 from relrag_query.graphrag.corpus import Corpus
 from relrag_query.graphrag.index import Index
-from relrag_query.graphrag.scope import words_of
+from relrag_query.graphrag.scope import Relatives, words_of
 from relrag_query.graphrag.trace import Source, Trace, trace
 from relrag_query.retrieval.question_length import shorten
 from relrag_query.retrieval.question_reader import redact_question

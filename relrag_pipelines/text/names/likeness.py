@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from relrag_pipelines.text.names import tables
 from relrag_pipelines.text.names.personal_name import WrittenName
-from relrag_pipelines.text.names.spelling import same, script, to_latin
+from relrag_pipelines.text.names.spelling import romanise, same, script
 
 SAME, OTHER_SCRIPT, SPELLED, SHORT, INITIAL = 1.0, 0.95, 0.93, 0.9, 0.6
 FORMER, OF_SEVERAL, FEMININE = 0.9, 0.9, 0.85
@@ -172,7 +172,7 @@ def _word_likeness(word: str, other: str) -> float:
 
 def masculine(family: str) -> frozenset[str]:
     """Masculine forms of a Slavic family name: novakova is novak, svobodova svobod or svoboda, ruzicka ruzicky."""
-    family = to_latin(family) or family
+    family = romanise(family) or family
     forms = {family}
     if family.endswith(("ova", "eva")):
         forms |= {family[:-3], family[:-1], f"{family[:-3]}a"}
