@@ -136,7 +136,7 @@ def _resolve_names(entries: Sequence[NamingEntry], groups: Groups) -> None:
             source_bearers[entry.source, name.full].add(root)
             if _is_stated(entry):
                 stated[name.full].add(root)
-    identified = {root for roots in bearers.values() for root in roots}
+    identified = set[str]().union(*bearers.values())
     for root, names in sorted(names_alone.items()):
         if root in identified or len(names) != 1:
             continue

@@ -108,15 +108,13 @@ def plan(
     stale = stale_months(surveys)
     tables = stale_stages(archive or ArchiveState(), surveys, stale)
     outdated = published != current_hash or search_again
-    reason = ""
-    if published is None:
-        reason = "nothing is published yet"
-    elif exports or stale or tables:
-        reason = "what it is made from changes"
-    elif published != current_hash:
-        reason = "what it was made from has changed"
-    elif search_again:
-        reason = "values that were replaced have to be looked for again"
+    reasons = {
+        "nothing is published yet": published is None,
+        "what it is made from changes": bool(exports or stale or tables),
+        "what it was made from has changed": published != current_hash,
+        "values that were replaced have to be looked for again": search_again,
+    }
+    reason = next((reason for reason, holds in reasons.items() if holds), "")
     stale_names = {stage.stage for stage in tables}
     unfinished = {} if archive is None else archive.unfinished
     remaining = {stage: why for stage, why in unfinished.items() if stage not in stale_names}

@@ -53,13 +53,16 @@ def explain_semantic_only(context: QueryContext, hits: Sequence[Hit]) -> list[st
     return [f"No passage holds {words or 'a word of this'}; what follows is only near in meaning."]
 
 
+def _sources_of_kinds(context: QueryContext, kinds: Sequence[str]) -> tuple[str, ...]:
+    """The names of the sources of some kinds; of all sources if no kind is given."""
+    return tuple(source.name for source in context.settings.sources if not kinds or source.kind in kinds)
+
+
 def describe_scope(context: QueryContext, zone: ZoneInfo, *, listed: bool) -> str:
     """Where was looked, with the number of passages that the limits leave."""
     timed = context.question.time is not None and (listed or context.question.time.relative)
     where = context.limits_in_time if timed else context.limits
-    names = where.sources or tuple(
-        source.name for source in context.settings.sources if not where.kinds or source.kind in where.kinds
-    )
+    names = where.sources or _sources_of_kinds(context, where.kinds)
     count = context.passage_count if where == ANYWHERE else context.vectors.count(where)
     kinds = f" of kind {', '.join(where.kinds)}" if where.kinds else ""
     about = " that have to do with the person" if where.person_ids else ""

@@ -192,9 +192,7 @@ def _cohere_pieces(
     for event in _first_accepted(attempts, (BadRequestError, UnprocessableEntityError)):
         if event.type == "message-end":
             is_complete = True
-            counted = event.delta.usage.tokens if event.delta and event.delta.usage else None
-            usage.tokens_read += int(counted.input_tokens or 0) if counted else 0
-            usage.tokens_written += int(counted.output_tokens or 0) if counted else 0
+            _count_tokens(event, usage)
         if event.type == "content-delta":
             message = event.delta.message if event.delta else None
             yield (message.content.text or "") if message and message.content else ""
@@ -271,3 +269,11 @@ def _next(received: queue.SimpleQueue[str | Exception | None], end: float) -> st
             if isinstance(piece, Exception):
                 raise piece
             return piece
+
+
+def _count_tokens(end: Any, usage: Usage) -> None:
+    """Adds the tokens that the last event of an answer of Cohere counts."""
+    counted = end.delta.usage.tokens if end.delta and end.delta.usage else None
+    if counted:
+        usage.tokens_read += int(counted.input_tokens or 0)
+        usage.tokens_written += int(counted.output_tokens or 0)

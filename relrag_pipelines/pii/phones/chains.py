@@ -11,7 +11,7 @@ import bisect
 import functools
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import phonenumbers
 
@@ -154,9 +154,9 @@ def _chains(text: str) -> Iterator[tuple[int, int]]:
 
 def _in_chain(text: str, start: int, end: int, regions: tuple[str, ...]) -> tuple[list[Span], list[Span]]:
     """The phones in the chain, and the numbers that only their context excludes."""
-    spans = list(_anywhere(text, start, end, regions))
-    figures = [span for span in spans if _follows_figure(text, span)]
-    spans = [span for span in spans if span not in figures]
+    every_span = list(_anywhere(text, start, end, regions))
+    figures = [span for span in every_span if _follows_figure(text, span)]
+    spans = _without(every_span, figures)
     first = _DIGIT.search(text, start, end)
     if first is None or _PLUS.search(text, start, end):
         return spans, figures
@@ -165,8 +165,12 @@ def _in_chain(text: str, start: int, end: int, regions: tuple[str, ...]) -> tupl
     if not leading:
         return [*spans, *national.announced_numbers(text, start, end)], figures
     if all(span.score == LIBRARY for span in leading) and _is_other(text, start, leading[-1].end):
-        return [span for span in spans if span not in leading], [*leading, *figures]
+        return _without(spans, leading), [*leading, *figures]
     return spans, figures
+
+
+def _without(spans: Iterable[Span], others: Collection[Span]) -> list[Span]:
+    return [span for span in spans if span not in others]
 
 
 def _anywhere(text: str, start: int, end: int, regions: tuple[str, ...]) -> Iterator[Span]:
