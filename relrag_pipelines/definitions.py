@@ -97,11 +97,8 @@ def _jobs(workspace: Workspace, health: dg.AssetSelection) -> dict[str, Unresolv
     exports = dg.AssetSelection.assets(*([source.name, "export"] for source in sources))
     months = dg.AssetSelection.assets(*([source.name, stage.name] for source in sources for stage in STAGES))
     archive = dg.AssetSelection.assets(*archive_tables.NAMES)
-    graphs = [
-        key(collection, table.name)
-        for collection in settings.own_collections
-        for table in graph_index_plan.tables(settings)
-    ]
+    tables = graph_index_plan.tables(settings)
+    graphs = [key(collection, table.name) for collection in settings.own_collections for table in tables]
     older = [[source.name, BACKFILL] for source in source_collections.sources(workspace)]
     selections = {
         "sync": (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
 from relrag_pipelines.stores.vectors.protocol import ANYWHERE
-from relrag_query.answering import excerpts, explanation, features, listing, quoted_places, ranker
+from relrag_query.answering import excerpts, explanation, features, listing, quoted_places, ranker, superseded
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.chat_model import AnswerError, ChatModel
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
@@ -36,7 +36,7 @@ from relrag_query.results import (
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit, drop_context
-from relrag_query.retrieval.missing_words import missing_words, unmatched_terms
+from relrag_query.retrieval.missing_words import missing_words, telling_words, unmatched_terms
 from relrag_query.steps import ASK, SEARCH
 from relrag_query.understanding.intent import QueryIntent
 from relrag_query.understanding.people_question import PeopleQuestion
@@ -188,7 +188,7 @@ def _ask_records(
     return Answer(
         question=context.question.text, confidence=confidence, quotes=quotes, sources=sources, closest=closest,
         searched=_scope(context, listed=evidence.request is not None),
-        missing=[] if evidence.request else missing_words(context, evidence.hits),
+        missing=_missing(context, evidence, quotes),
         intents=context.question.intents, when=context.question.time, trace=context.trace,
         head=[*filter(None, (nobody, writers)), *explained],
     )  # fmt: skip
@@ -203,6 +203,14 @@ def _with_commit_first(
         return sources, _quotes(context, evidence.excerpts, sources)
     sources = put_first(commit, sources)
     return sources, [commit_quote(sources[0], _zone(context)), *_quotes(context, evidence.excerpts, sources)]
+
+
+def _missing(context: QueryContext, evidence: _Evidence, quotes: Sequence[Quote]) -> list[str]:
+    """The words of the question that no hit holds, as far as the quotes leave them open; none for a list."""
+    if evidence.request:
+        return []
+    texts = [quote.text for quote in quotes]
+    return telling_words(missing_words(context, evidence.hits), context.question.text, texts)
 
 
 def _notice_above(
@@ -281,7 +289,7 @@ def _excerpts(context: QueryContext, hits: list[Hit], limit: int) -> tuple[Excer
         scorer,
         limit,
         across=QueryIntent.CROSS_CHANNEL in context.question.intents,
-        timed=context.question.time is not None,
+        has_current_value=superseded.has_current_value(context.question),
     )
     if context.settings.answerer == "extractive":
         return evidence, []
