@@ -58,9 +58,9 @@ def boost_time(hits: list[Hit], context: QueryContext) -> list[Hit]:
     timed_hits = [replace(hit, in_time=_is_of(hit, when) or _mentions_time(hit, when, zone)) for hit in hits]
     if not any(hit.in_time for hit in timed_hits):
         timed_hits = [replace(hit, in_time=when.holds(hit.chunk.ts, hit.chunk.last_ts)) for hit in hits]
-    in_time = [hit for hit in timed_hits if hit.in_time]
-    context.note("time", f'"{when.phrase}": {len(in_time)} of {len(hits)} hits lie within it')
-    return [*in_time, *(hit for hit in timed_hits if not hit.in_time)]
+    count = sum(hit.in_time for hit in timed_hits)
+    context.note("time", f'"{when.phrase}": {count} of {len(hits)} hits lie within it')
+    return sorted(timed_hits, key=lambda hit: not hit.in_time)
 
 
 def boost_channel(hits: list[Hit], context: QueryContext) -> list[Hit]:
