@@ -54,11 +54,7 @@ def find(text: str) -> list[Span]:
     spans: list[Span] = []
     for run in _GROUPS.finditer(text):
         if len(run[0]) >= 12:
-            groups = [match.span() for match in _GROUP.finditer(text, *run.span())]
-            odd = _ODD_SEPARATOR.search(run[0]) is not None
-            numbers = [text[start:end] for start, end in groups]
-            cards = _cards_in(text, groups, numbers if run[0].isascii() else list(map(digits_of, numbers)), odd)
-            spans += (card for card in cards if not _is_part_of_code(text, card, groups))
+            spans += _cards_in_run(text, run)
     spans += _dictated_cards(text)
     lines = text.replace(WRAP, "\n") if WRAP in text else text
     for match in _IN_CELLS.finditer(lines):
@@ -130,6 +126,16 @@ def _continues(text: str, start: int, end: int, gap: str) -> bool:
     return (text.endswith(gap, 0, start) and text[max(0, before - 1) : before].isdigit()) or (
         text.startswith(gap, end) and text[behind : behind + 1].isdigit()
     )
+
+
+def _cards_in_run(text: str, run: re.Match[str]) -> Iterator[Span]:
+    """Cards in a run of groups of digits, except parts of longer codes."""
+    groups = [match.span() for match in _GROUP.finditer(text, *run.span())]
+    numbers = [text[start:end] for start, end in groups]
+    if not run[0].isascii():
+        numbers = list(map(digits_of, numbers))
+    cards = _cards_in(text, groups, numbers, odd=_ODD_SEPARATOR.search(run[0]) is not None)
+    return (card for card in cards if not _is_part_of_code(text, card, groups))
 
 
 def _cards_in(text: str, groups: list[tuple[int, int]], numbers: list[str], odd: bool) -> Iterator[Span]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from relrag_pipelines.records import Record
-from relrag_query.answering.sentences import asks_for_something, contains_value, expects_reply, is_question
+from relrag_query.answering.sentences import asks_for_something, expects_reply, is_question
 from relrag_query.archive import Archive
 from tests.cases import cases
 from tests.query_hits import passages, publish, record, window
@@ -116,14 +116,6 @@ def test_what_asks(text: str, asking: bool, for_something: bool) -> None:
 )
 def test_in_a_chat_the_mark_may_be_left_out(text: str, chat: bool, expected: bool) -> None:
     assert is_question(text, chat) is expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("on 5 May", True), ("Tomorrow", True), ("ve čtvrtek", True), ("בינואר", True), ("we may come", False)],
-)
-def test_what_holds_a_figure(text: str, expected: bool) -> None:
-    assert contains_value(text) is expected
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pypdfium2
 import pytest
 
 from relrag_pipelines.links import generate_asset_id
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores import vector_store
 from relrag_query import exploration
 from relrag_query.archive import Archive
 from relrag_query.cli.commands import sync as commands
@@ -385,7 +385,7 @@ def test_the_four_fields_are_the_same_for_every_source(archive: Archive) -> None
         ("whatsapp", True, True, True, True),
     ]
     path = archive.generation.path / "vectors"
-    indexed = {name for payload in vectors.payloads(path) for name in payload}
+    indexed = {name for payload in vector_store.payloads(path) for name in payload}
     assert {"asset_id", "parent_asset_id", "thread_id", "chunk_group_id"} <= indexed
 
 

@@ -39,7 +39,7 @@ from relrag_pipelines.stores import (
     inventory,
     lake,
     lake_damage,
-    vectors,
+    vector_store,
 )
 from relrag_query import cli
 from relrag_query.cli import dispatch
@@ -111,7 +111,7 @@ POINTS: list[tuple[Any, str, list[str]]] = [
     (generation_damage, "verify", ["published_generation"]),
     (catalog_build, "build", ["duckdb_catalog"]),
     (leak_scan, "find", ["duckdb_catalog"]),
-    (vectors, "extend", ["qdrant_points"]),
+    (vector_store, "extend", ["qdrant_points"]),
     (generations, "finish", ["published_generation"]),
     (graph_build, "passages", ["graphrag", "archive", "documents"]),
     (stage, "people", ["persons"]),

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from relrag_pipelines.language_models.model import JsonModel, Reply
-from relrag_query.answering.llm import AnswerError, ChatModel
+from relrag_query.answering.chat_model import AnswerError, ChatModel
 from relrag_query.graphrag import collections, service
 from relrag_query.graphrag.answer import GraphAnswer, Method, ask
 from relrag_query.graphrag.citations import Dataset, Reference

@@ -21,7 +21,7 @@ from relrag_pipelines.identity.journal_statements import (
 from relrag_pipelines.journal import journal
 from relrag_pipelines.maintenance.verify import verify_home
 from relrag_pipelines.people import month_texts
-from relrag_pipelines.stores import archive_tables, catalog, generations, vectors
+from relrag_pipelines.stores import archive_tables, catalog, generations, vector_store
 from relrag_pipelines.workers.pool import start_pool, stop_pool
 from relrag_query import exploration, statements
 from relrag_query.archive import Archive
@@ -319,7 +319,7 @@ def test_after_a_merge_every_point_is_of_the_survivor_and_undoing_it_brings_both
     assert all(petr not in [*ones, *named] for _, ones, named in seen(home))
     assert [17 in [*ones, *named] for _, ones, named in seen(home)] == [True, True, False]
     with generations.open_current(home) as generation:
-        points = list(vectors.payloads(generation.path / "vectors"))
+        points = list(vector_store.payloads(generation.path / "vectors"))
     on_points = {
         one for payload in points for name in ("person_ids", "mentioned_person_ids") for one in payload.get(name, ())
     }

@@ -16,7 +16,7 @@ import pytest
 from relrag_pipelines.files import sealed_json
 from relrag_pipelines.publishing import publish
 from relrag_pipelines.settings import Settings
-from relrag_pipelines.stores import catalog, catalog_build, generation_damage, generations, vectors
+from relrag_pipelines.stores import catalog, catalog_build, generation_damage, generations, vector_store
 from relrag_pipelines.workers import pool as workers
 from relrag_query.archive import Archive
 from relrag_query.cli import exit_codes
@@ -167,8 +167,8 @@ def test_where_memory_does_not_suffice_on_top_it_is_built_whole(config: Path, mo
 def test_vectors_that_lack_a_passage_are_not_published(
     config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    build = vectors.build
-    monkeypatch.setattr(vectors, "build", lambda *given, **named: build(*given, **named) - 1)
+    build = vector_store.build
+    monkeypatch.setattr(vector_store, "build", lambda *given, **named: build(*given, **named) - 1)
     assert commands.sync(config) == exit_codes.COULD_NOT
     assert "the new generation does not fit together: {'points': " in capsys.readouterr().out
     assert generations.current_number(archive.workspace(config).home) is None

@@ -15,7 +15,8 @@ from relrag_pipelines.settings import Settings, SettingsError
 from relrag_query.answering import features, ranker
 from relrag_query.archive import Archive
 from relrag_query.results import Results
-from relrag_query.retrieval.reranker import RerankError, rank
+from relrag_query.retrieval.context import RerankError
+from relrag_query.retrieval.reranker import rank
 from tests import archive, http_server
 from tests.embedders.service import Fault, Service, serve
 from tests.query_hits import publish, record

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bench.retrieval import batches, measure
-from relrag_pipelines.stores import vectors
+from relrag_pipelines.stores import vector_store
 from relrag_pipelines.text import analyzer
 from relrag_pipelines.text.analyzer import document_tokens, fold, index_text, is_whole, query_tokens
 from relrag_pipelines.text.sparse_encoder import SparseEncoder
@@ -133,8 +133,8 @@ def test_inflected_words_are_found(language: str, tmp_path: Path) -> None:
     filling = [" ".join(parts) for parts in itertools.product(*(part.split(",") for part in FILLERS[language]))]
     texts = [text for text, _ in pairs] + decoys + random.Random(7).sample(filling, 1500)
     rows = [{"chunk_id": str(uuid.UUID(int=place)), "text": text} for place, text in enumerate(texts)]
-    vectors.build(tmp_path / "vectors", batches(rows))
-    with closing(vectors.open(tmp_path / "vectors")) as store:
+    vector_store.build(tmp_path / "vectors", batches(rows))
+    with closing(vector_store.open(tmp_path / "vectors")) as store:
         first = [uuid.UUID(store.search(question, 1)[0].chunk_id).int for _, question in pairs]
     assert len(pairs) == 25
     assert sum(place == found for place, found in enumerate(first)) >= 20
