@@ -96,7 +96,13 @@ def choose(
         return Excerpts([], "none")
     gap = _STRONG_GAP if ranking.is_strong and not across else _MAX_SCORE_GAP
     ranked = _near(ranking.ranked, gap)
-    ordered = _newest_first(ranked, ranking.ranked, candidates, question) if has_current_value else ranked
+    # what one channel says later does not stand in for what another says
+    groups = _by_channel(ranking.ranked) if across else [ranking.ranked]
+    ordered = (
+        [option for group in groups for option in _newest_first(_among(ranked, group), group, candidates, question)]
+        if has_current_value
+        else ranked
+    )
     if across:
         excerpts = _across(ordered, candidates, question, limit)
     else:
@@ -111,7 +117,7 @@ def _across(
     ranked: Sequence[RankedCandidate], candidates: Sequence[Candidate], question: SentenceScorer, limit: int
 ) -> list[Excerpt]:
     """The excerpts of a question that goes across channels: the best of each channel first, then by time."""
-    by_channel = _first_of_channels(ranked)
+    by_channel = [group[0] for group in _by_channel(ranked)]
     room = max(MAX_EXCERPTS, min(len(by_channel), MAX_ACROSS))
     rest = [other for other in ranked if other not in by_channel]
     chosen = _distinct([*by_channel, *rest], candidates, question, min(limit, room))
@@ -145,6 +151,10 @@ def _newest_first(
     return chosen
 
 
+def _among(ranked: Sequence[RankedCandidate], group: Sequence[RankedCandidate]) -> list[RankedCandidate]:
+    return [option for option in ranked if _is_among(option, group)]
+
+
 def _is_among(option: RankedCandidate, others: Sequence[RankedCandidate]) -> bool:
     return any(option.candidate is other.candidate for other in others)
 
@@ -152,23 +162,25 @@ def _is_among(option: RankedCandidate, others: Sequence[RankedCandidate]) -> boo
 def _mark_superseded(
     excerpts: Sequence[Excerpt], ranked: Sequence[RankedCandidate], value_types: frozenset[ValueType]
 ) -> list[Excerpt]:
-    """The excerpts, each that a shown one supersedes with that one."""
+    """The excerpts, each that a shown one supersedes and contradicts with that one."""
     shown = {id(excerpt.unit.hit): excerpt.unit for excerpt in excerpts}
     marked = []
     for excerpt in excerpts:
         own = next((option for option in ranked if option.candidate.unit.hit is excerpt.unit.hit), None)
         later = superseded.superseding(own, ranked, value_types) if own else None
-        marked.append(replace(excerpt, superseded=shown.get(id(later.candidate.unit.hit)) if later else None))
+        if own and later and superseded.contradicts(later.candidate, own.candidate, value_types):
+            excerpt = replace(excerpt, superseded=shown.get(id(later.candidate.unit.hit)))
+        marked.append(excerpt)
     return marked
 
 
-def _first_of_channels(ranked: Sequence[RankedCandidate]) -> list[RankedCandidate]:
-    """The best candidate of each channel."""
-    best: dict[str, RankedCandidate] = {}
+def _by_channel(ranked: Sequence[RankedCandidate]) -> list[list[RankedCandidate]]:
+    """The candidates of each channel in their order, the channel of the best first."""
+    groups: dict[str, list[RankedCandidate]] = {}
     for option in ranked:
         kind = record_type(option.candidate.unit.hit.chunk.rag_source_type)
-        best.setdefault(kind.part_of or kind.name, option)
-    return list(best.values())
+        groups.setdefault(kind.part_of or kind.name, []).append(option)
+    return list(groups.values())
 
 
 def _distinct(

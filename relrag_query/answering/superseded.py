@@ -134,10 +134,20 @@ def name_stem(name: str) -> str:
 
 
 def gives_other_value(new: Candidate, old: Candidate, types: frozenset[ValueType]) -> bool:
-    """Whether both candidates give values of one type, of those `types` if any are, and share none of that type."""
+    """Whether the new candidate gives a value of a type, of those `types` if any are, that the old one gives otherwise.
+
+    The new one may repeat the old value: `from 850 to 920 euros`.
+    """
     old_values, new_values = (_values_by_type(candidate.text, types) for candidate in (old, new))
     shared_types = old_values.keys() & new_values.keys()
-    return any(old_values[kind].isdisjoint(new_values[kind]) for kind in shared_types)
+    return any(not new_values[kind] <= old_values[kind] for kind in shared_types)
+
+
+def contradicts(new: Candidate, old: Candidate, types: frozenset[ValueType]) -> bool:
+    """Whether both candidates give a value of a type that the question asks for, and no such value is in both."""
+    old_values, new_values = (_values_by_type(candidate.text, types) for candidate in (old, new))
+    shared_types = types & old_values.keys() & new_values.keys()
+    return any(new_values[kind].isdisjoint(old_values[kind]) for kind in shared_types)
 
 
 def _values_by_type(text: str, types: frozenset[ValueType]) -> dict[ValueType, set[str]]:

@@ -19,6 +19,7 @@ def candidate(text: str) -> Candidate:
     ("new", "old", "asked", "is_other"),
     [
         ("The rent is 980 € from January.", "The rent is 920 € from January.", ("amount",), True),
+        ("From February it rises from 60 to 68 € a month.", "It is 60 € a month.", ("amount",), True),
         ("La cita pasa al 26 de noviembre.", "La cita es el 12 de noviembre.", ("day",), True),
         ("We settled on 980 €.", "The rent stays at 980 €.", ("amount",), False),
         ("The router is new, its key lies in the box.", "The compressor makes a strange noise.", ("number",), False),
@@ -29,3 +30,19 @@ def candidate(text: str) -> Candidate:
 )
 def test_a_value_of_the_same_type_is_another(new: str, old: str, asked: tuple[ValueType, ...], is_other: bool) -> None:
     assert superseded.gives_other_value(candidate(new), candidate(old), frozenset(asked)) is is_other
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "types", "is_so"),
+    [
+        ("The rent is 980 € from January.", "The rent is 920 € from January.", ("amount",), True),
+        ("From February it rises from 60 to 68 € a month.", "It is 60 € a month.", ("amount",), True),
+        ("It rises from 60 € to 68 €.", "It is 60 € a month.", ("amount",), False),
+        ("The first said 8,400 €, the corrected one 7,980 €.", "The total is 7,980 €.", ("amount",), False),
+        ("The rent is 980 € from January.", "The rent is 920 € from January.", (), False),
+    ],
+)
+def test_only_a_value_asked_for_that_is_not_repeated_is_contradicted(
+    new: str, old: str, types: tuple[ValueType, ...], is_so: bool
+) -> None:
+    assert superseded.contradicts(candidate(new), candidate(old), frozenset(types)) is is_so
