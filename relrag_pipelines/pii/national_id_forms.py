@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +16,11 @@ from typing import Any
 
 import ahocorasick_rs
 
-from relrag_pipelines.pii import context_words, national_id_checks
+from relrag_pipelines.pii import context_words, identity_documents, national_id_checks
 from relrag_pipelines.pii.national_ids import SEPARATOR
 from relrag_pipelines.pii.normalized_text import normalize, plain_digits
 from relrag_pipelines.pii.number_words import labels
+from relrag_pipelines.pii.number_words.matching import fold_in_place
 from relrag_pipelines.pii.spans import Span, resolve_overlaps
 
 _ANY = "any_number"
@@ -44,19 +44,6 @@ _FIELD = re.compile(r"(\d+)!([nac])")
 _DIGIT = re.compile(r"\d")
 _NOT_ALNUM = re.compile(r"[^0-9A-Za-z]+")
 _SPACED_SCRIPT = re.compile(r"[a-zа-яіїєґα-ω]")
-
-
-class _Fold(dict[int, str]):
-    """Maps letters to lower case without accents, one to one, so that offsets stay the same."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        plain = unicodedata.normalize("NFD", char.lower())[0]
-        self[code] = plain if len(char.lower()) == 1 else char
-        return self[code]
-
-
-_FOLD = _Fold()
 
 
 @dataclass(frozen=True)
@@ -129,7 +116,7 @@ def _national_id(row: dict[str, Any]) -> NationalId:
 
 
 def _folded(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(word.translate(_FOLD) for word in words)
+    return tuple(map(fold_in_place, words))
 
 
 def _form(form: str) -> str:
@@ -146,6 +133,7 @@ def finder(regions: tuple[str, ...] = (), entity: str = "") -> Callable[[str], l
     """A finder of ids for archives of these countries; `entity` limits it to one of Presidio's entities."""
     kinds = [form for form in load() if not entity or form.presidio == entity]
     announced = _Labels(kinds, regions)
+    cards = identity_documents.finder(identity_documents.ID_CARD)
     alone = [form for form in kinds if form.region in regions and form.alone]
 
     @normalize
@@ -153,6 +141,7 @@ def finder(regions: tuple[str, ...] = (), entity: str = "") -> Callable[[str], l
         if not _DIGIT.search(text):
             return []
         spans = [Span(*match.span(), ANNOUNCED) for match in announced.announced(text)]
+        spans += [] if entity else cards(text)
         spans += [Span(*match.span(), ALONE) for kind in alone for match in kind.unannounced(text)]
         return resolve_overlaps(spans, text)
 
@@ -173,7 +162,7 @@ class _Labels:
 
     def announced(self, text: str) -> Iterator[re.Match[str]]:
         """Valid ids next to a label."""
-        folded = text.lower() if text.isascii() else text.translate(_FOLD)
+        folded = fold_in_place(text)
         for number, start, end in self._search.find_matches_as_indexes(folded):
             if _is_word(folded, start, end):
                 yield from self._beside(text, folded, self._labels[number], start, end)

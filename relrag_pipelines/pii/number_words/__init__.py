@@ -10,6 +10,7 @@ Its keys, all lists and all optional:
 - `after`: words that say behind a number that it is a phone: `020 7946 0958 (office)`
 - `other`: words that announce another number: `order`, `invoice`, `passport`
 - `number`: what may stand between a word of `other` and the number
+- `passport`, `id_card`, `licence`: words for a passport, an identity card, a driving licence
 - `glued`: letters that are written together with the word behind them, as in Hebrew and Arabic
 - `digits`: the words for 0 to 9, in order, with `/` between several for one digit
 - `repeat`: the words for two and three times the digit behind them: `double`, `triple`
@@ -46,6 +47,9 @@ class NumberWords:
     after: tuple[str, ...] = ()
     other: tuple[str, ...] = ()
     number: tuple[str, ...] = ()
+    passport: tuple[str, ...] = ()
+    id_card: tuple[str, ...] = ()
+    licence: tuple[str, ...] = ()
     glued: tuple[str, ...] = ()
     digits: tuple[str, ...] = ()
     repeat: tuple[str, ...] = ()

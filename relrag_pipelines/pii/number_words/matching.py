@@ -47,6 +47,24 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", plain)
 
 
+class _InPlace(dict[int, str]):
+    """Maps letters to lower case without accents, one to one."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        plain = unicodedata.normalize("NFD", char.lower())[0] if len(char.lower()) == 1 else char
+        self[code] = _LETTERS.get(ord(plain), plain) if len(_LETTERS.get(ord(plain), plain)) == 1 else plain
+        return self[code]
+
+
+_IN_PLACE = _InPlace()
+
+
+def fold_in_place(text: str) -> str:
+    """The text in lower case, without accents, at the same offsets."""
+    return text.lower() if text.isascii() else text.translate(_IN_PLACE)
+
+
 def tokens(folded: str) -> list[Token]:
     """The words of a folded text, in order."""
     return [Token(_QUOTES.sub("", match[0]), *match.span()) for match in _TOKEN.finditer(folded)]
