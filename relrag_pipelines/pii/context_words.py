@@ -107,6 +107,10 @@ def _whole_words(front: str, begin: int) -> str:
     return _CUT_WORD.sub("", front, count=1) if begin else front
 
 
+_CARD_CHARS = 25
+"""characters before a number that are searched for a word for a card"""
+
+
 def forget() -> None:
     """Clears the caches of all tests."""
     for clear in _CACHES:
@@ -119,6 +123,10 @@ has_other_context = _cached(_announces_other)
 """whether the words before an offset announce another kind of number, or an amount"""
 has_reference_context = lookbehind(_REFERENCE, _REFERENCE_CHARS)
 """whether the clause before an offset announces the number of a case, an order, a parcel"""
+
+
+says_card = _cached(lambda front, begin: labels.mentions_card(_whole_words(front, begin)), _CARD_CHARS)
+"""whether a word for a payment card stands near before an offset"""
 
 
 def is_called_phone(text: str, end: int) -> bool:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 import ahocorasick_rs
+import regex
 
 from relrag_pipelines.pii import number_words
 from relrag_pipelines.pii.normalized_text import normalize, plain_digits
@@ -38,24 +39,14 @@ _MIN_WORD = 8
 _WHOLE_WORD = 8
 """characters of a first group that is a number by itself"""
 
-# `серия 46 11 номер 382705`: the word for a number may stand within it
-_NUMBER = r"(?:[ ,]{1,2}(?:№|nº|n°|nr|no|n|num|number|numer|numero|номер|número|numéro|numara)\b[ .:]{0,2})"
-_INNER_WORD = re.compile(_NUMBER)
-_JOINT = rf"(?:[ \u00a0/-]|{_NUMBER})"
-_LETTERS = "A-ZА-ЯІЇЄҐ"
+_DIGIT = re.compile(r"\d")
+_LETTERS = r"\p{Lu}"
 _GROUP = rf"(?:[{_LETTERS}]{{0,5}}\d[{_LETTERS}\d]{{0,19}})"
-_DOCUMENT = re.compile(
-    rf"(?<![^\W_])(?:(?:[{_LETTERS}]{{1,5}}{_JOINT})?{_GROUP}(?:{_JOINT}{_GROUP}){{0,3}}"
-    rf"|(?=[{_LETTERS}]{{0,18}}\d)[{_LETTERS}\d]{{8,20}}|[a-z]{{1,2}}\d{{6,9}})(?![^\W_]|[.,/-]\d)"
-)
 _DATE = re.compile(
     r"\d{1,2}[-/ ]\d{1,2}[-/ ](?:\d{4}|\d\d)|\d{4}[-/ ]\d{1,2}[-/ ]\d{1,2}|(?:19|20)\d\d(?:[-/ ](?:19|20)?\d\d)?"
 )
-_DIGIT = re.compile(r"\d")
 _BREAK = re.compile(r"[\n!?;]|\.\s+[^\W\d_]{4}")
 """end of a line or a sentence; `nr. ` is none"""
-_SERIES = re.compile(r"\b(?:seri|сері|сери)\w{0,2}\b[^\w]*$", re.IGNORECASE)
-"""the word for a series, which announces other numbers as well"""
 _NOT_ALNUM = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -115,6 +106,29 @@ def finder(*kinds: str) -> Callable[[str], list[Span]]:
 
 
 @functools.cache
+def _inner_word() -> regex.Pattern[str]:
+    """The word for a number within one."""
+    words = "|".join(map(regex.escape, _plain_words("word_number")))
+    return regex.compile(rf"[ ,]{{1,2}}(?:{words})(?!\w)[ .:]{{0,2}}")
+
+
+@functools.cache
+def _document() -> regex.Pattern[str]:
+    joint = rf"(?:[ \u00a0/-]|{_inner_word().pattern})"
+    return regex.compile(
+        rf"(?<![^\W_])(?:(?:[{_LETTERS}]{{1,5}}{joint})?{_GROUP}(?:{joint}{_GROUP}){{0,3}}"
+        rf"|(?=[{_LETTERS}]{{0,18}}\d)[{_LETTERS}\d]{{8,20}}|[a-z]{{1,2}}\d{{6,9}})(?![^\W_]|[.,/-]\d)"
+    )
+
+
+@functools.cache
+def _plain_words(key: str) -> tuple[str, ...]:
+    """The words of a key in all languages, folded."""
+    words = (fold_in_place(word) for language in number_words.load() for word in getattr(language, key))
+    return tuple(sorted(set(words), key=lambda word: (-len(word), word)))
+
+
+@functools.cache
 def _words(kind: str) -> _Words:
     return _Words(kind)
 
@@ -128,9 +142,9 @@ def _folded(text: str) -> str:
 def _numbers(text: str, ends: Iterable[int]) -> Iterator[Span]:
     """The number after each of the words."""
     for end in ends:
-        match = _DOCUMENT.search(text, end, end + _MAX_GAP + _MAX_CHARS)
+        match = _document().search(text, end, end + _MAX_GAP + _MAX_CHARS)
         while match and not _is_number(match[0]):
-            match = _DOCUMENT.search(text, match.end(), end + _MAX_GAP + _MAX_CHARS)
+            match = _document().search(text, match.end(), end + _MAX_GAP + _MAX_CHARS)
         if match and _belongs(text[end : match.start()]):
             yield Span(*match.span(), SCORE)
 
@@ -143,7 +157,8 @@ def _belongs(between: str) -> bool:
         return False
     if labels.phone_in_front(between):
         return False
-    return _SERIES.search(between) is not None or not labels.other_in_front(between)
+    words = _WORD.findall(fold_in_place(between))
+    return any(word in _plain_words("series") for word in words[-1:]) or not labels.other_in_front(between)
 
 
 def _is_number(written: str) -> bool:
@@ -159,4 +174,4 @@ def _is_number(written: str) -> bool:
 
 def normalise(number: str) -> str:
     """Its letters and digits, in lower case."""
-    return _NOT_ALNUM.sub("", _INNER_WORD.sub("", plain_digits(number))).casefold()
+    return _NOT_ALNUM.sub("", _inner_word().sub("", plain_digits(number))).casefold()

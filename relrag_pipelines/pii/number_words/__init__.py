@@ -10,7 +10,9 @@ Its keys, all lists and all optional:
 - `after`: words that say behind a number that it is a phone: `020 7946 0958 (office)`
 - `other`: words that announce another number: `order`, `invoice`, `passport`
 - `number`: what may stand between a word of `other` and the number
+- `card`: words for a payment card
 - `passport`, `id_card`, `licence`: words for a passport, an identity card, a driving licence
+- `series`, `word_number`: words between such a word and the number, or within it: `series 46 11 number 382705`
 - `glued`: letters that are written together with the word behind them, as in Hebrew and Arabic
 - `digits`: the words for 0 to 9, in order, with `/` between several for one digit
 - `repeat`: the words for two and three times the digit behind them: `double`, `triple`
@@ -47,9 +49,12 @@ class NumberWords:
     after: tuple[str, ...] = ()
     other: tuple[str, ...] = ()
     number: tuple[str, ...] = ()
+    card: tuple[str, ...] = ()
     passport: tuple[str, ...] = ()
     id_card: tuple[str, ...] = ()
     licence: tuple[str, ...] = ()
+    series: tuple[str, ...] = ()
+    word_number: tuple[str, ...] = ()
     glued: tuple[str, ...] = ()
     digits: tuple[str, ...] = ()
     repeat: tuple[str, ...] = ()

@@ -82,16 +82,17 @@ class _Labels:
     at: Phrases
     other: _Label
     after: Phrases
+    card: Phrases
 
 
 @functools.cache
 def _labels() -> _Labels:
     glued = _all("glued")
-    between, other, number, call, at, after = (
-        Phrases(_all(name), glued) for name in ("between", "other", "number", "call", "at", "after")
+    between, other, number, call, at, after, card = (
+        Phrases(_all(name), glued) for name in ("between", "other", "number", "call", "at", "after", "card")
     )
     announcing = Phrases([*_all("phone"), *_all("call")], glued)
-    return _Labels(_label(announcing, between, _PHONE_GAP), call, at, _label(other, number, _OTHER_GAP), after)
+    return _Labels(_label(announcing, between, _PHONE_GAP), call, at, _label(other, number, _OTHER_GAP), after, card)
 
 
 def _all(key: str) -> list[str]:
@@ -132,6 +133,16 @@ def _has_call_phrase(front: str, labels: _Labels) -> bool:
 def other_in_front(front: str) -> bool:
     """Whether the text ends in words that announce a number of another kind."""
     return _labels().other.announces(front)
+
+
+def mentions_card(front: str) -> bool:
+    """Whether the text contains a word for a payment card."""
+    card = _labels().card
+    folded = fold(front)
+    if any(word in folded for word in card.unspaced):
+        return True
+    words = tokens(folded)
+    return any(card.ends_at(words, position) for position in range(len(words)))
 
 
 def phone_behind(behind: str) -> bool:
