@@ -162,9 +162,8 @@ def _cards_in(text: str, groups: list[tuple[int, int]], numbers: list[str], odd:
 
 def _is_grouped(text: str, groups: list[tuple[int, int]]) -> bool:
     lengths = [end - start for start, end in groups]
-    if WRAP in text[groups[0][0] : groups[-1][1]] and (
-        lengths == _TWO_LINES or context_words.says_card(text, groups[0][0])
-    ):
+    start, end = groups[0][0], groups[-1][1]
+    if WRAP in text[start:end] and (lengths == _TWO_LINES or context_words.says_card(text, start)):
         return True
     return lengths in _USUAL_GROUPS or not _ODD_SEPARATOR.search(text, start, end)
 
