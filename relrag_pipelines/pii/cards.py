@@ -169,13 +169,19 @@ def _is_grouped(text: str, groups: list[tuple[int, int]]) -> bool:
 
 
 def _context_allows(text: str, start: int, size: int, is_whole: bool) -> bool:
-    """Whether the words before a number leave it a card: short ones need a word for a card; digits in one group with a
-    label of another kind of number are none."""
+    """Whether the words before a number leave it a card.
+
+    Short ones need a word for a card. Digits in one group behind a word for another kind of number are none.
+    """
     if context_words.says_card(text, start):
         return True
     if size in _NEEDS_WORD:
         return False
-    return not (is_whole and (context_words.has_other_context(text, start) or context_words.in_address(text, start)))
+    return not is_whole or context_words.says_account(text, start) or not _is_other(text, start)
+
+
+def _is_other(text: str, start: int) -> bool:
+    return context_words.has_other_context(text, start) or context_words.in_address(text, start)
 
 
 def normalise(number: str) -> str:

@@ -81,7 +81,8 @@ def _forms(regions: tuple[str, ...]) -> tuple[_Form, ...]:
 
 def _form(region: str, structure: str, *, has_check_digits: bool) -> _Form:
     fields = [_CLASSES[kind] for count, kind in _FIELD.findall(structure) for _ in range(int(count))]
-    pattern = rf"(?<![0-9A-Za-z])(?<!\d[.,/-]){_GAP.join(fields)}(?![0-9A-Za-z]|[.,/-]\d)"
+    before = "" if has_check_digits else rf"(?<![A-Za-z]{{2}}\d\d{SEPARATOR})"
+    pattern = rf"(?<![0-9A-Za-z]){before}(?<!\d[.,/-]){_GAP.join(fields)}(?![0-9A-Za-z]|[.,/-]\d)"
     return _Form(region, re.compile(pattern), len(fields), has_check_digits)
 
 

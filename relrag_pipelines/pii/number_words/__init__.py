@@ -10,7 +10,11 @@ Its keys, all lists and all optional:
 - `after`: words that say behind a number that it is a phone: `020 7946 0958 (office)`
 - `other`: words that announce another number: `order`, `invoice`, `passport`
 - `number`: what may stand between a word of `other` and the number
+- `postcode`: words for a postcode, which make no phone of the eight digits behind them
+- `local`: words for a number that make a phone of `482-7163`
+- `amount`: currencies, and nouns that are counted: `612 408 350 euros`, `945 182 739 inhabitants`
 - `card`: words for a payment card
+- `account`: words for an account or a payment, behind which a card may stand
 - `passport`, `id_card`, `licence`: words for a passport, an identity card, a driving licence
 - `series`, `word_number`: words between such a word and the number, or within it: `series 46 11 number 382705`
 - `glued`: letters that are written together with the word behind them, as in Hebrew and Arabic
@@ -49,7 +53,11 @@ class NumberWords:
     after: tuple[str, ...] = ()
     other: tuple[str, ...] = ()
     number: tuple[str, ...] = ()
+    postcode: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
+    amount: tuple[str, ...] = ()
     card: tuple[str, ...] = ()
+    account: tuple[str, ...] = ()
     passport: tuple[str, ...] = ()
     id_card: tuple[str, ...] = ()
     licence: tuple[str, ...] = ()

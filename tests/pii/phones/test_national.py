@@ -109,6 +109,7 @@ def test_another_country_stays_another() -> None:
         "x605123456", "301234567", "222333444",
         "mobil za 6990 Kč", "telefon 125 000 Kč", "call me at 10:30", "SMS kód 482913", "tel. viz 2024/2025",
         "call 911",
+        "order 052-123-4567", "The case number is 052-123-4567", "חשבונית 0521234567",
         "art. 030 901820", "Art.-Nr. 0123456789", "kat. č. 0221 456 789", "SN: 0123456789", "ref. 0123-456-789",
         "12 602 123 456,- Kč",
     ],
@@ -118,7 +119,7 @@ def test_other_numbers(text: str) -> None:
 
 
 def test_what_can_only_be_a_phone_is_one_whatever_stands_in_front() -> None:
-    assert matches("order 052-123-4567") == ["052-123-4567"]
+    assert matches("order +972 52-123-4567") == ["+972 52-123-4567"]
     assert matches("ref. +420 777 123 456") == ["+420 777 123 456"]
 
 
@@ -159,8 +160,6 @@ def test_what_a_clause_calls_a_reference_is_no_phone(text: str) -> None:
         ("The order number that Petr has is 602345678", "602345678"),
         ("מספר ההזמנה אצל יוסי: 0347811926", "0347811926"),
         ("מספר ההזמנה והטלפון של השליח הוא 0347811926", "0347811926"),
-        ("The case number is 052-123-4567", "052-123-4567"),
-        ("The order number is 0521234567", "0521234567"),
     ],
 )
 def test_a_phone_beside_a_reference_stays_one(text: str, number: str) -> None:
