@@ -19,6 +19,9 @@ Its keys, all lists and all optional:
 - `series`, `word_number`: words between such a word and the number, or within it: `series 46 11 number 382705`
 - `glued`: letters that are written together with the word behind them, as in Hebrew and Arabic
 - `digits`: the words for 0 to 9, in order, with `/` between several for one digit
+- `teens`, `tens`, `hundreds`: the words for 10 to 19, for 20, 30 and so on, for 100, 200 and so on, in the same form
+- `joiner`: what may stand between tens and units: `treinta y nueve`; `unit_first` where the unit comes first:
+  `neununddreißig`; `vigesimal`: tens that teens are added to: `7:soixante`
 - `repeat`: the words for two and three times the digit behind them: `double`, `triple`
 
 Capital letters and accents do not count. `telefon*` stands for every word that begins so; `_` for any one word. Words
@@ -65,6 +68,12 @@ class NumberWords:
     word_number: tuple[str, ...] = ()
     glued: tuple[str, ...] = ()
     digits: tuple[str, ...] = ()
+    teens: tuple[str, ...] = ()
+    tens: tuple[str, ...] = ()
+    hundreds: tuple[str, ...] = ()
+    joiner: tuple[str, ...] = ()
+    unit_first: tuple[str, ...] = ()
+    vigesimal: tuple[str, ...] = ()
     repeat: tuple[str, ...] = ()
 
 

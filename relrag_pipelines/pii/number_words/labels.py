@@ -145,6 +145,18 @@ def phone_in_front(front: str) -> bool:
     return _has_call_phrase(front, labels)
 
 
+def phone_words(front: str) -> str:
+    """The words at the end of the text that announce a phone number, folded; empty if there are none."""
+    start = _labels().phone.start(front) if phone_in_front(front) else -1
+    return " ".join(fold(front)[start:].split()).rstrip(" :.#") if start >= 0 else ""
+
+
+def other_words(front: str) -> str:
+    """The words at the end of the text that announce a number of another kind, folded; empty if there are none."""
+    start = _labels().other.start(front)
+    return " ".join(fold(front)[start:].split()).rstrip(" :.#") if start >= 0 else ""
+
+
 def phone_noun_in_front(front: str) -> bool:
     """Whether the text ends in a noun for a phone; a verb such as `call` also stands before other numbers."""
     return _labels().noun.announces(front)

@@ -21,7 +21,9 @@ _MAX_GLUED_LETTERS = 2
 # Han, kana, Hangul
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff66-\uff9f"
 UNSPACED = re.compile(f"[{_UNSPACED}]")
-_TOKEN = re.compile(r"[^\W_]+(?:['’׳\"״`´][^\W\d_]+)*")
+VOWEL_SIGNS = r"\u0900-\u0903\u093a-\u093c\u093e-\u094f"
+"""signs of Devanagari within a word, in a character class; to Python they are no letters"""
+_TOKEN = re.compile(rf"(?:[^\W_][{VOWEL_SIGNS}]*)+(?:['’׳\"״`´][^\W\d_]+)*")
 _QUOTES = re.compile(r"['’׳\"״`´]")
 
 
