@@ -146,7 +146,7 @@ def _numbers(text: str, ends: Iterable[int]) -> Iterator[Span]:
         while match and not _is_number(match[0]):
             match = _document().search(text, match.end(), end + _MAX_GAP + _MAX_CHARS)
         if match and _belongs(text[end : match.start()]):
-            yield Span(*match.span(), SCORE)
+            yield Span(match.start(), match.end(), SCORE)
 
 
 def _belongs(between: str) -> bool:
