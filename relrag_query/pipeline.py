@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from relrag_pipelines import settings as settings_module
 from relrag_pipelines.stores.generations import Generation
 from relrag_pipelines.stores.vectors import ANYWHERE
-from relrag_query.answering import excerpts, explanation, features, listing, llm, quoted_places, ranker
+from relrag_query.answering import excerpts, explanation, features, listing, llm, quoted_places, ranker, superseded
 from relrag_query.answering.candidates import Candidate, candidates
 from relrag_query.answering.excerpts import Confidence, Excerpt, Excerpts
 from relrag_query.answering.named_records import add_named_records
@@ -38,7 +38,7 @@ from relrag_query.results import (
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext, run
 from relrag_query.retrieval.hit import CONTEXT_EXPANSION, ENTITY_STORE, Hit, drop_context
-from relrag_query.retrieval.missing_words import missing_words, unmatched_terms
+from relrag_query.retrieval.missing_words import missing_words, telling_words, unmatched_terms
 from relrag_query.steps import ASK, SEARCH
 from relrag_query.understanding.intent import QueryIntent
 from relrag_query.understanding.people_question import PeopleQuestion
@@ -151,12 +151,13 @@ def _ask_records(
     explained = explanation.explain_query(context, request, about, _zone(context), elsewhere=elsewhere)
     near = [] if how_sure != "none" else nearest_hits(hits)
     read = [*(one.text for one in quotes), *(hit.chunk.text for hit in near)]
+    missing = [] if request else telling_words(missing_words(context, hits), context.question.text, read[: len(quotes)])
     nobody = answers.stated_by_nobody(unknown, read) if unknown else ""
     answer = Answer(
         question=context.question.text, confidence=how_sure, quotes=quotes, sources=shown,
         closest=near,
         searched=_scope(context, generation, listed=request is not None),
-        missing=[] if request else missing_words(context, hits),
+        missing=missing,
         intents=context.question.intents, when=context.question.time, trace=context.trace,
         head=[*filter(None, (nobody, writers_line)), *explained],
     )  # fmt: skip
@@ -233,7 +234,7 @@ def _evidence(context: QueryContext, hits: list[Hit], limit: int) -> tuple[Excer
         scorer,
         limit,
         across=QueryIntent.CROSS_CHANNEL in context.question.intents,
-        timed=context.question.time is not None,
+        has_current_value=superseded.has_current_value(context.question),
     )
     if context.settings.answerer == "extractive":
         return evidence, []

@@ -84,8 +84,8 @@ class Quote:
 
     @property
     def marked_text(self) -> str:
-        """The sentence, which says so where it no longer holds."""
-        return f"{self.text.rstrip()} (superseded {self.superseded})" if self.superseded_by else self.text
+        """The sentence, which says so where a later record gives another value."""
+        return f"{self.text.rstrip()} (earlier; another value {self.superseded})" if self.superseded_by else self.text
 
     @property
     def cited_text(self) -> str:
@@ -95,11 +95,11 @@ class Quote:
 
     @property
     def superseded(self) -> str:
-        """Since when it no longer holds, `on 2025-03-04`, or what says so, `by lease_v2.pdf`; empty where it holds."""
+        """Where another value stands: `on 2025-03-04`, or `in lease_v2.pdf`; empty where none does."""
         if self.superseded_by is None or self.superseded_on:
             return f"on {self.superseded_on}" if self.superseded_on else ""
         chunk = self.superseded_by.hit.chunk
-        return f"by {chunk.file_name or chunk.subject or chunk.asset_id}"
+        return f"in {chunk.file_name or chunk.subject or chunk.asset_id}"
 
 
 @dataclass

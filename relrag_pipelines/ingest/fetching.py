@@ -13,7 +13,7 @@ from relrag_pipelines.erasure.mirrored_items import open_mirror
 from relrag_pipelines.ingest.units import SourceNotFound
 from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import Settings, Source
-from relrag_pipelines.sources import KINDS
+from relrag_pipelines.sources import KINDS, NOT_READ
 from relrag_pipelines.sources.remote import FetchError, Server, secrets
 from relrag_pipelines.sources.remote.secrets import SecretError
 from relrag_pipelines.stores import unit_state
@@ -52,13 +52,18 @@ def note_failures(workspace: Workspace, source: Source, error: FetchError | Secr
     """Stores the failures of the last fetch, or of the zips that were opened, in place of those of an earlier one."""
     fault = FETCH if source.is_fetched else ZIP
     before = unit_state.load_failures(workspace.home, source.name)
-    failures = [failure for failure in before if failure.fault != fault]
+    failures = [failure for failure in before if not (failure.fault == fault or _is_of_zip(failure))]
     for path, omission in sorted(open_mirror(workspace, source).omissions.items()):
-        failures.append(Failure("", fault, omission.message, source.name, path))
+        failures.append(Failure("", omission.fault or fault, omission.message, source.name, path))
     if error is not None:
         failures.append(Failure("", FETCH, str(error), source.name, source.host))
     if failures != before:
         unit_state.save_failures(workspace.home, source.name, failures)
+
+
+def _is_of_zip(failure: Failure) -> bool:
+    """Whether a failure is a file in a zip that nothing reads; a file that a source tried to read is a whole unit."""
+    return failure.fault == NOT_READ and not failure.whole_unit
 
 
 def secret_name(settings: Settings, source: Source) -> str:

@@ -21,13 +21,15 @@ from relrag_pipelines.erasure import raw_items, record_fingerprints
 from relrag_pipelines.erasure.rule_matching import RuleMatcher
 from relrag_pipelines.files import disk_full, regular_files
 from relrag_pipelines.ingest.failure_counts import FailureCounts
+from relrag_pipelines.ingest.ownership import recognises
 from relrag_pipelines.ingest.read_context import read_context
+from relrag_pipelines.ingest.unread_files import of_no_kind
 from relrag_pipelines.links.edge_rows import generate_asset_id
 from relrag_pipelines.links.message_references import collect_message_ids
 from relrag_pipelines.privacy.keys import Keys, safe_native_id
 from relrag_pipelines.records import Failure, PrivateRecord, Record, UnitMonth
 from relrag_pipelines.settings import Source, now
-from relrag_pipelines.sources import KINDS, LOST_ITEMS, UNREADABLE, CoveredInterval, Unit
+from relrag_pipelines.sources import KINDS, LOST_ITEMS, NOT_READ, UNREADABLE, CoveredInterval, Kind, Unit
 from relrag_pipelines.stores import quarantine, thread_index
 from relrag_pipelines.stores.content_hash import content_hash
 from relrag_pipelines.stores.spill_buffer import SpillBuffer, spill_folder
@@ -43,6 +45,8 @@ _FLUSH_BYTES = 1_000
 _DAY = 86_400
 """a file's time can be that of another zone"""
 _PRIVATE = arrow_schema(PrivateRecord)
+_FOREIGN = frozenset({"wrong_format", "not_a_chat"})
+"""fault words by which readers say that a file is of another format"""
 _COVERS_NOTHING = CoveredInterval(None, 0, 0)
 """of a chat with a message that could not be read: an earlier record that is not in it now may be that message's"""
 KILLED = "killed"
@@ -199,6 +203,7 @@ def _extend_thread_spans(spans: dict[str, tuple[int, int]], rows: pa.Table) -> N
 
 def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitRecords) -> Iterator[Record]:
     """The connector's records; its failures are noted, and so is a fault of its own."""
+    kind = KINDS[source.kind]
     is_lacking = False
     for item in _items(workspace, source, unit):
         if isinstance(item, Record):
@@ -207,10 +212,23 @@ def read_items(workspace: Workspace, source: Source, unit: Unit, contents: UnitR
             contents.coverage.append(item)
         else:
             contents.complete &= not item.whole_unit
-            is_lacking |= KINDS[source.kind].chat and item.fault in LOST_ITEMS
-            contents.add_failure(replace(item, source=source.name, unit=unit.path))
+            is_lacking |= kind.chat and item.fault in LOST_ITEMS
+            failure = _of_another_program(unit) if _is_not_of_kind(kind, unit, item) else item
+            contents.add_failure(replace(failure, source=source.name, unit=unit.path))
     if is_lacking:
         contents.coverage.append(_COVERS_NOTHING)
+
+
+def _is_not_of_kind(kind: Kind, unit: Unit, failure: Failure) -> bool:
+    """Whether a file bears a suffix that many programs use, and is none of the kind that was to read it."""
+    is_foreign = failure.whole_unit and not failure.location and failure.fault in _FOREIGN
+    return is_foreign and kind.shared_suffixes and not unit.version and not recognises(kind, unit.file)
+
+
+def _of_another_program(unit: Unit) -> Failure:
+    """The failure for a file that no kind recognises, whichever source its folder belongs to."""
+    file = of_no_kind(unit.path)
+    return Failure("", NOT_READ, f"{file.reason}; {file.remedy}", whole_unit=True)
 
 
 def _items(workspace: Workspace, source: Source, unit: Unit) -> Iterator[Record | CoveredInterval | Failure]:

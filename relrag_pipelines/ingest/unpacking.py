@@ -1,4 +1,4 @@
-"""Opens the zips in a source's folder that are bundles (zip_contents.py), for sources with `open_zips`.
+"""Opens the zips and tars in a source's folder that are bundles (zip_contents.py), for sources with `open_zips`.
 
 A source gets the files of its kind, and those that they are read with, in its mirror: the folder of a zip there has the
 zip's path. Parts of one export (`takeout-2024-001.zip`, `-002.zip`) share a folder, since a photo and what is stated of
@@ -12,16 +12,17 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from relrag_pipelines.erasure.mirrored_items import open_mirror
 from relrag_pipelines.files.atomic import make_private
 from relrag_pipelines.files.regular_files import may_open, walk
+from relrag_pipelines.ingest.unread_files import UnreadFile
+from relrag_pipelines.ingest.unread_in_zips import NOTHING_KNOWN, is_read_with, unread_in_zip
 from relrag_pipelines.ingest.zip_contents import (
     VERSION,
-    ZIP,
     ZipContents,
     ZipFile,
     ZipLimits,
@@ -31,22 +32,23 @@ from relrag_pipelines.ingest.zip_contents import (
 )
 from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import Settings, Source
-from relrag_pipelines.sources import KINDS, Kind, path_of
+from relrag_pipelines.sources import KINDS, NOT_READ, Kind, path_of
+from relrag_pipelines.sources.formats.archives import is_archive
 from relrag_pipelines.sources.formats.safe_zip import ZipRejected
 from relrag_pipelines.sources.remote import Mirror
 from relrag_pipelines.sources.remote.mirror import ZIPS
 from relrag_pipelines.stores.spill_buffer import spill_folder
 from relrag_pipelines.workspace import Workspace
 
-_PART = re.compile(r"-\d{3}(?=\.zip$)", re.IGNORECASE)
+_PART = re.compile(r"-\d{3}(?=\.(?:zip|tgz|tar|tar\.gz)$)", re.IGNORECASE)
 _LARGEST_SENT = 100 * 2**20
 """bytes of a file sent in a chat that is unpacked; of larger ones the record says that they are missing"""
 _SCRATCH, _EXAMINED = "unpacked-zips", "examined-zips"
 """scratch folders: for zips inside zips, and for beginnings of files by which their kind is recognised; no source can
 have such a name, since it holds a hyphen"""
-_READER, _EXTRAS = "reader", "extras"
-"""what the cursor of the mirror holds beside a row for each zip: what opened them, and keyed hashes of files that are
-only read with others"""
+_READER, _OPENING, _EXTRAS = "reader", "opening", "extras"
+"""what the cursor of the mirror holds beside a row for each zip: what opened them, how the sources that open zips in
+the same folders read them, and keyed hashes of files that are only read with others"""
 
 Zips = Mapping[str, Path]
 """path of a zip, relative to the source's -> the zip"""
@@ -69,7 +71,8 @@ def is_due(workspace: Workspace, source: Source) -> bool:
     if not mirror.exists:
         return bool(zips)
     before = {name: row[:2] for name, row in mirror.cursor.get(ZIPS, {}).items()}
-    return mirror.cursor.get(_READER) != _reader(source) or before != _states(mirror, zips)
+    stored = (mirror.cursor.get(_READER), mirror.cursor.get(_OPENING), before)
+    return stored != (_reader(source), _opening_kinds(workspace.settings, source), _states(mirror, zips))
 
 
 def is_bundle(workspace: Workspace, source: Source) -> Callable[[Path], bool]:
@@ -79,7 +82,7 @@ def is_bundle(workspace: Workspace, source: Source) -> Callable[[Path], bool]:
     rows = mirror.cursor.get(ZIPS, {})
 
     def is_opened(file: Path) -> bool:
-        if file.suffix.lower() != ZIP or not may_open(file, _base(root), follow_links=source.follow_links):
+        if not is_archive(file.name) or not may_open(file, _base(root), follow_links=source.follow_links):
             return False
         path = path_of(file, root)
         row = rows.get(mirror.hash_path(path)) if rows else None
@@ -133,6 +136,7 @@ class _Refresh:
             mirror.clear_omission(path)
         contents = _contents(self._workspace, self._zips)
         self._note_damaged(contents)
+        self._note_unread(contents)
         origins = self._origins(contents)
         unreadable = {path for path in self._zips if path not in contents and self._was_bundle(path, before)}
         mirror.keep_only({*origins, *self._items_of(unreadable), *mirror.omissions})
@@ -141,6 +145,7 @@ class _Refresh:
         mirror.cursor.update(
             {
                 _READER: _reader(self._source),
+                _OPENING: _opening_kinds(self._workspace.settings, self._source),
                 ZIPS: self._rows(contents, unreadable),
                 _EXTRAS: sorted(map(mirror.hash_path, self._extras)),
             }
@@ -196,6 +201,25 @@ class _Refresh:
             if path not in contents and _is_first(settings, self._source, file) and not _is_read_whole(settings, file):
                 self._mirror.note_omission(path, "the zip cannot be read; copy or export it again, or unpack it")
 
+    def _note_unread(self, contents: Mapping[str, ZipContents]) -> None:
+        """Notes files that no source reads, of zips that this source is the one to tell about."""
+        settings = self._workspace.settings
+        for path, content in contents.items():
+            sources = _opening(settings, self._zips[path])
+            if sources[0].name != self._source.name:
+                continue
+            part = replace(content, is_bundle=_is_of_bundle(path, contents))
+            if part.is_bundle or part.kind:
+                self._note_files(path, list(unread_in_zip(folder_of(path), part, sources)))
+            elif not _is_read_whole(settings, self._zips[path]):
+                self._note_failures(path, content)
+                self._note_files(path, [] if content.failures else [NOTHING_KNOWN])
+
+    def _note_files(self, path: str, unread: list[UnreadFile]) -> None:
+        for file in unread:
+            location = f"{path}/{file.path}".rstrip("/")
+            self._mirror.note_omission(location, f"{file.reason}; {file.remedy}", fault=NOT_READ)
+
     def _note_failures(self, path: str, content: ZipContents) -> None:
         for failure in content.failures:
             self._mirror.note_omission(f"{path}/{failure.location}".rstrip("/"), failure.message)
@@ -250,28 +274,9 @@ def files_of_kind(kind: Kind, contents: ZipContents) -> tuple[list[ZipFile], lis
     extras = [
         within
         for within in contents.files
-        if within.path not in paths and within.size <= _LARGEST_SENT and _is_read_with(kind, within, folders)
+        if within.path not in paths and within.size <= _LARGEST_SENT and is_read_with(kind, within, folders)
     ]
     return units, extras
-
-
-def _is_read_with(kind: Kind, within: ZipFile, folders: set[PurePosixPath]) -> bool:
-    """Whether units of a kind in these folders are read with a file."""
-    path = PurePosixPath(within.path)
-    lies_with_units = path.parent in folders
-    is_companion = path.name.lower().endswith(kind.companions)
-    reasons = (
-        lies_with_units and bool(kind.references_siblings or is_companion),
-        kind.references_below and not folders.isdisjoint(path.parents),
-        path.name in kind.context_names and _is_near(path.parent, folders),
-        kind.references_units and "/." in f"/{within.path}",
-    )
-    return any(reasons)
-
-
-def _is_near(folder: PurePosixPath, folders: set[PurePosixPath]) -> bool:
-    """Whether a folder is one of these, or at most two above one."""
-    return any(folder in (inner, *list(inner.parents)[:2]) for inner in folders)
 
 
 def _is_of_bundle(path: str, contents: Mapping[str, ZipContents]) -> bool:
@@ -294,7 +299,7 @@ def _is_first(settings: Settings, source: Source, file: Path) -> bool:
 def _is_read_whole(settings: Settings, file: Path) -> bool:
     """Whether the kind of a source around a zip reads zips, and so says what is wrong with it."""
     around = [source for source in settings.sources if file.is_relative_to(settings.source_path(source))]
-    return any(ZIP in KINDS[source.kind].suffixes for source in around)
+    return any(KINDS[source.kind].matches(file.name) for source in around)
 
 
 def _opening(settings: Settings, file: Path) -> list[Source]:
@@ -302,6 +307,18 @@ def _opening(settings: Settings, file: Path) -> list[Source]:
     return [
         source for source in settings.sources if source.open_zips and file.is_relative_to(settings.source_path(source))
     ]
+
+
+def _opening_kinds(settings: Settings, source: Source) -> list[str]:
+    """How the sources read that open zips in a source's folder, above or below it; a change changes what is unread."""
+    root = settings.source_path(source)
+    return sorted(
+        _reader(other) for other in settings.sources if other.open_zips and _overlap(root, settings.source_path(other))
+    )
+
+
+def _overlap(folder: Path, other: Path) -> bool:
+    return folder.is_relative_to(other) or other.is_relative_to(folder)
 
 
 def _contents(workspace: Workspace, zips: Zips) -> dict[str, ZipContents]:
@@ -320,7 +337,7 @@ def _parts_beside(file: Path) -> list[Path]:
     """The zip, and the other parts of its export."""
     if not _PART.search(file.name):
         return [file]
-    zips = file.parent.glob("*.[zZ][iI][pP]")
+    zips = (other for other in file.parent.iterdir() if is_archive(other.name))
     return sorted(other for other in zips if folder_of(other.name) == folder_of(file.name))
 
 
@@ -328,7 +345,7 @@ def _zips(settings: Settings, source: Source) -> dict[str, Path]:
     """The zips below a source's path that it does not exclude."""
     root = settings.source_path(source)
     if root.is_file():
-        return {root.name: root} if root.suffix.lower() == ZIP else {}
+        return {root.name: root} if is_archive(root.name) else {}
     files = _zip_files(root, settings.home_path, follow_links=source.follow_links)
     zips = {path_of(file, root): file for file in files if may_open(file, root, follow_links=source.follow_links)}
     return {path: file for path, file in zips.items() if not source.excludes(path)}
@@ -339,7 +356,7 @@ def _zip_files(root: Path, home: Path, *, follow_links: bool) -> Iterator[Path]:
     for folder, folders, names in walk(root, follow_links=follow_links):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and folder / name != home)
         visible = (name for name in sorted(names) if not name.startswith((".", "~$")))
-        yield from (folder / name for name in visible if name.lower().endswith(ZIP))
+        yield from (folder / name for name in visible if is_archive(name))
 
 
 def _states(mirror: Mirror, zips: Zips) -> dict[str, list[int]]:

@@ -16,14 +16,17 @@ from pathlib import Path, PurePosixPath
 
 from relrag_pipelines.files.regular_files import leads_out, walk
 from relrag_pipelines.ingest.ownership import CandidateSource, recognises
-from relrag_pipelines.settings import CONFIG_NAME, Settings
-from relrag_pipelines.sources import KINDS, Kind, path_of
+from relrag_pipelines.records import Failure
+from relrag_pipelines.settings import CONFIG_NAME, Settings, Source
+from relrag_pipelines.sources import KINDS, NOT_READ, Kind, path_of
+from relrag_pipelines.sources.formats.archives import is_archive
 from relrag_pipelines.sources.formats.git_repository import is_bare
-from relrag_pipelines.sources.formats.members import ZIP
 from relrag_pipelines.stores import lake
+from relrag_pipelines.stores.unit_state import load_failures
 
 _MEDIA = [re.compile(kind.media_names, re.IGNORECASE) for kind in KINDS.values() if kind.media_names]
-_OF_SYSTEMS = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
+OF_SYSTEMS = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
+"""lower-case names of what operating systems add"""
 _SUFFIXES, _NAMED = 8, 3
 """how many are told"""
 
@@ -57,12 +60,13 @@ _REMEDIES = {
         ".mkv",
     ): "put a transcript (.vtt, .srt, .txt) beside it",
     (".ics", ".vcs"): "give it the name of the transcript that it invites to, or keep it attached to its mail",
-    (".zip", ".rar", ".7z", ".tar", ".gz", ".tgz"): "unpack it",
+    (".rar", ".7z", ".gz", ".bz2", ".xz"): "unpack it",
     (".json", ".xml", ".sqlite", ".db"): "write its items as .jsonl, see docs/jsonl.md",
     (".mobi", ".azw3"): "save it as EPUB or PDF",
 }
 """suffixes of files of no kind -> what to do"""
 _OTHER_REMEDY = "save it in a format that `relrag init` lists, or leave it out with `exclude`"
+_ARCHIVE_REMEDY = "set open_zips = true in the table of a source of its folder, or unpack it"
 ALL_LISTED = "`relrag status --failures` lists all"
 
 
@@ -91,10 +95,12 @@ class UnreadFiles:
     """with the kind that would read it"""
     links: list[str] = field(default_factory=list)
     """files and folders that are links out of the folder of their source"""
+    by_sync: list[UnreadFile] = field(default_factory=list)
+    """files in zips and files of other programs, as the last sync listed them"""
 
     def files(self) -> list[UnreadFile]:
         """All files, by path."""
-        files = [*map(of_no_kind, self.of_no_kind), *map(_link, self.links)]
+        files = [*map(of_no_kind, self.of_no_kind), *map(_link, self.links), *self.by_sync]
         files += [_of_no_source(path, kind) for path, kind in self.of_no_source]
         return sorted(files, key=lambda file: file.path)
 
@@ -125,6 +131,8 @@ class UnreadFiles:
 
 def of_no_kind(path: str) -> UnreadFile:
     """A file that no kind reads, and what to do."""
+    if is_archive(path):
+        return UnreadFile(path, "no kind reads it as it is, and no source opens it", _ARCHIVE_REMEDY)
     named = [kind for kind in KINDS.values() if not kind.shared_suffixes and kind.matches(path)]
     if named:
         kinds = " or ".join(kind.name for kind in named)
@@ -132,7 +140,9 @@ def of_no_kind(path: str) -> UnreadFile:
         return UnreadFile(path, reason, "it may be damaged: restore or export it again, or leave it out with `exclude`")
     suffix = _suffix(path)
     remedies = (remedy for suffixes, remedy in _REMEDIES.items() if suffix in suffixes)
-    return UnreadFile(path, f"relrag reads no files {_described(suffix)}", next(remedies, _OTHER_REMEDY))
+    is_shared = any(kind.matches(path) for kind in KINDS.values())
+    reason = "no kind recognises what is in it" if is_shared else f"relrag reads no files {_described(suffix)}"
+    return UnreadFile(path, reason, next(remedies, _OTHER_REMEDY))
 
 
 def _described(suffix: str) -> str:
@@ -176,7 +186,7 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
     tops = [
         folder for folder in folders if not any(folder.is_relative_to(other) for other in folders if other != folder)
     ]
-    unread = UnreadFiles([] if folder else unconfigured_sources(settings))
+    unread = UnreadFiles() if folder else UnreadFiles(unconfigured_sources(settings), by_sync=_listed_by_sync(settings))
     for top in tops:
         base = settings.folder if top.is_relative_to(settings.folder) else top
         for file, is_link in _unread(top, sources, settings.home_path, everything=folder is not None):
@@ -190,6 +200,27 @@ def find_unread(settings: Settings, folder: Path | None = None) -> UnreadFiles:
             else:
                 unread.of_no_kind.append(path)
     return unread
+
+
+def _listed_by_sync(settings: Settings) -> list[UnreadFile]:
+    """The files, in zips or not, of which the last sync of each source found that no kind knows what is in them."""
+    files: list[UnreadFile] = []
+    for source in settings.sources:
+        root = settings.source_path(source)
+        base = settings.folder if root.is_relative_to(settings.folder) else root
+        for failure in _stored_failures(settings, source):
+            if failure.fault == NOT_READ:
+                reason, _, remedy = failure.message.partition("; ")
+                files.append(UnreadFile(path_of(root / failure.unit, base), reason, remedy))
+    return files
+
+
+def _stored_failures(settings: Settings, source: Source) -> list[Failure]:
+    """What could not be read at the last sync; nothing where that is damaged, which is told elsewhere."""
+    try:
+        return load_failures(settings.home_path, source.name)
+    except lake.LakeError:
+        return []
 
 
 def _kinds_of(path: str, file: Path) -> list[Kind]:
@@ -211,7 +242,7 @@ def _unread(
             name
             for name in folders
             if not name.startswith(".")
-            and name.lower() not in _OF_SYSTEMS
+            and name.lower() not in OF_SYSTEMS
             and folder / name != home
             and not (name.endswith("_files") and name.removesuffix("_files") in pages)
         )
@@ -247,7 +278,7 @@ def _links(folder: Path, covering: Sequence[CandidateSource]) -> list[Path]:
 
 def _unread_here(folder: Path, names: list[str], covering: Sequence[CandidateSource]) -> Iterator[Path]:
     """The files of a folder that none of the sources around it reads."""
-    visible = [name for name in names if not name.startswith((".", "~$")) and name.lower() not in _OF_SYSTEMS]
+    visible = [name for name in names if not name.startswith((".", "~$")) and name.lower() not in OF_SYSTEMS]
     prefixes = [(source, f"{path_of(folder, source.root)}/" if folder != source.root else "") for source in covering]
     read = {name for name in visible if any(_reads(source, f"{prefix}{name}") for source, prefix in prefixes)}
     if _contains_media(covering, read):
@@ -255,7 +286,7 @@ def _unread_here(folder: Path, names: list[str], covering: Sequence[CandidateSou
     context = {name for source in covering for name in source.kind.context_names}
     for name in visible:
         excluded = any(source.source.excludes(f"{prefix}{name}") for source, prefix in prefixes)
-        if name not in read and name not in context and not excluded and not _is_accompanying(name, read):
+        if name not in read and name not in context and not excluded and not is_accompanying(name, read):
             yield folder / name
 
 
@@ -267,7 +298,7 @@ def _contains_media(covering: Sequence[CandidateSource], read: Set[str]) -> bool
     return any(name.lower().endswith(suffixes) for name in read)
 
 
-def _is_accompanying(name: str, read: Set[str]) -> bool:
+def is_accompanying(name: str, read: Set[str]) -> bool:
     """Whether a file belongs to a file that is read, to relrag itself, or to a chat as its media."""
     if name.startswith(CONFIG_NAME) or name.endswith(".keys"):
         return True
@@ -277,7 +308,7 @@ def _is_accompanying(name: str, read: Set[str]) -> bool:
 
 
 def _reads(source: CandidateSource, path: str) -> bool:
-    if source.source.open_zips and path.lower().endswith(ZIP):
+    if source.source.open_zips and is_archive(path):
         return True  # what is wrong with one is a failure of its
     return source.could_read_at(path) or (not source.kind.suffixes and source.kind.recognise(Path(path)))
 

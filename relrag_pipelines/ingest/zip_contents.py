@@ -1,7 +1,8 @@
-"""What a zip holds, file by file, and whether it is a bundle: a zip to open because no kind reads all of it as it is.
+"""What a zip or a tar holds, file by file, and whether it is a bundle: one to open because no kind reads all of it.
 
-A chat exported as a zip is no bundle: the files beside its messages were sent in it. A Takeout is one, and so is a zip
-of documents, of mailboxes or of other zips. A file in it is of the first kind that recognises it, as in a folder.
+"Zip" below means an archive of any form that formats/archives.py opens. A chat exported as a zip is no bundle: the
+files beside its messages were sent in it. A Takeout is one, and so is a zip of documents, of mailboxes or of other
+zips. A file in it is of the first kind that recognises it, as in a folder.
 """
 
 from __future__ import annotations
@@ -20,21 +21,22 @@ from relrag_pipelines.files.atomic import make_private
 from relrag_pipelines.ingest.ownership import recognises
 from relrag_pipelines.records import Failure
 from relrag_pipelines.sources import KINDS, Kind
-from relrag_pipelines.sources.formats import safe_zip
-from relrag_pipelines.sources.formats.members import is_of_a_system, written_at
+from relrag_pipelines.sources.formats.archives import SUFFIXES, ZIP, Archive, is_archive, open_archive
+from relrag_pipelines.sources.formats.members import is_of_a_system
 from relrag_pipelines.sources.formats.safe_zip import ZipRejected
+from relrag_pipelines.sources.formats.takeout import activity_label, may_be_activity
 
 VERSION = 1
 """raised when zips are taken apart in another way, so that all are opened again"""
-ZIP = ".zip"
 DEPTH = 3
 """zips within zips that are opened"""
 _HEAD = 2**20
 """bytes by which a file is recognised"""
-_WHOLE = (".db", ".sqlite", ZIP)
+_WHOLE = (".db", ".sqlite")
 """suffixes of files that only the whole tells the kind of"""
 _MOST_ZIPS = 500
 """zips within a zip that are opened"""
+_UNUSABLE_NAME = "its name is too long, or that of a folder beside it; pack it again under another name"
 _READERS = tuple(kind for kind in KINDS.values() if not (kind.always_remote or kind.discovers_units))
 
 
@@ -57,6 +59,8 @@ class ZipFile:
     """bytes, as declared"""
     kind: str
     """that recognises it; empty for none"""
+    activity: str = ""
+    """what it holds if it is a record of activity in a Takeout; empty for other files"""
 
 
 @dataclass(frozen=True)
@@ -108,21 +112,23 @@ def _cached_contents(file: Path, size: int, mtime_ns: int, limits: ZipLimits, sc
 
 def _examine(file: Path, scratch: Path, limits: ZipLimits, depth: int, budget: _Budget) -> ZipContents:
     with (
-        safe_zip.open_archive(file, limits.max_ratio, min(limits.max_bytes, budget.bytes)) as archive,
+        open_archive(file, limits.max_ratio, min(limits.max_bytes, budget.bytes), scratch) as archive,
         tempfile.TemporaryDirectory(dir=scratch) as folder,
     ):
         root, failures = Path(folder), list(archive.failures)
         files: list[ZipFile] = []
-        names = [name for name in archive.members if not is_of_a_system(name) and _lay_out(root, name)]
-        for name in names:
+        for name in [name for name in archive.members if not is_of_a_system(name)]:
+            if not _lay_out(root, name):
+                failures.append(Failure(name, "unsafe_path", _UNUSABLE_NAME, whole_unit=True))
+                continue
             opened = functools.partial(archive.open, name)
-            size = archive.members[name].file_size
-            if name.lower().endswith(ZIP):
+            size = archive.size(name)
+            if is_archive(name):
                 inner = _inner(root / name, scratch, opened, limits, depth, budget)
                 files += _files_of_inner(name, size, inner)
                 failures += _failures_of_inner(name, inner)
             else:
-                files.append(ZipFile(name, size, _kind_of(root / name, name, opened)))
+                files.append(_examine_file(root / name, name, size, opened))
     kind = _kind_of_all(file, files)
     return ZipContents(tuple(files), tuple(failures), kind, _is_bundle(files, kind))
 
@@ -178,20 +184,21 @@ def _lay_out(root: Path, name: str) -> bool:
     return True
 
 
-def _kind_of(file: Path, name: str, opened: Open) -> str:
-    """The kind of a file in a zip, by its beginning; empty where none recognises it, and for a hidden one."""
+def _examine_file(file: Path, name: str, size: int, opened: Open) -> ZipFile:
+    """A file in a zip, by its beginning; of no kind where none recognises it, and if it is hidden."""
     kinds = kinds_by_name(name, file.parent)
     if not kinds or f"/{name}".find("/.") >= 0:
-        return ""
+        return ZipFile(name, size, "")
     try:
         with opened() as stream, file.open("wb") as target:
+            head = stream.read(_HEAD)
+            target.write(head)
             if name.lower().endswith(_WHOLE):
                 shutil.copyfileobj(stream, target, 2**20)
-            else:
-                target.write(stream.read(_HEAD))
-        return next((kind.name for kind in kinds if recognises(kind, file)), "") or _reporting_kind(kinds)
+        kind = next((kind.name for kind in kinds if recognises(kind, file)), "") or _reporting_kind(kinds)
+        return ZipFile(name, size, kind, activity_label(head) if may_be_activity(name) else "")
     except ZipRejected:
-        return _reporting_kind(kinds)
+        return ZipFile(name, size, _reporting_kind(kinds))
     finally:
         os.truncate(file, 0)
 
@@ -209,16 +216,17 @@ def kinds_by_name(path: str, folder: Path) -> list[Kind]:
 def _kind_of_all(file: Path, files: list[ZipFile]) -> str:
     """The kind that reads a zip as it is."""
     present = {within.kind for within in files}
-    readers = [kind for kind in _READERS if kind.name in present and ZIP in kind.suffixes]
+    readers = [kind for kind in _READERS if kind.name in present and kind.matches(file.name) and ZIP in kind.suffixes]
     return next((kind.name for kind in readers if recognises(kind, file)), "")
 
 
 def _is_bundle(files: list[ZipFile], kind: str) -> bool:
     """Whether a zip has files that the kind which reads it would not read."""
-    if not kind:
-        return any(within.kind for within in files)
+    others = [within for within in files if within.kind not in ("", kind)]
+    if not kind or not KINDS[kind].chat:
+        return bool(others)
     folder = _common_folder(within.path for within in files if within.kind == kind)
-    return any(_is_outside(within, folder) for within in files if within.kind not in ("", kind))
+    return any(_is_outside(within, folder) for within in others)
 
 
 def _is_outside(within: ZipFile, folder: PurePosixPath) -> bool:
@@ -230,18 +238,6 @@ def _common_folder(paths: Iterator[str]) -> PurePosixPath:
     return PurePosixPath(os.path.commonpath([PurePosixPath(path).parent for path in paths]) or ".")
 
 
-def head_of(file: Path, path: str, most: int) -> bytes:
-    """The first bytes of a file in a zip; empty where it cannot be read, and in a zip within the zip."""
-    try:
-        with safe_zip.open_archive(file, max_ratio=1000, max_bytes=2**40) as archive:
-            if path not in archive.members:
-                return b""
-            with archive.open(path) as stream:
-                return stream.read(most)
-    except (ZipRejected, OSError):
-        return b""
-
-
 WriteFile = Callable[[str, BinaryIO, int], None]
 """takes a file's path within the outermost zip, its bytes, and when it was written, seconds since 1970"""
 
@@ -251,12 +247,12 @@ def unpack(file: Path, paths: set[str], limits: ZipLimits, scratch: Path, write:
 
     Raises ZipRejected and OSError where the zip cannot be read as a whole.
     """
-    with safe_zip.open_archive(file, limits.max_ratio, limits.max_bytes) as archive:
-        for name, info in archive.members.items():
+    with open_archive(file, limits.max_ratio, limits.max_bytes, scratch) as archive:
+        for name in archive.members:
             try:
                 if name in paths:
                     with archive.open(name) as stream:
-                        write(name, stream, written_at(info.date_time))
+                        write(name, stream, archive.written(name))
                 elif inside := {path.removeprefix(f"{name}/") for path in paths if path.startswith(f"{name}/")}:
                     yield from _unpack_inner(archive, name, inside, limits, scratch, write)
             except ZipRejected as rejected:
@@ -264,14 +260,19 @@ def unpack(file: Path, paths: set[str], limits: ZipLimits, scratch: Path, write:
 
 
 def _unpack_inner(
-    archive: safe_zip.SafeZip, name: str, paths: set[str], limits: ZipLimits, scratch: Path, write: WriteFile
+    archive: Archive, name: str, paths: set[str], limits: ZipLimits, scratch: Path, write: WriteFile
 ) -> Iterator[Failure]:
     def write_inside(path: str, stream: BinaryIO, written: int) -> None:
         write(f"{name}/{path}", stream, written)
 
     with tempfile.TemporaryDirectory(prefix="relrag-", dir=scratch) as folder:
-        inner = Path(folder, "inner.zip")
+        inner = Path(folder, f"inner{_suffix_of(name)}")
         with archive.open(name) as stream, inner.open("wb") as target:
             copy_bounded(stream, target, limits.max_bytes)
         for failure in unpack(inner, paths, limits, scratch, write_inside):
             yield replace(failure, location=f"{name}/{failure.location}")
+
+
+def _suffix_of(name: str) -> str:
+    """The suffix of an archive's name."""
+    return next(suffix for suffix in SUFFIXES if name.lower().endswith(suffix))

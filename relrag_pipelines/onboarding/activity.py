@@ -1,34 +1,18 @@
 """Parts of a Takeout that `relrag init` leaves out: what was watched, searched and visited, and lists about an account.
 
-Takeout has a folder for each product of Google, whose names are in the user's language, so the files in it decide. Left
-out is a folder with records of activity or places, and one without a document that holds only pages and tables that no
-kind but documents reads: those are lists about an account. Owners who want one read take its `exclude` away.
+Left out is a folder with records of activity or places, and one without a document that holds only pages and tables
+that no kind but documents reads: those are lists about an account. Owners who want one read take its `exclude` away.
 """
 
 from __future__ import annotations
 
 import glob
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-TAKEOUT = "Takeout"
-"""the folder around the products, in every language"""
-HEAD = 2**16
-"""bytes by which a file is recognised as a record of activity"""
+from relrag_pipelines.sources.formats.takeout import ACTIVITY_LABELS, TAKEOUT, may_be_activity, product_folder
 
-_ACTIVITY: tuple[tuple[str, bytes], ...] = (
-    ("videos watched and searches (YouTube)", rb"(?:www\.)?youtube\.com\\?/(?:watch|results|channel)"),
-    ("searches and activity", rb"class=\"(?:mdl-grid|outer-cell mdl-cell)|\"titleUrl\"\s*:|\"activityControls\""),
-    ("visited pages", rb"\"page_transition(?:_qualifier)?\"\s*:"),
-    ("visited places", rb"\"(?:latitudeE7|semanticSegments|timelineObjects|placeVisit)\"|\"locations\"\s*:\s*\[\s*\{"),
-)
-_PATTERNS = [(label, re.compile(pattern)) for label, pattern in _ACTIVITY]
-_RECORDS = (".html", ".json", ".csv")
-"""suffixes of records of activity"""
-STATED = (".html", ".json", ".csv", ".jpg", ".png")
-"""suffixes of what Takeout states about its products and their settings"""
 _LISTS = "lists about the account"
 _OF_ACCOUNTS = (".html", ".htm", ".csv", ".tsv", ".json")
 """suffixes of lists about an account"""
@@ -45,8 +29,8 @@ class ExaminedFile:
     """that recognises it; empty for none"""
     is_document: bool
     """its kind reads any text, so that its kind says little"""
-    head: Callable[[], bytes]
-    """reads its first bytes"""
+    activity: Callable[[], str]
+    """what it holds if it is a record of activity; empty for other files"""
 
 
 @dataclass(frozen=True)
@@ -58,13 +42,6 @@ class LeftOut:
     label: str
     """what it holds"""
     files: int
-
-
-def product_folder(path: str) -> str:
-    """The folder of a product that a file of a Takeout lies in, or the file beside those; empty for other files."""
-    parts = PurePosixPath(path).parts
-    depth = next((index for index, part in enumerate(parts[:-1]) if part == TAKEOUT), -1)
-    return "/".join(parts[: depth + 2]) if depth >= 0 else ""
 
 
 def left_out(files: Iterable[ExaminedFile]) -> list[LeftOut]:
@@ -87,8 +64,8 @@ def _label(files: list[ExaminedFile]) -> str:
     """What a folder holds that is left out; empty for one that is read."""
     if any(file.kind and not file.is_document for file in files):
         return ""
-    heads = [file.head() for file in files[:_EXAMINED] if file.path.lower().endswith(_RECORDS)]
-    activity = next((label for label, pattern in _PATTERNS if any(map(pattern.search, heads))), "")
+    labels = {file.activity() for file in files[:_EXAMINED] if may_be_activity(file.path)}
+    activity = next((label for label in ACTIVITY_LABELS if label in labels), "")
     return activity or _label_of_lists(files)
 
 

@@ -21,13 +21,16 @@ from typing import Any
 from relrag_pipelines.files.regular_files import may_open, read_plain
 from relrag_pipelines.ingest import unpacking
 from relrag_pipelines.ingest.ownership import recognises
-from relrag_pipelines.ingest.zip_contents import ZIP, ZipContents, ZipFile, ZipLimits, head_of, zip_contents
-from relrag_pipelines.onboarding.activity import HEAD, STATED, ExaminedFile, LeftOut, left_out, pattern, product_folder
+from relrag_pipelines.ingest.unread_in_zips import is_visible
+from relrag_pipelines.ingest.zip_contents import ZipContents, ZipFile, ZipLimits, zip_contents
+from relrag_pipelines.onboarding.activity import ExaminedFile, LeftOut, left_out, pattern
 from relrag_pipelines.onboarding.estimate import record_count
 from relrag_pipelines.settings import Settings
 from relrag_pipelines.sources import KINDS, Kind
+from relrag_pipelines.sources.formats.archives import is_archive
 from relrag_pipelines.sources.formats.git_repository import is_bare
 from relrag_pipelines.sources.formats.safe_zip import ZipRejected
+from relrag_pipelines.sources.formats.takeout import HEAD, activity_label
 
 _HISTORY = tuple(kind.name for kind in KINDS.values() if kind.repositories == "history")
 _FILES = tuple(kind.name for kind in KINDS.values() if kind.repositories == "files")
@@ -91,6 +94,8 @@ class _File:
     """path of the zip that it is in"""
     kind: str = ""
     """that recognises it, of a file in a zip"""
+    activity: str = ""
+    """what it holds if it is a record of activity, of a file in a zip"""
 
     @property
     def folder(self) -> str:
@@ -177,7 +182,7 @@ def _open_zips(folder: Path, files: list[_File], until: float) -> tuple[list[_Fi
     opened = {path: content for path, content in contents.items() if unpacking.folder_of(path) in bundles}
     inside = [(path, within) for path, content in opened.items() for within in content.files]
     failures = _zip_failures(opened)
-    unread = [f"{path}/{within.path}" for path, within in inside if _is_unread(within)]
+    unread = [f"{path}/{within.path}" for path, within in inside if not within.kind and is_visible(within)]
     return (
         [_file_in_zip(path, within) for path, within in inside],
         [path for path in unread if path not in failures],
@@ -196,7 +201,7 @@ def _zip_contents(folder: Path, files: list[_File], until: float) -> dict[str, Z
     limits = ZipLimits(*(Settings.model_fields[name].default for name in ("archive_max_ratio", "archive_max_bytes")))
     contents: dict[str, ZipContents] = {}
     for file in files:
-        if file.path.lower().endswith(ZIP) and may_open(folder / file.path, folder) and time.monotonic() < until:
+        if is_archive(file.path) and may_open(folder / file.path, folder) and time.monotonic() < until:
             with suppress(ZipRejected, OSError):
                 contents[file.path] = zip_contents(folder / file.path, limits)
     return contents
@@ -204,31 +209,25 @@ def _zip_contents(folder: Path, files: list[_File], until: float) -> dict[str, Z
 
 def _file_in_zip(zip_path: str, within: ZipFile) -> _File:
     path = f"{unpacking.folder_of(zip_path)}/{within.path}"
-    return _File(path, within.size, (within.kind,) if within.kind else (), zip_path, within.kind)
-
-
-def _is_unread(within: ZipFile) -> bool:
-    """Whether nothing reads a file in a zip; what Takeout states about its products is no loss."""
-    return not within.kind and not (product_folder(within.path) and within.path.lower().endswith(STATED))
+    return _File(path, within.size, (within.kind,) if within.kind else (), zip_path, within.kind, within.activity)
 
 
 def _examined(folder: Path, files: list[_File], recognised: Mapping[str, str | None]) -> Iterator[ExaminedFile]:
-    """The files, with the kinds that recognise them and how their beginnings are read."""
+    """The files, with the kinds that recognise them and how records of activity are told from others."""
     for file in files:
         kind = recognised.get(file.path) or ""
-        read = functools.partial(_head, folder, file)
-        yield ExaminedFile(file.path, kind, bool(kind) and KINDS[kind].any_text, read)
+        activity = functools.partial(_activity, folder, file)
+        yield ExaminedFile(file.path, kind, bool(kind) and KINDS[kind].any_text, activity)
 
 
-def _head(folder: Path, file: _File) -> bytes:
-    """The first bytes of a file; empty where it cannot be read."""
+def _activity(folder: Path, file: _File) -> str:
+    """What a file holds if it is a record of activity; empty for others and where it cannot be read."""
     if file.zip_path:
-        prefix = f"{unpacking.folder_of(file.zip_path)}/"
-        return head_of(folder / file.zip_path, file.path.removeprefix(prefix), HEAD)
+        return file.activity
     try:
-        return read_plain(folder / file.path, HEAD)
+        return activity_label(read_plain(folder / file.path, HEAD))
     except OSError:
-        return b""
+        return ""
 
 
 def _lies_in(path: str, omissions: list[LeftOut]) -> bool:
@@ -257,7 +256,7 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[_File | None, bool]]:
         beside = frozenset(names)
         for name in sorted(names):
             kinds = [kind for kind in KINDS.values() if _reads(kind, (relative / name).as_posix(), beside)]
-            if kinds and not name.startswith((".", "~$")):
+            if (kinds or is_archive(name)) and not name.startswith((".", "~$")):
                 file = Path(directory, name)
                 size = file.stat().st_size if file.exists() else 0
                 yield _File((relative / name).as_posix(), size, tuple(kind.name for kind in kinds)), True

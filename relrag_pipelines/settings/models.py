@@ -76,8 +76,8 @@ class Source(BaseModel):
     paused: bool = Field(False, description="syncs leave it as it is: its records stay, and its files are not read")
     open_zips: bool = Field(
         False,
-        description="read files of its kind in zips too, such as those of a Takeout, and in zips in these; copies of "
-        "them are in private/mirror",
+        description="read files of its kind in zips and tars (.tar, .tgz) too, such as those of a Takeout, and in "
+        "archives in these; copies of them are in private/mirror",
     )
     url: str = Field(
         "",
@@ -419,8 +419,8 @@ class Settings(BaseModel):
 
     ocr: Literal["", "tesseract"] = Field(
         "",
-        description="`tesseract`: pages of PDFs that have no text are read by that program, which has to be installed "
-        "(Debian: tesseract-ocr); empty: they are failures",
+        description="`tesseract`: pages of PDFs without text, and pictures in mails and office documents, are read by "
+        "that program, which has to be installed (Debian: tesseract-ocr); empty: they are listed as not read",
     )
     ocr_languages: list[str] = Field(
         default_factory=list,

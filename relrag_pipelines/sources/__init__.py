@@ -42,6 +42,8 @@ __all__ = [
     "LEFT_OUT",
     "LOST_ITEMS",
     "MAIL_REF",
+    "NOT_READ",
+    "PICTURE",
     "RECORD_TYPES",
     "TRANSCRIPTS",
     "UNREADABLE",
@@ -64,8 +66,14 @@ __all__ = [
     "unit_of_ref",
 ]  # fmt: skip
 
-LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored"})
-"""fault words of files left out on purpose: counted, but not reported as faults"""
+NOT_READ = "not_read"
+"""fault word of a file that no source reads"""
+
+PICTURE = "picture"
+"""fault word of a picture in which text is not searched, as `ocr` is not set or its program is missing"""
+
+LEFT_OUT = frozenset({"binary", "generated", "ignored", "vendored", NOT_READ, PICTURE})
+"""fault words of files left out on purpose or of no kind: counted, but not reported as faults"""
 
 LOST_ITEMS = frozenset({"missing_id", "not_json", "wrong_type"})
 """fault words of a message that could not be read, so that its id is not known: it may be one that was read before"""

@@ -6,6 +6,7 @@ Redaction, chunking, estimates, search, display and answers ask here; none of th
 from __future__ import annotations
 
 import fnmatch
+import functools
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,9 +14,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, cast
 
+from relrag_pipelines import languages
+
 if TYPE_CHECKING:
     from relrag_pipelines.sources import Lister, Reader
     from relrag_pipelines.sources.remote import Fetcher
+
+
+@functools.cache
+def _words(entries: tuple[str, ...]) -> str:
+    tables = [languages.table(code, "kinds") for code in languages.codes("kinds")]
+    return " ".join(table[entry] for entry in entries for table in tables if entry in table)
 
 
 @dataclass(frozen=True)
@@ -27,14 +36,10 @@ class RecordType:
     """what an answer calls such a record"""
     plural: str = ""
     """plural of `noun`, where that isn't the noun with an s"""
-    en: str = ""
-    """words that a question in English may use for it"""
-    he: str = ""
-    """such words in Hebrew"""
-    cs: str = ""
-    """such words in Czech"""
+    wording: str = ""
+    """entry of languages/<code>/kinds.toml: words that a question may use for it, beside those of its own name"""
     tells: str = ""
-    """words for its contents, in any language: a contact card holds a phone number but doesn't call it one"""
+    """the same of its contents: a contact card holds a phone number but doesn't call it one"""
     channel: str = ""
     """redaction policy of these records, whatever the source's settings are; empty: the policy of the source"""
     label: str = ""
@@ -72,8 +77,13 @@ class RecordType:
 
     @property
     def words(self) -> str:
-        """All words by which a question may name it; empty if none are declared."""
-        return " ".join(filter(None, (self.en, self.he, self.cs)))
+        """All words by which a question may name it, in any language; empty if none are declared."""
+        return _words((self.wording, self.name))
+
+    @property
+    def content_words(self) -> str:
+        """Words for what it contains, in any language."""
+        return _words((self.tells,))
 
     def count_text(self, count: int) -> str:
         """A number of them, in words: `1 mail`, `3 pieces of code`."""

@@ -6,6 +6,8 @@ from relrag_pipelines.sources.kind import Kind, RecordType
 
 _PARSER = ("parser_max_seconds", "parser_max_bytes")
 """options of kinds whose files a library parses: a file whose parsing was stopped is read again when a limit changes"""
+_OCR = ("ocr", "ocr_languages")
+"""options of kinds in whose files pictures and scanned pages lie"""
 _TRANSCRIPTION = ("transcription_model", "transcription_max_seconds", "transcription_max_bytes")
 
 AUDIO = (".m4a", ".mp3", ".wav", ".ogg", ".opus", ".oga", ".amr", ".aac", ".3gp", ".flac", ".wma", ".mp4", ".webm")
@@ -20,9 +22,7 @@ _OFFICE = (
 _MESSAGE = RecordType(
     "whatsapp",
     "message",
-    en="whatsapp chat message",
-    he="ווטסאפ וואטסאפ צ'אט הודעה הודעות",
-    cs="zpráva zprávy",
+    wording="chat",
     channel="whatsapp",
     identifier="whatsapp",
     chat=True,
@@ -33,14 +33,12 @@ _CHATS = "chat"
 """redaction policy of chats"""
 
 
-def _chat_types(kind: str, app: str, plural_he: str = "") -> tuple[RecordType, RecordType]:
-    """The types of a kind of chats: its messages, and the files sent with them. `app` is what people call it."""
+def _chat_types(kind: str) -> tuple[RecordType, RecordType]:
+    """The types of a kind of chats: its messages, and the files sent with them."""
     message = RecordType(
         kind,
         "message",
-        en=f"{app} chat message",
-        he=" ".join(filter(None, (plural_he, "צ'אט הודעה הודעות"))),
-        cs="zpráva zprávy",
+        wording="chat",
         channel=_CHATS,
         chat=True,
         told_by_sender=True,
@@ -52,18 +50,14 @@ def _chat_types(kind: str, app: str, plural_he: str = "") -> tuple[RecordType, R
 _CALL = RecordType(
     "call_recording",
     "call",
-    en="call phone recording conversation",
-    he="שיחה שיחות טלפון הקלטה",
-    cs="hovor hovory telefonát",
+    wording="call",
     channel="call_recording",
     spoken=True,
 )
 _MEETING = RecordType(
     "meeting_transcript",
     "meeting",
-    en="meeting minutes",
-    he="פגישה פגישות ישיבה ישיבות",
-    cs="schůzka schůzky porada porady",
+    wording="meeting",
     label="meeting",
     about="A meeting: type=meeting; from=who took part; subj=its title; when=its date; file=its transcript.",
     spoken=True,
@@ -74,16 +68,13 @@ _RELATIONSHIP = RecordType("relationship", "relationship", about_people=True)
 _DOCUMENT = RecordType(
     "documentation",
     "document",
-    en="document file",
-    he="מסמך מסמכים קובץ קבצים",
-    cs="dokument dokumenty soubor soubory",
+    wording="document",
     from_file=True,
 )
 _COMMIT = RecordType(
     "git_history",
     "commit",
-    en="commit change repository",
-    cs="commit změna",
+    wording="commit",
     label="commit",
     about="A commit of git: type=commit; from=its author; subj=the first line of its message; "
     "when=its date; commit=its hash.",
@@ -95,9 +86,7 @@ _MAIL = RecordType(
     "email",
     "mail",
     about="A mail: type=email; from=its sender; subj=its subject; when=its date; related=how many files are attached.",
-    en="email mail message",
-    he="מייל מיילים הודעה הודעות",
-    cs="e-mail e-maily mail maily zpráva zprávy",
+    wording="mail",
     channel="gmail",
     mail=True,
     told_by_sender=True,
@@ -105,9 +94,7 @@ _MAIL = RecordType(
 _ATTACHMENT = RecordType(
     "email_attachment",
     "attachment",
-    en="email mail attachment attached file document",
-    he="מייל קובץ מצורף נספח",
-    cs="příloha soubor",
+    wording="attachment",
     channel="gmail",
     label="attachment[{index}]:{file}",
     about="An attachment: type=attachment[its place from 0]:its file name; from, subj and when are those of its mail.",
@@ -117,9 +104,7 @@ _ATTACHMENT = RecordType(
 _EVENT = RecordType(
     "calendar_event",
     "event",
-    en="calendar event appointment meeting invitation",
-    he="יומן אירוע אירועים פגישה פגישות",
-    cs="kalendář událost události schůzka schůzky",
+    wording="event",
     channel="calendar",
     about="An event of a calendar: type=calendar_event; from=its organiser; to=who is invited; subj=its title; "
     "when=its beginning.",
@@ -127,18 +112,14 @@ _EVENT = RecordType(
 _TASK = RecordType(
     "task",
     "task",
-    en="task to-do todo reminder",
-    he="משימה משימות תזכורת",
-    cs="úkol úkoly",
+    wording="task",
     channel="calendar",
     about="A task: type=task; subj=what is to be done; when=when it is due.",
 )
 _NOTE = RecordType(
     "note",
     "note",
-    en="note notes notebook",
-    he="פתק פתקים רשימה",
-    cs="poznámka poznámky",
+    wording="note",
     channel="notes",
     about="A note: type=note; subj=its title; when=when it was written or last changed; file=its file.",
     from_file=True,
@@ -146,9 +127,7 @@ _NOTE = RecordType(
 _PAYMENT = RecordType(
     "bank_transaction",
     "payment",
-    en="bank payment transaction transfer statement",
-    he="בנק תשלום תשלומים העברה",
-    cs="banka platba platby výpis převod",
+    wording="payment",
     channel="bank",
     label="payment",
     about="A payment of a bank account: type=payment; from or to=the other side; subj=who and how much; when=its day.",
@@ -156,18 +135,14 @@ _PAYMENT = RecordType(
 _PHOTO = RecordType(
     "photo",
     "photo",
-    en="photo photograph picture image",
-    he="תמונה תמונות צילום",
-    cs="fotka fotky fotografie obrázek",
+    wording="photo",
     channel="photos",
     about="A photo, by what is stated of it: type=photo; subj=its caption; when=when it was taken; file=its file.",
 )
 _SCAN = RecordType(
     "paperless",
     "scanned document",
-    en="scan scanned paperless",
-    he="סרוק סריקה",
-    cs="sken skenovaný",
+    wording="scan",
     channel="paperless",
 )
 """types that several kinds read"""
@@ -213,7 +188,7 @@ KINDS = {
             "chats exported from Telegram Desktop: result.json of a chat or of an account, pages of HTML, or a zip",
             2,
             (".json", ".html", ".htm", ".zip"),
-            _chat_types("telegram", "telegram", "טלגרם"),
+            _chat_types("telegram"),
             _CHATS,
             record_bytes=400,
             allows_duplicates=True,
@@ -228,7 +203,7 @@ KINDS = {
             "Slack's workspace export: the zip, or its folder with a file for each channel and day",
             2,
             (".json", ".zip"),
-            _chat_types("slack", "slack", "סלאק"),
+            _chat_types("slack"),
             _CHATS,
             record_bytes=400,
             allows_duplicates=True,
@@ -239,9 +214,9 @@ KINDS = {
         Kind(
             "messenger",
             'chats of Facebook Messenger: "Download your information" in JSON, as the zip or unpacked',
-            2,
+            3,
             (".json", ".zip"),
-            _chat_types("messenger", "facebook messenger", "מסנג'ר פייסבוק"),
+            _chat_types("messenger"),
             _CHATS,
             record_bytes=300,
             allows_duplicates=True,
@@ -252,9 +227,9 @@ KINDS = {
         Kind(
             "instagram",
             'direct messages of Instagram: "Download your information" in JSON, as the zip or unpacked',
-            2,
+            3,
             (".json", ".zip"),
-            _chat_types("instagram", "instagram direct", "אינסטגרם"),
+            _chat_types("instagram"),
             _CHATS,
             record_bytes=300,
             allows_duplicates=True,
@@ -264,10 +239,10 @@ KINDS = {
         ),
         Kind(
             "sms",
-            "SMS and MMS of Android, as SMS Backup & Restore saves them: .xml, or .zip of it",
-            2,
+            "SMS, MMS and calls of Android, as SMS Backup & Restore saves them: .xml, or .zip of it",
+            3,
             (".xml", ".zip"),
-            _chat_types("sms", "sms text mms", "סמס מסרון"),
+            _chat_types("sms"),
             _CHATS,
             ("timezone", "owner"),
             record_bytes=300,
@@ -278,9 +253,9 @@ KINDS = {
         Kind(
             "signal",
             "chats of Signal: signal-export's data.json, what signal-cli receives, and the plaintext backup",
-            2,
+            3,
             (".json", ".jsonl", ".xml", ".zip"),
-            _chat_types("signal", "signal", "סיגנל"),
+            _chat_types("signal"),
             _CHATS,
             ("timezone", "owner"),
             record_bytes=300,
@@ -294,7 +269,7 @@ KINDS = {
             "iMessage and SMS of a Mac: chat.db of Messages, with its attachments",
             1,
             (".db",),
-            _chat_types("imessage", "imessage messages", "איימסג'"),
+            _chat_types("imessage"),
             _CHATS,
             ("owner",),
             companions=(".db-wal",),
@@ -308,7 +283,7 @@ KINDS = {
             "chats of Microsoft Teams (free) and Skype: messages.json of the export of personal data, or the .tar",
             2,
             (".json", ".zip", ".tar"),
-            _chat_types("teams", "teams skype", "טימס סקייפ"),
+            _chat_types("teams"),
             _CHATS,
             record_bytes=500,
             allows_duplicates=True,
@@ -320,7 +295,7 @@ KINDS = {
             "channels and direct messages of Discord, as DiscordChatExporter writes them in JSON",
             2,
             (".json", ".zip"),
-            _chat_types("discord", "discord", "דיסקורד"),
+            _chat_types("discord"),
             _CHATS,
             record_bytes=1500,
             allows_duplicates=True,
@@ -330,10 +305,10 @@ KINDS = {
         ),
         Kind(
             "google_chat",
-            "Google Chat in Google Takeout: messages.json of each conversation, or the zip",
-            2,
+            "Google Chat in Google Takeout: messages.json of each conversation, Hangouts.json, or the zip",
+            3,
             (".json", ".zip"),
-            _chat_types("google_chat", "google chat hangouts", "גוגל"),
+            _chat_types("google_chat"),
             _CHATS,
             record_bytes=400,
             allows_duplicates=True,
@@ -357,9 +332,9 @@ KINDS = {
         ),
         Kind(
             "notes",
-            "notes: vaults of Obsidian, Google Keep, Apple Notes, exports of Notion; folders, or zips of them",
-            2,
-            (".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
+            "notes: vaults of Obsidian, Google Keep, Apple Notes, Evernote, Notion; folders, or zips of them",
+            3,
+            (".enex", ".md", ".markdown", ".txt", ".html", ".json", ".csv", ".zip"),
             (_NOTE,),
             "notes",
             ("timezone", *_PARSER),
@@ -385,7 +360,7 @@ KINDS = {
             2,
             (".vcf", ".vcard"),
             (
-                RecordType("contact", "contact", tells="number číslo מספר", card=True, about_people=True),
+                RecordType("contact", "contact", tells="number", card=True, about_people=True),
                 _RELATIONSHIP,
             ),
             record_bytes=200,
@@ -451,7 +426,7 @@ KINDS = {
             5,
             (".pdf", *_OFFICE, ".md", ".markdown", ".html", ".htm", ".txt", ".csv", ".tsv"),
             (_DOCUMENT,),
-            options=("timezone", "ocr", "ocr_languages", *_PARSER),
+            options=("timezone", *_OCR, *_PARSER),
             one_record_per_unit=True,
             source_name="documents",
             any_text=True,
@@ -505,7 +480,7 @@ KINDS = {
                 _ATTACHMENT,
             ),
             "gmail",
-            ("timezone", *_PARSER),
+            ("timezone", *_OCR, *_PARSER),
             source_name="mail",
             record_mark=b"\nFrom ",
             record_bytes=2_000,
@@ -535,7 +510,7 @@ KINDS = {
                 _ATTACHMENT,
             ),
             "gmail",
-            ("timezone", *_PARSER),
+            ("timezone", *_OCR, *_PARSER),
             module="mail",
             threads=True,
             allows_duplicates=True,

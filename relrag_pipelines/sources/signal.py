@@ -89,7 +89,7 @@ def _lines(files: ExportFiles, path: str) -> Iterator[Items | Failure]:
 
 def _read_chat(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
     """A chat as signal-export writes it, in a folder that has its name."""
-    title = PurePosixPath(path).parent.name or PurePosixPath(path).stem
+    title = files.folder_name(path) or PurePosixPath(path).stem
     key = reading.hash(f"title {' '.join(title.split()).casefold()}")
     conversation = Conversation(_KIND, key, title, f"{files.location(path)}#", _KEY)
     zone, folder = ZoneInfo(reading.timezone), str(PurePosixPath(path).parent)

@@ -1,6 +1,7 @@
-"""SMS and MMS of Android, as the app SMS Backup & Restore writes them: XML, or a zip of it.
+"""SMS, MMS and calls of Android, as the app SMS Backup & Restore writes them: XML, or a zip of it.
 
-Each message is an element `sms`, or `mms` with its parts and addresses. Fields:
+Each message is an element `sms`, or `mms` with its parts and addresses; each call is an element `call`, and a notice in
+the conversation with its number. Fields:
 https://www.synctech.com.au/sms-backup-restore/fields-in-xml-backup-files/. The app writes an emoji as the two halves of
 a surrogate pair, `&#55357;&#56832;`, which is no XML, so tags are read one by one: a damaged message does not concern
 the others. The bytes of pictures, most of such a file, are skipped as a stream.
@@ -29,8 +30,8 @@ KIND = "sms"
 _BLOCK = 2**18
 _MAX_TAG_BYTES = 2**22
 """bytes of one tag, without a picture, above which it is left out"""
-_ROOT = re.compile(rb"<smses\b|<(?:sms|mms)\s[^<>]*\bdate=")
-_TAG = re.compile(rb"<(/?)(smses|sms|mms|part|addr)\b((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
+_ROOT = re.compile(rb"<smses\b|<calls\s[^<>]*\bcount=|<(?:sms|mms)\s[^<>]*\bdate=")
+_TAG = re.compile(rb"<(/?)(smses|sms|mms|part|addr|calls|call)\b((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
 _ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _PICTURE = re.compile(rb'(?<=\sdata=")[A-Za-z0-9+/=\s]++')
 _PICTURE_REST = re.compile(rb"[A-Za-z0-9+/=\s]*+")
@@ -45,6 +46,19 @@ _TOKEN = "insert-address-token"  # noqa: S105
 _SENT = frozenset({"2", "3", "4", "5", "6"})
 """sent, draft, in the outbox, failed, queued"""
 _STATES = {"3": "draft", "4": "not_sent", "5": "not_sent", "6": "not_sent"}
+
+
+_ROOTS = ("smses", "calls")
+_CALLS = {
+    "1": "{name} called, {seconds} s",
+    "2": "{owner} called {name}, {seconds} s",
+    "3": "{name} called, and nobody answered",
+    "4": "{name} left a voice message, {seconds} s",
+    "5": "{name} called, and {owner} declined",
+    "6": "{name} called, and was blocked",
+}
+"""type of a call -> what it says"""
+_ANY_CALL = "a call with {name}, {seconds} s"
 
 
 def read(unit: Unit, reading: ReadContext) -> Iterator[Item]:
@@ -96,7 +110,8 @@ def read_backup(
             if ts is None:
                 yield Failure(location, "date", NO_SUCH_TIME)
             conversation = _conversation(kind, element, files.location(path), reading)
-            message = _message(element, ts, position, reading)
+            make = _call if element.is_call else _message
+            message = make(element, ts, position, reading)
             if message_id:
                 message.id = message_id(ts, element.is_sent, message.text, len(message.files))
                 conversation = replace(conversation, message_key=message_key)
@@ -112,6 +127,7 @@ class _Element:
 
     fields: Json
     is_mms: bool
+    is_call: bool = False
     parts: list[Json] = field(default_factory=list)
     addresses: list[Json] = field(default_factory=list)
 
@@ -126,7 +142,9 @@ class _Element:
     def people(self) -> Mapping[str, str]:
         """Address -> name of everyone else in the conversation; the address itself where the phone knows no name."""
         addresses = [
-            part.strip() for part in self.fields.get("address", "").split("~") if part.strip() not in _NAMELESS
+            part.strip()
+            for part in self.fields.get("number" if self.is_call else "address", "").split("~")
+            if part.strip() not in _NAMELESS
         ]
         name = self.fields.get("contact_name", "").strip()
         names = [name] if len(addresses) == 1 else [part.strip() for part in name.split(",")]
@@ -144,10 +162,12 @@ def _elements(stream: BinaryIO) -> Iterator[_Element | None]:
     """The messages of a file; None for the end of them all."""
     mms: _Element | None = None
     for closing, name, fields in _tags(stream):
-        if name == "smses" and (closing or "count" not in fields):
+        if name in _ROOTS and (closing or "count" not in fields):
             yield None
         elif name == "sms" and not closing:
             yield _Element(fields, is_mms=False)
+        elif name == "call" and not closing:
+            yield _Element(fields, is_mms=False, is_call=True)
         elif name == "mms" and not closing:
             mms = _Element(fields, is_mms=True)
         elif name == "mms" and mms:
@@ -231,6 +251,17 @@ def _message(element: _Element, ts: int | None, position: int, reading: ReadCont
     if state := "" if element.is_mms else _STATES.get(fields.get("type", ""), ""):
         message.extra = {state: True}
     return message
+
+
+def _call(element: _Element, ts: int | None, position: int, reading: ReadContext) -> Message:
+    """The notice of a call."""
+    fields, owner = element.fields, reading.owner or "Me"
+    name = ", ".join(element.people.values()) or "unknown"
+    length = fields.get("duration", "") or "0"
+    kind = str(fields.get("type", ""))
+    text = _CALLS.get(kind, _ANY_CALL).format(name=name, owner=owner, seconds=length)
+    own_id = f"{fields.get('date') or 0}:{reading.hash(f'call {kind} {length}')}"
+    return Message(own_id, text, None, ts, f"M{position}", extra={"call": True})
 
 
 def _full_text(element: _Element) -> str:

@@ -10,8 +10,9 @@ import functools
 import json
 import operator
 import time
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -19,7 +20,7 @@ import pyarrow as pa
 
 from relrag_pipelines import embedders
 from relrag_pipelines.privacy import fault_report
-from relrag_pipelines.records import Embedding, Failure, Record
+from relrag_pipelines.records import Embedding, Failure, Record, UnitState
 from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import KINDS
 from relrag_pipelines.sources.formats.versions import CHANGED
@@ -30,6 +31,8 @@ from relrag_pipelines.stores.lake import InputFingerprint
 from relrag_pipelines.stores.table_schema import arrow_schema, to_table
 from relrag_pipelines.workers.pool import ENDED_TWICE, MAKE_ROOM, WorkerKilled
 from relrag_pipelines.workspace import Workspace
+
+PRIVATE = "private_records"
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,7 @@ STAGES = (
     Stage(
         "redacted",
         "records",
-        ("private_records",),
+        (PRIVATE,),
         5,
         "The records with every string redacted by the policy of their channel; one row a record.",
         _redact,
@@ -190,7 +193,7 @@ STAGES = (
     Stage(
         "identifiers",
         "identifiers",
-        ("private_records",),
+        (PRIVATE,),
         5,
         "Who appears in a record in what role, with a keyed value that joins channels.",
         _identifiers,
@@ -231,6 +234,33 @@ ASSET_OF_TABLE = {"private_records": "records", "failures": "redacted"} | {stage
 """the Dagster asset of each source that writes a table"""
 
 
+def input_hashes(stage: Stage, month: str, upstream: Sequence[lake.Manifest], orders: Mapping[str, str]) -> list[str]:
+    """Hashes of what a month of the stage is made from; `orders` are those of `version_orders`."""
+    hashes = [manifest[month].output for manifest in upstream]
+    order = orders.get(month) if stage.inputs == (PRIVATE,) else None
+    return [*hashes, order] if order else hashes
+
+
+def version_orders(source: Source, units: Mapping[str, UnitState]) -> dict[str, str]:
+    """month -> fingerprint of the order in which the files that it is made from were written.
+
+    It decides which version of a record counts. Kinds whose records never change, and months of one unit, have none.
+    """
+    if not KINDS[source.kind].mutable:
+        return {}
+    written: dict[str, list[tuple[int, str]]] = {}
+    for path, unit in units.items():
+        for part in unit.months:
+            written.setdefault(part.month, []).append((unit.mtime_ns, path))
+    return {month: fingerprint(_ranks(times)) for month, times in written.items() if len(times) > 1}
+
+
+def _ranks(written: Sequence[tuple[int, str]]) -> list[tuple[str, int]]:
+    """(path, position of its time among the times) of each unit, by path."""
+    times = sorted({time for time, _ in written})
+    return sorted((path, bisect_left(times, time)) for time, path in written)
+
+
 def expected_fingerprint(workspace: Workspace, source: Source, stage: Stage, inputs: Iterable[str]) -> InputFingerprint:
     """The stamp that a month of the stage has when it is up to date with inputs of these hashes."""
     return InputFingerprint(
@@ -246,6 +276,7 @@ def run(
     if stage.table == "records" and workspace.settings.pii_redaction_enabled:
         audit_mark.mark_unaudited(home, source.name)
     upstream = [lake.manifest(home, table, source.name) for table in stage.inputs]
+    orders = version_orders(source, unit_state.load(home, source.name))
     counts: dict[str, Mapping[str, float]] = {}
     present = [month for month in months if all(month in manifest for manifest in upstream)]
     make = functools.partial(_make, workspace, source.name, stage.name)
@@ -267,7 +298,7 @@ def run(
                 continue
             output = next(outputs)
             counts[month] = {**output.counts, "seconds": round(output.seconds, 3)}
-            stamp = expected_fingerprint(workspace, source, stage, [manifest[month].output for manifest in upstream])
+            stamp = expected_fingerprint(workspace, source, stage, input_hashes(stage, month, upstream, orders))
             _keep_failures(workspace, source, stage, month, output.failures, stamp)
             _keep_sealed(workspace, source, stage, month, output.sealed_originals)
             yield output.table, stamp

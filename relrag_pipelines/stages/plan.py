@@ -25,7 +25,7 @@ from relrag_pipelines.settings import Source
 from relrag_pipelines.stages import graph_index_plan, plan_model, whole_archive
 from relrag_pipelines.stages.graph_index_plan import StaleGraph
 from relrag_pipelines.stages.month_range import with_partition
-from relrag_pipelines.stages.month_stages import STAGES, Stage
+from relrag_pipelines.stages.month_stages import STAGES, Stage, input_hashes, version_orders
 from relrag_pipelines.stages.plan_model import (
     FOLLOWS,
     ArchiveState,
@@ -71,6 +71,7 @@ def inspect_source(workspace: Workspace, source: Source) -> SourceState:
         {stage.name: settings_fingerprint(stage.settings(workspace, source)) for stage in STAGES},
         source.retain,
         any(state.reader == unit_state.UNFINISHED for state in stored.values()),
+        version_orders(source, stored),
     )
 
 
@@ -317,7 +318,7 @@ def _stale_reason(
         return "its records are gone" if entry else ""
     if entry is None:
         return plan_model.NEW
-    inputs = fingerprint([manifest[month].output for manifest in upstream])
+    inputs = fingerprint(input_hashes(stage, month, upstream, survey.version_orders))
     expected = InputFingerprint(inputs, stage.version, survey.settings[stage.name])
     return _difference(entry, expected, f"{plan_model.rows_of(stage.inputs[0])} changed")
 

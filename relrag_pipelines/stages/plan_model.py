@@ -53,6 +53,8 @@ class SourceState:
     """records of files that are gone stay"""
     was_interrupted: bool = False
     """a kill left its private records half replaced: its months wait for the export"""
+    version_orders: Mapping[str, str] = field(default_factory=dict)
+    """month -> what decides which version of a record counts, see month_stages.py"""
 
 
 @dataclass(frozen=True)

@@ -85,23 +85,23 @@ def choose(
     limit: int,
     *,
     across: bool,
-    timed: bool,
+    has_current_value: bool,
 ) -> Excerpts:
     """The excerpts of the best candidates, at most `limit`.
 
     `candidates` are all that could be quoted. A question that goes `across` channels is answered by each channel, in
-    order of time. Of a question with a time (`timed`) nothing that was written later supersedes what was written then.
+    order of time. A later value comes first where the question `has_current_value`.
     """
     if not ranking.is_close:
         return Excerpts([], "none")
     gap = _STRONG_GAP if ranking.is_strong and not across else _MAX_SCORE_GAP
     ranked = _near(ranking.ranked, gap)
-    ordered = ranked if timed else _newest_first(ranked, ranking.ranked, candidates, question)
+    ordered = _newest_first(ranked, ranking.ranked, candidates, question) if has_current_value else ranked
     if across:
         excerpts = _across(ordered, candidates, question, limit)
     else:
         excerpts = _distinct(ordered, candidates, question, min(limit, MAX_EXCERPTS))
-    if not timed:
+    if has_current_value:
         excerpts = _mark_superseded(excerpts, ranking.ranked, question.value_types)
     near = frozenset(option.candidate.unit.hit.chunk.chunk_group_id for option in ranked)
     return Excerpts(excerpts, "sure" if ranking.is_strong else "unsure", near)

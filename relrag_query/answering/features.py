@@ -22,7 +22,14 @@ from relrag_pipelines.workers import cancellation
 from relrag_query.answering.candidates import Candidate
 from relrag_query.answering.sentences import is_question
 from relrag_query.retrieval.context import QueryContext
-from relrag_query.retrieval.term_coverage import Term, kind_tokens, metadata_tokens, term_coverage, tokens
+from relrag_query.retrieval.term_coverage import (
+    Term,
+    asks_for_reports,
+    kind_tokens,
+    metadata_tokens,
+    term_coverage,
+    tokens,
+)
 from relrag_query.understanding.phrases import bare, load_phrases
 
 _LONG = 300.0
@@ -104,6 +111,8 @@ def feature_rows(candidates: Sequence[Candidate], context: QueryContext) -> Vect
 
 def _sent_by_named(candidates: Sequence[Candidate], context: QueryContext) -> frozenset[str]:
     if context.sent_by_named is None or not context.question.people.in_index:
+        return frozenset()
+    if not asks_for_reports(context.question.text):  # of the person, who need not have written it
         return frozenset()
     spans = (span for candidate in candidates for span in (candidate.unit, *candidate.exchange))
     return context.sent_by_named(sorted({span.asset_id for span in spans}))

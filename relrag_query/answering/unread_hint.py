@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 
 from relrag_pipelines.errors import RelragError
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.sources import NOT_READ
 from relrag_pipelines.stores import unit_state
 from relrag_pipelines.workspace import Workspace
 from relrag_query.retrieval.indexed_records import DEFAULT
@@ -80,7 +81,8 @@ def _failed_files(settings: Settings) -> Iterator[_SkippedFile]:
         failures = unit_state.load_failures(settings.home_path, source.name)
         for failure in failures:
             name = failure.location if failure.whole_unit and failure.location else failure.unit
-            if failure.unit and (failure.whole_unit or not failure.location):
+            is_file = failure.whole_unit or not failure.location
+            if failure.unit and is_file and failure.fault != NOT_READ:
                 yield _SkippedFile(PurePosixPath(name).name, failure.message)
 
 

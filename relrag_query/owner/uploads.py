@@ -23,9 +23,10 @@ from relrag_pipelines.files.atomic import link, make_private, replace_file
 from relrag_pipelines.files.sealed_json import file_hash
 from relrag_pipelines.ingest import uploaded_zip
 from relrag_pipelines.ingest.ownership import recognises
-from relrag_pipelines.ingest.zip_contents import ZIP, ZipLimits, kinds_by_name
+from relrag_pipelines.ingest.zip_contents import ZipLimits, kinds_by_name
 from relrag_pipelines.onboarding.environment import free_bytes
 from relrag_pipelines.settings import Settings
+from relrag_pipelines.sources.formats.archives import ZIP
 from relrag_pipelines.workers import sandbox
 from relrag_pipelines.workers.limits import Limits
 from relrag_pipelines.workers.sandbox import ParserStopped

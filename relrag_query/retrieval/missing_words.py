@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rapidfuzz.distance import Prefix
 
+from relrag_pipelines import languages
 from relrag_pipelines.text.analyzer import fold
+from relrag_pipelines.text.language import likeliest
 from relrag_query.retrieval import catalog_reader
 from relrag_query.retrieval.context import QueryContext
 from relrag_query.retrieval.hit import Hit, drop_context
@@ -23,6 +26,21 @@ def missing_words(context: QueryContext, hits: list[Hit]) -> list[str]:
     absent = _absent_words(unmatched_terms(context, hits), context)
     absent |= {word for word, near in context.spellings.items() if not any(_inflects(word, other) for other in near)}
     return [term.word for term in context.question.terms if term.word in absent]
+
+
+def telling_words(words: list[str], question: str, shown: Sequence[str]) -> list[str]:
+    """Those of the missing words that tell something beside the texts that are shown.
+
+    None where the first text is in another language, whose words are others, and no word that a text has in another
+    form.
+    """
+    if not words or not shown:
+        return words
+    codes = languages.codes()
+    if likeliest(question, codes) != likeliest(shown[0], codes):
+        return []
+    shown_words = frozenset(re.findall(r"\w+", " ".join(shown)))
+    return [word for word in words if not any(_inflects(word, other) for other in shown_words)]
 
 
 def _inflects(word: str, other: str) -> bool:

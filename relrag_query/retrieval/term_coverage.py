@@ -28,7 +28,7 @@ from relrag_pipelines.text.analyzer import (
 )
 from relrag_pipelines.text.number_tokens import join_numbers
 from relrag_pipelines.text.values import names_amount
-from relrag_query.understanding.phrases import load_phrases
+from relrag_query.understanding.phrases import bare, load_phrases
 from relrag_query.understanding.phrases.tables import Phrases
 
 Frequencies = Mapping[str, int]
@@ -153,7 +153,7 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
             for token, confidence in _match_confidences(piece).items()
             if token in question_tokens or token[0] == "+"
         }
-        light = bool(confidences.keys() & _function_words(load_phrases()))
+        light = bool(confidences.keys() & _function_words(load_phrases())) or _means_now(piece)
         in_phrase = start >= 0 and match.start() < start + len(phrase) and start < match.end()
         has_content = bool(confidences) and not light and not in_phrase
         if confidences:
@@ -162,6 +162,11 @@ def _words(question: str, phrase: str) -> dict[frozenset[str], _QueryWord]:
             words.setdefault(frozenset(confidences), query_word)
         open_end = has_content and piece[-1] not in ",;:.?!"
     return words
+
+
+def _means_now(piece: str) -> bool:
+    """Whether a word asks for what holds now; passages rarely say so of what they state."""
+    return load_phrases().intent.latest.fullmatch(bare(piece.strip(_PUNCTUATION))) is not None
 
 
 def _match_confidences(piece: str) -> dict[str, float]:
@@ -227,13 +232,27 @@ def metadata_tokens(chunk: Chunk) -> frozenset[str]:
 def kind_tokens(rag_source_type: str) -> frozenset[str]:
     """The tokens of the words that a question may use for a record type."""
     kind = record_type(rag_source_type)
-    return tokens(f"{kind.words or rag_source_type.replace('_', ' ')} {kind.tells}")
+    return tokens(f"{kind.words or rag_source_type.replace('_', ' ')} {kind.content_words}")
+
+
+def asks_for_reports(question: str) -> bool:
+    """Whether a question has a word for what people do with messages: say, write, send, answer."""
+    return not _whole_tokens(question).isdisjoint(_asking_words(load_phrases()))
+
+
+@functools.cache
+def _asking_words(phrases: Phrases) -> frozenset[str]:
+    return _whole_tokens(" ".join(phrases.term.asking))
 
 
 @functools.cache
 def _function_words(phrases: Phrases) -> frozenset[str]:
-    """Words that ask, and words for record types. Whole words only: their beginnings would match other words."""
-    words = " ".join((*phrases.term.asking, *(kind.words for kind in RECORD_TYPES.values())))
+    """Words that ask, and words for record types."""
+    return _asking_words(phrases) | _whole_tokens(" ".join(kind.words for kind in RECORD_TYPES.values()))
+
+
+def _whole_tokens(words: str) -> frozenset[str]:
+    """The tokens of whole words only: the beginnings of words would match other words."""
     return frozenset(token for token in document_tokens(words).split() if is_whole(token))
 
 

@@ -36,7 +36,7 @@ def _week_back(today: date, weeks: int, first_weekday: int = 0) -> tuple[date, d
 
 
 def _back(unit: str, count: int) -> DateRule:
-    """The day, week, month or year that many before today's."""
+    """The day, week, month or year that many before today's; behind it for a negative number."""
     return lambda match, today, first_weekday: _before(today, unit, count, first_weekday)
 
 
@@ -74,6 +74,12 @@ def _last_weekend(match: re.Match[str], today: date, _: int) -> DateRange:
 def _weekday(match: re.Match[str], today: date, _: int) -> DateRange:
     back = (today.weekday() - load_phrases().names.weekdays[_group(match, "weekday")]) % 7 or 7
     return today - timedelta(back), today - timedelta(back - 1)
+
+
+def _next_weekday(match: re.Match[str], today: date, _: int) -> DateRange:
+    """The next such day after today."""
+    ahead = (load_phrases().names.weekdays[_group(match, "weekday")] - today.weekday()) % 7 or 7
+    return today + timedelta(ahead), today + timedelta(ahead + 1)
 
 
 def _named_month(match: re.Match[str], today: date, _: int) -> DateRange:
@@ -150,6 +156,12 @@ _RELATIVE: Mapping[str, DateRule] = {
     "last_year": _back("year", 1),
     "this_year": _back("year", 0),
     "last_weekday": _weekday,
+    "day_after_tomorrow": _back("day", -2),
+    "tomorrow": _back("day", -1),
+    "next_week": _back("week", -1),
+    "next_month": _back("month", -1),
+    "next_year": _back("year", -1),
+    "next_weekday": _next_weekday,
 }
 """rule of `phrases` for a time relative to today -> function to days"""
 _OTHER_RULES = {"weekend": _weekend}

@@ -128,8 +128,7 @@ def _named_apps(plain: str) -> frozenset[str]:
 
 
 def _words_of(name: str) -> frozenset[str]:
-    kind = RECORD_TYPES[name]
-    return frozenset(f"{kind.en} {kind.he} {kind.cs}".lower().split())
+    return frozenset(RECORD_TYPES[name].words.lower().split())
 
 
 def listed_types(query: str) -> frozenset[str]:

@@ -90,6 +90,14 @@ EXPECTED: list[tuple[str, str, dict[str, Any]]] = [
     ("discord", "המפה החדשה מוכנה", {"from_": "Dana Levi", "subject": "Mappers / #general"}),
     ("google_chat", "השתילים הגיעו", {"from_": "Dana Levi", "ts": 1709557800, "subject": "Orchard planning"}),
     ("google_chat", "All planted", {"from_": "Petr Kolář", "ts": 1709626200}),
+    (
+        "google_chat",
+        "Vrt má 32 metrů, https://studny.example/vrt",
+        {"from_": "Petr Kolář", "ts": 1415178000, "subject": "Jana Dvořáková, Petr Kolář"},
+    ),
+    ("google_chat", "השנה נשתול תפוחים", {"from_": "Dana Levi", "ts": 1420102800, "subject": "Zahrádkáři"}),
+    ("google_chat", "Jana Dvořáková added Petr Kolář", {"from_": None, "ts": 1420102900, "subject": "Zahrádkáři"}),
+    ("google_chat", "Jana Dvořáková: a call", {"from_": None, "ts": 1415178400}),
 ]
 
 
@@ -103,6 +111,19 @@ def test_messages_have_the_sender_time_and_chat_that_a_person_looked_up(
     record = records(kind)[text]
     assert {name: getattr(record, name) for name in fields} == fields
     assert record.rag_source_type == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "ts", "chat"),
+    [
+        ("Petr Kolář called, 63 s", 1709546900, "Petr Kolář"),
+        ("Dana Levi called Petr Kolář, 125 s", 1709633300, "Petr Kolář"),
+        ("+972521234567 called, and nobody answered", 1709719700, "+972521234567"),
+    ],
+)
+def test_a_call_is_a_notice_in_the_conversation_with_its_number(text: str, ts: int, chat: str) -> None:
+    record = records("sms")[text]
+    assert (record.from_, record.ts, record.subject) == (None, ts, chat)
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,7 @@ def test_only_damaged_and_left_out_items_fail(everything: Workspace) -> None:
         for failure in unit_state.load_failures(everything.home, source.name)
     ]
     assert failures == [
+        ("whatsapp", "zip", "music.tgz"),  # it is cut off
         ("notes", "ignored", "2023-12-01T08_00_00.json"),
         ("bank", "bad_row", "statement.csv"),
         ("document", "damaged", "barn.pdf"),

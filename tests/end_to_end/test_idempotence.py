@@ -226,7 +226,7 @@ UNREADABLE = {
     "4-dd.json",
     "3-cc.archive.pdf",
 }
-UNREADABLE |= {path for sample in SAMPLES.values() for path in sample if path.startswith("cut/")}
+UNREADABLE |= {path for sample in SAMPLES.values() for path in sample if path.startswith(("cut/", "half/"))}
 """not at all, or not to their end"""
 
 

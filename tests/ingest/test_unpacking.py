@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 import tempfile
 from pathlib import Path
 
@@ -133,3 +135,133 @@ def test_what_zips_hold_is_written_below_the_home_alone(tmp_path: Path, monkeypa
     workspace = archive.workspace(config)
     assert read(workspace).keys() == {"old.zip/lease.txt", "old.zip/deep.zip/barn.md"}
     assert list((workspace.home / "private" / "spill").rglob("*")) == []
+
+
+def tarred(files: dict[str, bytes], mode: str = "w:gz", links: dict[str, str] | None = None) -> bytes:
+    """A tar of these files and symbolic links, compressed as `mode` says."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:  # type: ignore[call-overload]
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime = len(data), 1_710_000_000
+            archive.addfile(info, io.BytesIO(data))
+        for name, target in (links or {}).items():
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = tarfile.SYMTYPE, target
+            archive.addfile(info)
+    return buffer.getvalue()
+
+
+TAR_FILES = {"Takeout/Drive/lease.txt": b"The lease.", "Takeout/Drive/barn.zip": zipped({"b.md": b"The barn."})}
+LONG_NAME = f"Takeout/{'deep folder/' * 30}\u017elu\u0165.txt"
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [
+        ("takeout.tgz", "w:gz"),
+        ("takeout-20240310T101010Z-001.tgz", "w:gz"),
+        ("Takeout.TAR.GZ", "w:gz"),
+        ("takeout.tar", "w:"),
+    ],
+)
+def test_a_tar_is_read_as_a_zip_is(tmp_path: Path, name: str, mode: str) -> None:
+    config = make(tmp_path)
+    (tmp_path / "papers" / name).write_bytes(tarred({**TAR_FILES, LONG_NAME: b"Yellow."}, mode))
+    texts = read(archive.workspace(config))
+    assert sorted(texts.values()) == ["The barn.", "The lease.", "Yellow."]
+    assert f"{folder_of(name)}/{LONG_NAME}" in texts
+
+
+def test_parts_of_one_export_in_tars_share_a_folder(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    (tmp_path / "papers" / "takeout-001.tgz").write_bytes(tarred({"Takeout/a.txt": b"One."}))
+    (tmp_path / "papers" / "takeout-002.tgz").write_bytes(tarred({"Takeout/b.txt": b"Two."}))
+    assert read(archive.workspace(config)) == {"takeout.tgz/Takeout/a.txt": "One.", "takeout.tgz/Takeout/b.txt": "Two."}
+
+
+def test_entries_of_a_tar_that_lead_out_of_it_are_failures(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    names = {"../../outside.txt": b"Never.", "/etc/outside.txt": b"Never.", "fine.txt": b"Fine."}
+    (tmp_path / "papers" / "a.tgz").write_bytes(tarred(names, links={"link.txt": "/etc/passwd"}))
+    assert read(archive.workspace(config)) == {"a.tgz/fine.txt": "Fine."}
+    (failure,) = unit_state.load_failures(archive.workspace(config).home, "papers")
+    assert (failure.fault, failure.unit) == ("zip", "a.tgz/entry 1")
+    assert failure.message.startswith("3 of 4 entries lead out of the archive")
+
+
+@pytest.mark.parametrize(
+    ("data", "texts", "unit"),
+    [
+        (tarred({"a.txt": b"\0" * 40_000_000}), {}, "a.tgz"),
+        (b"no archive at all", {}, "a.tgz"),
+        (tarred({"a.txt": b"First."}, "w:")[:1024], {}, "a.tgz"),
+    ],
+    ids=["bomb", "not gzip", "not compressed"],
+)
+def test_a_tar_that_cannot_be_opened_is_a_failure(
+    tmp_path: Path, data: bytes, texts: dict[str, str], unit: str
+) -> None:
+    config = make(tmp_path)
+    (tmp_path / "papers" / "a.tgz").write_bytes(data)
+    assert read(archive.workspace(config)) == texts
+    assert failures(archive.workspace(config)) == [("zip", unit)]
+
+
+def test_a_name_that_no_file_can_have_is_a_failure(tmp_path: Path) -> None:
+    config = make(tmp_path, old={"a.txt": b"A.", f"{'long' * 70}.txt": b"Never.", "b": b"B", "b/c.txt": b"Never."})
+    assert read(archive.workspace(config)) == {"old.zip/a.txt": "A."}
+    assert {fault for fault, _ in failures(archive.workspace(config))} == {"zip", "not_read"}
+
+
+def test_of_a_tar_that_is_cut_off_the_beginning_is_read(tmp_path: Path) -> None:
+    config = make(tmp_path)
+    noise = bytes(range(256)) * 64
+    whole = tarred({"a.txt": b"First.", "b.bin": noise, "c.txt": b"Never reached."}, "w:")
+    (tmp_path / "papers" / "a.tar").write_bytes(whole[:3000])
+    assert read(archive.workspace(config)) == {"a.tar/a.txt": "First."}
+    assert ("zip", "a.tar") in failures(archive.workspace(config))
+
+
+def test_files_in_archives_that_nothing_reads_are_listed_with_reason_and_remedy(tmp_path: Path) -> None:
+    files = {
+        "letters/lease.txt": b"The lease.",
+        "letters/plan.dwg": b"AC1032",
+        "letters/book.mobi": b"BOOKMOBI",
+        "people.vcf": b"BEGIN:VCARD\nVERSION:3.0\nFN:Dana Levi\nEND:VCARD\n",
+        "Thumbs.db": b"of Windows",
+        ".DS_Store": b"of macOS",
+    }
+    config = make(tmp_path, old={**files, "inner.zip": zipped({"c.txt": b"C.", "d.dwg": b"AC1032"})})
+    (tmp_path / "papers" / "programs.tgz").write_bytes(tarred({"a.dll": b"MZ", "b.exe": b"MZ"}))
+    workspace = archive.workspace(config)
+    assert len(read(workspace)) == 2
+    listed = {failure.unit: failure for failure in unit_state.load_failures(workspace.home, "papers")}
+    assert sorted(listed) == [
+        "old.zip/inner.zip/d.dwg",
+        "old.zip/letters/book.mobi",
+        "old.zip/letters/plan.dwg",
+        "old.zip/people.vcf",
+        "programs.tgz",
+    ]
+    assert {failure.fault for failure in listed.values()} == {"not_read"}
+    assert listed["old.zip/letters/book.mobi"].message == (
+        "relrag reads no files with the suffix .mobi; save it as EPUB or PDF"
+    )
+    assert listed["old.zip/people.vcf"].message.startswith("it is of kind contacts, and no source of that kind")
+    assert listed["programs.tgz"].message.startswith("none of the files in it is of a kind")
+
+
+def test_a_further_source_shortens_the_list(tmp_path: Path) -> None:
+    card = b"BEGIN:VCARD\nVERSION:3.0\nFN:Dana Levi\nEND:VCARD\n"
+    config = make(tmp_path, old={"a.txt": b"A.", "people.vcf": card})
+    read(archive.workspace(config))
+    assert failures(archive.workspace(config)) == [("not_read", "old.zip/people.vcf")]
+    people = (
+        CONFIG[CONFIG.index("[[sources]]") :].replace('"document"', '"contacts"').replace('"papers"', '"people"', 1)
+    )
+    config.write_text(CONFIG + people)
+    workspace = archive.workspace(config)
+    assert is_due(workspace, workspace.settings.source("papers"))
+    read(workspace)
+    assert failures(workspace) == []

@@ -10,6 +10,7 @@ import pytest
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.settings import Settings
 from tests import archive
+from tests.folder_of_everything import zipped
 from tests.ingest.test_ownership import put
 
 
@@ -135,6 +136,28 @@ def test_every_command_lists_all_of_them(tmp_path: Path, capsys: pytest.CaptureF
     assert [line.split(": ")[1] for line in lines if line.startswith("not read: ")] == names
     status.status(config, failures=True, as_json=True)
     assert [one["unit"] for one in json.loads(capsys.readouterr().out) if one["fault"] == "not_read"] == names
+
+
+def test_every_command_lists_files_in_zips_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from relrag_query.cli.commands import init, plan, status, sync
+
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "old.zip").write_bytes(zipped({"a.txt": b"The lease.", "plans/b.dwg": b"AC1032"}))
+    assert init.init(tmp_path, yes=True, as_json=True) == 0
+    results = [json.loads(capsys.readouterr().out)]
+    config = tmp_path / "relrag.toml"
+    config.write_text('embedder = "none"\n' + config.read_text())
+    for command in (sync.sync, plan.plan, status.status):
+        command(config, as_json=True)
+        results.append(json.loads(capsys.readouterr().out))
+    path = "papers/old.zip/plans/b.dwg"
+    row = {"path": path, "reason": "relrag reads no files with the suffix .dwg", "remedy": unread_files._OTHER_REMEDY}
+    assert [result["unread_files"] for result in results] == [[row]] * 4
+    assert results[1]["exit_code"] == 0
+    status.status(config, failures=True)
+    assert capsys.readouterr().out.count(f"not read: {path}: relrag reads no files") == 1
+    status.status(config, failures=True, as_json=True)
+    assert [(row["unit"], row["fault"]) for row in json.loads(capsys.readouterr().out)] == [(path, "not_read")]
 
 
 def test_a_source_that_was_removed_is_told_as_long_as_it_is_stored(

@@ -41,3 +41,19 @@ def test_a_number_that_stands_as_its_pseudonym_is_not_said_to_be_missing(archive
         context = archive._context(connection, "operation of the hip", Filters(), 8)
         other = replace(term, word="other", tokens={"<PHONE_NUMBER:k1:000000000000>": 1.0})
         assert missing_words._absent_words([term, other], context) == {"other"}
+
+
+@pytest.mark.parametrize(
+    ("words", "question", "shown", "named"),
+    [
+        (["gimnasio"], "¿Cuánto cuesta el gimnasio de Lucía?", ["Lucía: la excursión cuesta 85 €"], ["gimnasio"]),
+        (["abre"], "¿Qué días abre el taller ahora?", ["Desde marzo abrimos los lunes todo el día."], []),
+        (["shop"], "How much rent do we pay for the shop now?", ["De acuerdo, 980 euros desde enero de 2026."], []),
+        (["Werkstatt"], "Wie viel kostet die Versicherung der Werkstatt?", ["Seguro del taller: 365 € al año."], []),
+        (["gym"], "What does the gym cost?", [], ["gym"]),
+    ],
+)
+def test_a_missing_word_is_named_only_where_it_tells_something(
+    words: list[str], question: str, shown: list[str], named: list[str]
+) -> None:
+    assert missing_words.telling_words(words, question, shown) == named

@@ -1,15 +1,19 @@
 """The plan: a pure function of what is there."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from relrag_pipelines.ingest.scan import SourceScan
+from relrag_pipelines.records import UnitMonth, UnitState
+from relrag_pipelines.settings import Source
 from relrag_pipelines.sources import Unit
 from relrag_pipelines.stages import month_range
 from relrag_pipelines.stages import plan as plans
-from relrag_pipelines.stages.month_stages import STAGES
+from relrag_pipelines.stages.month_stages import STAGES, version_orders
 from relrag_pipelines.stages.plan_model import Plan, SourceState, StaleMonth, StaleUnits
 from relrag_pipelines.stores.fingerprint import fingerprint
 from relrag_pipelines.stores.lake import Manifest, ManifestEntry
@@ -145,3 +149,17 @@ def test_runs_cover_exactly_what_is_stale(wanted: set[tuple[str, int, str]]) -> 
 def test_month_range_crosses_years() -> None:
     assert month_range.month_range("2021-11", "2022-02") == ["2021-11", "2021-12", "2022-01", "2022-02"]
     assert month_range.month_range("2022-02", "2021-11") == []
+
+
+def test_a_touched_file_orders_versions_anew_only_where_kinds_have_versions() -> None:
+    month = [UnitMonth("2024-02", 1, "h")]
+    before = {name: UnitState(name, 1, time, "h", "r", month) for name, time in (("a.json", 1), ("b.json", 2))}
+    touched = before | {"a.json": replace(before["a.json"], mtime_ns=3)}
+    later_by_as_much = {name: replace(unit, mtime_ns=unit.mtime_ns + 5) for name, unit in before.items()}
+    chat, letters = (Source(name="it", kind=kind, path=Path("exports")) for kind in ("telegram", "gmail"))
+    order = version_orders(chat, before)
+    assert order.keys() == {"2024-02"}
+    assert version_orders(chat, touched) != order
+    assert version_orders(chat, later_by_as_much) == order
+    assert version_orders(chat, {"a.json": before["a.json"]}) == {}
+    assert version_orders(letters, before) == {}

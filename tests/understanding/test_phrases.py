@@ -156,7 +156,7 @@ def test_one_language_alone_is_enough(folder: Path) -> None:
         ("[intent]\nfamily = ['(x']", "a phrase of intent in .*: missing \\)"),
         ("[names]\nmonths = [['x']]", "xx/questions.toml: names.months has 1 entries; write 12"),
         ("[names.units]\nhour = ['x']", "xx/questions.toml: names.units.hour is unknown"),
-        ("[time]\ntomorrow = ['x']", "time.tomorrow is unknown"),
+        ("[time]\nfortnight = ['x']", "time.fortnight is unknown"),
         ("[intent", "xx/questions.toml: "),
     ],
 )

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
-from zipfile import ZipInfo
 
 from relrag_pipelines.files.regular_files import RefusedFile, check_file, open_plain
 from relrag_pipelines.records import Failure, Record
@@ -59,6 +58,10 @@ class FolderFiles:
         """Empty for the unit."""
         return "" if path == self.names[0] else path
 
+    def folder_name(self, path: str) -> str:
+        """The name of the folder that a file lies in, also if that is the source's own."""
+        return self._file(path).parent.name
+
     def size(self, path: str) -> int:
         """Bytes of a file."""
         return check_file(self._file(path), self._root, follow_links=self._follow_links).st_size
@@ -93,10 +96,13 @@ class ArchiveFiles:
         """The name of the member."""
         return path
 
+    def folder_name(self, path: str) -> str:
+        """The name of the folder that a member lies in; the archive's own for one that lies in none."""
+        return PurePosixPath(path).parent.name or PurePosixPath(self._unit).stem
+
     def size(self, path: str) -> int:
         """Bytes of a member, by its header."""
-        member = self._archive.members[path]
-        return member.file_size if isinstance(member, ZipInfo) else member.size
+        return self._archive.size(path)
 
 
 ExportFiles = FolderFiles | ArchiveFiles

@@ -72,9 +72,17 @@ def _events(
             elif isinstance(event, Damage) or event.path[-1:] == (messages,) or not event.path:
                 yield ordinal, fields, event
             else:
-                fields.setdefault(".".join(event.path[depth:]), event.items)
+                _add_items(fields, ".".join(event.path[depth:]), event)
     if with_end:
         yield ordinal, fields, nothing
+
+
+def _add_items(fields: Json, name: str, event: Items) -> None:
+    """Adds an array to the fields of a conversation; a long one comes in several runs. Of arrays with one name the
+    first counts."""
+    items = fields.setdefault(name, [])
+    if type(items) is list and event.first == len(items) + 1:
+        items.extend(event.items)
 
 
 def read_messages(

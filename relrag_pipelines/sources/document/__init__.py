@@ -16,16 +16,17 @@ from pathlib import Path, PurePosixPath
 from relrag_pipelines.files.regular_files import open_plain, read_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, Unit
-from relrag_pipelines.sources.document import csv, html, office, pdf, text_markdown
+from relrag_pipelines.sources.document import csv, html, office, pdf, pictures, text_markdown
 from relrag_pipelines.sources.document.document_date import document_date
 from relrag_pipelines.sources.document.document_text import DocumentError, DocumentText, EmbeddedFile
 from relrag_pipelines.sources.document.ocr import read_scans
+from relrag_pipelines.sources.document.pictures import with_pictures
 from relrag_pipelines.sources.formats.charset_detection import CharsetError, DecodedText
 from relrag_pipelines.text import reference_numbers
 from relrag_pipelines.workers.limits import Limits
 from relrag_pipelines.workers.sandbox import ParserStopped, call
 
-__all__ = ["SUFFIXES", "DocumentText", "extract", "read", "recognise"]
+__all__ = ["SUFFIXES", "DocumentText", "extract", "extract_with_ocr", "pictures", "read", "recognise"]
 
 SUFFIXES = {
     ".pdf": pdf.CONTENT_TYPE,
@@ -46,6 +47,7 @@ _MISNAMED = {".xls": ".csv", ".doc": ".txt"}
 """how a text is read that bears one of these suffixes"""
 _EMBEDDED = (".pdf", *office.CONTENT_TYPES, ".txt", ".csv", ".html", ".htm", ".md")
 """suffixes of embedded files that are records of their own"""
+_PICTURES = tuple(pictures.CONTENT_TYPES)
 _LIMITS = Limits()
 
 
@@ -61,14 +63,19 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
     name = PurePosixPath(unit.path).name
     with open_plain(unit.file) as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    bounds = {"max_ratio": reading.archive_max_ratio, "max_bytes": reading.archive_max_bytes}
-    document = extract(unit.file, name, reading.limits, **bounds)
-    document = read_scans(document, unit.file, unit.size, reading)
+    document = extract_with_ocr(unit.file, name, unit.size, reading)
     yield from document.failures
     if document.readable:
         record = _record(unit, reading, document, digest)
         yield record
-        yield from _embedded_records(record, document.embedded, reading, bounds)
+        yield from _embedded_records(record, document.embedded, reading)
+
+
+def extract_with_ocr(data: bytes | Path, name: str, size: int, reading: ReadContext) -> DocumentText:
+    """What `extract` gives, with the text of scanned pages and of pictures where `ocr` is set."""
+    bounds = {"max_ratio": reading.archive_max_ratio, "max_bytes": reading.archive_max_bytes}
+    document = read_scans(extract(data, name, reading.limits, **bounds), data, size, reading)
+    return with_pictures(document, reading)
 
 
 def extract(
@@ -97,7 +104,7 @@ def extract(
     except CharsetError as error:
         advice = "save it as UTF-8" if error.fault == "charset" else "give it the suffix of what it is, or exclude it"
         return _unreadable(suffix, error.fault, f"{error}; {advice}")
-    if not document.text.strip() and not document.failures:
+    if not (document.text.strip() or document.failures or document.pictures):
         return _unreadable(suffix, "empty", "the document holds no text; restore it or delete it")
     document.numbers = reference_numbers.find_reference_numbers(document.text)
     return document
@@ -130,7 +137,7 @@ def _extract(
         raise DocumentError("unsupported", f"files {description} are not read; known: {supported}")
     if suffix in office.CONTENT_TYPES:
         if head.startswith(office.SIGNATURES):
-            return call(limits, size, office.extract, data, head[:16], max_ratio, max_bytes, _EMBEDDED)
+            return call(limits, size, office.extract, data, head[:16], max_ratio, max_bytes, _EMBEDDED, _PICTURES)
         suffix = _suffix_of_misnamed(head, suffix)
     return _extract_text(data if isinstance(data, bytes) else read_plain(data), suffix)
 
@@ -197,12 +204,10 @@ def _text_suffix(head: bytes) -> str:
     return ".html" if _HTML.match(head) else ".txt"
 
 
-def _embedded_records(
-    record: Record, files: list[EmbeddedFile], reading: ReadContext, bounds: dict[str, int]
-) -> Iterator[Record | Failure]:
+def _embedded_records(record: Record, files: list[EmbeddedFile], reading: ReadContext) -> Iterator[Record | Failure]:
     """The files that are embedded in a document, each preceded by its failures; those within them are not opened."""
     for index, file in enumerate(files):
-        document = extract(file.data, file.name, reading.limits, **bounds)
+        document = extract_with_ocr(file.data, file.name, len(file.data), reading)
         location = f"embedded {file.name}"
         yield from (
             replace(failure, location=f"{location} {failure.location}".strip(), whole_unit=False)

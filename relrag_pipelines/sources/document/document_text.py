@@ -25,6 +25,16 @@ class EmbeddedFile:
     data: bytes
 
 
+@dataclass(frozen=True)
+class Picture:
+    """A picture in a document, in which text may stand."""
+
+    name: str
+    data: bytes
+    page: int | None = None
+    """the page or slide that shows it; None where the format has no pages"""
+
+
 @dataclass
 class DocumentText:
     """The text of a document, and its properties."""
@@ -51,6 +61,8 @@ class DocumentText:
     """parts that could not be read"""
     embedded: list[EmbeddedFile] = field(default_factory=list)
     """files within the document that have a text of their own"""
+    pictures: list[Picture] = field(default_factory=list)
+    """pictures within the document, in its order"""
     readable: bool = True
     """False: nothing could be read, and `failures` say why"""
 

@@ -35,9 +35,14 @@ _OPEN_XML: dict[str, Callable[[Package, str], DocumentText]] = {
 
 
 def extract(
-    data: bytes | Path, head: bytes, max_ratio: int, max_bytes: int, embedded: tuple[str, ...] = ()
+    data: bytes | Path,
+    head: bytes,
+    max_ratio: int,
+    max_bytes: int,
+    embedded: tuple[str, ...] = (),
+    pictures: tuple[str, ...] = (),
 ) -> DocumentText:
-    """The text of a document whose first bytes are `head`, and its embedded files with one of these suffixes.
+    """The text of a document whose first bytes are `head`, and its embedded files and pictures with these suffixes.
 
     A package may expand at most `max_ratio` times and to `max_bytes`. Raises DocumentError.
     """
@@ -46,6 +51,7 @@ def extract(
     with open_package(data, max_ratio, max_bytes) as package:
         document = _read(package)
         document.embedded = package.embedded(embedded) if embedded else []
+        document.pictures = package.pictures(pictures) if pictures else []
         return document
 
 

@@ -23,6 +23,7 @@ from relrag_pipelines.sources.document.document_text import (
     DocumentError,
     DocumentText,
     EmbeddedFile,
+    Picture,
     clean_author,
     clean_title,
 )
@@ -35,6 +36,10 @@ MAX_EMBEDDED_BYTES = 64 * 2**20
 MAX_EMBEDDED = 200
 """files embedded in one document that are read"""
 
+_PICTURE_FOLDERS = ("media", "Pictures")
+"""folders of pictures in Open XML and OpenDocument"""
+_SLIDE = "{http://schemas.openxmlformats.org/presentationml/2006/main}sldId"
+_RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _STRICT_OFFICE = b"http://purl.oclc.org/ooxml/officeDocument/"
 _STRICT = {
@@ -177,3 +182,33 @@ class Package:
                 break
             files.append(EmbeddedFile(path.name, self.archive.read(info)))
         return files
+
+    def pictures(self, suffixes: tuple[str, ...]) -> list[Picture]:
+        """Pictures with one of these suffixes, in the package's order, with the slides that show them."""
+        pages = self._slides_of_pictures()
+        files: list[Picture] = []
+        room = MAX_EMBEDDED_BYTES
+        for info in self.archive.infolist():
+            path = PurePosixPath(info.filename)
+            if path.parent.name not in _PICTURE_FOLDERS or path.suffix.lower() not in suffixes:
+                continue
+            room -= info.file_size
+            if room < 0 or len(files) == MAX_EMBEDDED:
+                why = "it holds more pictures than are read; save those you need apart"
+                self.failures.append(Failure(info.filename, "too_large", why))
+                break
+            files.append(Picture(path.name, self.archive.read(info), pages.get(info.filename)))
+        return files
+
+    def _slides_of_pictures(self) -> dict[str, int]:
+        """Picture -> the number of the first slide that shows it."""
+        main = self.main_part()
+        if not main.startswith("ppt/"):
+            return {}
+        slides = {name: target for name, kind, target, _ in self.relations(main) if kind == "slide"}
+        pages: dict[str, int] = {}
+        for number, slide in enumerate(self.tree(main).iter(_SLIDE), 1):
+            for _, kind, target, is_external in self.relations(slides.get(slide.get(_RELATION_ID, ""), "")):
+                if kind == "image" and not is_external:
+                    pages.setdefault(target, number)
+        return pages

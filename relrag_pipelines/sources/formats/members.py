@@ -5,7 +5,6 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -79,15 +78,16 @@ def read_members(
 
 def _members(unit: Unit, archive: safe_zip.SafeZip, is_read: Callable[[str], bool]) -> Iterator[Member]:
     siblings = frozenset(archive.members)
-    for name, info in archive.members.items():
+    for name in archive.members:
         if is_of_a_system(name) or not is_read(name):
             continue
-        written = written_at(info.date_time)
 
         def opened(name: str = name) -> BinaryIO:
             return archive.open(name)
 
-        yield Member(name, f"{unit.path}!{name}", name, info.file_size, written, opened, siblings, archive.open)
+        location = f"{unit.path}!{name}"
+        size, written = archive.size(name), archive.written(name)
+        yield Member(name, location, name, size, written, opened, siblings, archive.open)
 
 
 def _read_or_refuse(member: Member, read_member: ReadMember) -> Iterator[Record | Failure]:
@@ -102,14 +102,6 @@ def is_of_a_system(name: str) -> bool:
     """Whether macOS added a member when it packed the zip."""
     path = PurePosixPath(name)
     return path.parts[0] == "__MACOSX" or path.name.startswith("._")
-
-
-def written_at(date_time: tuple[int, int, int, int, int, int]) -> int:
-    """When a member was written, seconds since 1970, of a zip that names no zone; 0 for what is no time."""
-    try:
-        return int(datetime(*date_time, tzinfo=UTC).timestamp())
-    except ValueError:
-        return 0
 
 
 def zip_names(file: Path) -> list[str]:

@@ -21,6 +21,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -66,12 +67,23 @@ class SafeZip:
             raise _damaged_member(name, type(error).__name__) from None
         return io.BufferedReader(_LimitedReader(stream, self, name), 2**16)
 
+    def size(self, name: str) -> int:
+        """Bytes of a member, as declared."""
+        return self.members[name].file_size
+
+    def written(self, name: str) -> int:
+        """When a member was written, seconds since 1970, of a zip that names no zone; 0 for what is no time."""
+        try:
+            return int(datetime(*self.members[name].date_time, tzinfo=UTC).timestamp())
+        except ValueError:
+            return 0
+
     def count(self, name: str, position: int) -> None:
         """Counts bytes read of a member; raises ZipRejected above the limit over all members."""
         self._total += max(0, position - self._read.get(name, 0))
         self._read[name] = max(position, self._read.get(name, 0))
         if self._total > self._most_bytes:
-            raise _too_large("while it was read it expanded", self._most_bytes)
+            raise too_large("while it was read it expanded", self._most_bytes)
 
 
 class _LimitedReader(io.RawIOBase):
@@ -124,7 +136,7 @@ def open_archive(file: Path, max_ratio: int, max_bytes: int) -> Iterator[SafeZip
         with archive:
             declared = sum(info.file_size for info in archive.infolist())
             if declared > most_bytes:
-                raise _too_large(f"its {size:,} bytes say that they expand to {declared:,}", most_bytes)
+                raise too_large(f"its {size:,} bytes say that they expand to {declared:,}", most_bytes)
             yield SafeZip(archive, most_bytes)
 
 
@@ -222,6 +234,7 @@ def _damaged_member(name: str, reason: str) -> ZipRejected:
     return ZipRejected("damaged", f"a member cannot be unpacked ({reason}); copy or export the archive again", name)
 
 
-def _too_large(size: str, most_bytes: int) -> ZipRejected:
+def too_large(size: str, most_bytes: int) -> ZipRejected:
+    """The error for an archive that expands too far; `size` says how far."""
     advice = "where you trust it, raise archive_max_ratio or archive_max_bytes"
     return ZipRejected("too_large", f"{size}, more than the {most_bytes:,} that are allowed; {advice}")

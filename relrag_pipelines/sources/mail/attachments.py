@@ -12,6 +12,7 @@ from relrag_pipelines.sources import ReadContext, document
 from relrag_pipelines.sources.formats import calendar
 from relrag_pipelines.sources.mail.body import Body, name_of, text_of
 from relrag_pipelines.sources.mail.mime import Part
+from relrag_pipelines.text.reference_numbers import find_reference_numbers
 from relrag_pipelines.workers.sandbox import ParserStopped, call
 
 Nested = Callable[[Part, Record, ReadContext, str], Iterator[Record | Failure]]
@@ -79,13 +80,18 @@ def _fill(record: Record, part: Part, reading: ReadContext) -> Iterator[Failure]
     if part.type == "text/calendar" or (record.file_name or "").lower().endswith((".ics", ".vcs")):
         yield from _fill_from_calendar(record, part, reading)
         return
+    if document.pictures.is_picture(record.file_name or "", part.type):
+        picture = document.pictures.read_text(data, "", reading)
+        record.text = picture.text
+        record.numbers = find_reference_numbers(picture.text)
+        yield from [picture.failure] if picture.failure else []
+        return
     name = _readable_name(record.file_name or "", part.type)
     if not name:
         if part.type.startswith(("text/", "message/")):
             record.text = text_of(part).strip()
         return
-    bounds = {"max_ratio": reading.archive_max_ratio, "max_bytes": reading.archive_max_bytes}
-    extracted = document.extract(data, name, reading.limits, **bounds)
+    extracted = document.extract_with_ocr(data, name, len(data), reading)
     yield from extracted.failures
     record.text, record.pages, record.numbers = extracted.text, extracted.pages, extracted.numbers
     if extracted.page_count is not None:

@@ -1,4 +1,4 @@
-"""Notes: vaults of Obsidian, Google Keep, Apple Notes, and exports of Notion; folders, or zips of them.
+"""Notes: vaults of Obsidian, Google Keep, Apple Notes, exports of Notion and Evernote; folders, or zips of them.
 
 One note is one record. Links between notes become `references`, tags and other names stand in `extra`.
 """
@@ -13,7 +13,7 @@ from relrag_pipelines.files.regular_files import open_plain
 from relrag_pipelines.records import Failure, Record
 from relrag_pipelines.sources import ReadContext, Unit
 from relrag_pipelines.sources.formats.members import ZIP, Member, read_members, zip_names
-from relrag_pipelines.sources.notes import keep, markdown, page
+from relrag_pipelines.sources.notes import enex, keep, markdown, page
 from relrag_pipelines.sources.notes.links import NoteLinks, links_of_folder, links_of_paths
 from relrag_pipelines.sources.notes.names import APPLE_FOLDERS, has_notion_id
 
@@ -27,7 +27,8 @@ _HEAD = 2**20
 _VAULT = ".obsidian"
 _KEEP_FOLDER = re.compile(r"(?:^|/)(?:Keep|Google Keep)/[^/]+\.(?:json|html)$")
 _ALL_ROWS = "_all.csv"
-_SUFFIXES = (".md", ".markdown", ".txt", ".html", ".json", ".csv", ZIP)
+_ENEX = ".enex"
+_SUFFIXES = (_ENEX, ".md", ".markdown", ".txt", ".html", ".json", ".csv", ZIP)
 
 ReadNote = Callable[[bytes, Member, ReadContext, NoteLinks], Iterator[Record | Failure]]
 _READERS: dict[str, ReadNote] = {
@@ -54,7 +55,8 @@ def read(unit: Unit, reading: ReadContext) -> Iterator[Record | Failure]:
         links = names[0] if member.siblings else links_of_folder(unit)
         if _has_better_form(member, unit):
             return
-        yield from _read_note(member, reading, links)
+        is_notebook = member.name.lower().endswith(_ENEX)
+        yield from enex.read(member, reading) if is_notebook else _read_note(member, reading, links)
 
     return read_members(unit, reading, _is_note, read_member)
 
@@ -72,6 +74,8 @@ def recognise(file: Path) -> bool:
         return _is_apple_note(file)
     with open_plain(file) as opened:
         head = opened.read(_HEAD)
+    if suffix == _ENEX:
+        return enex.is_enex(head)
     return keep.is_keep_json(head) if suffix == ".json" else suffix == ".html" and keep.is_keep_html(head)
 
 

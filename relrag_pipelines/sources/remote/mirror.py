@@ -61,6 +61,8 @@ class Omission:
     """what is missing and what to do, without any text of the item"""
     limit: int = 0
     """the largest size that was allowed, bytes, where the item is larger; 0 for another reason"""
+    fault: str = ""
+    """its fault word, if it isn't that of all omissions of the source"""
 
 
 class Mirror:
@@ -106,10 +108,10 @@ class Mirror:
         """What the mirror lacks of an item; None if it lacks nothing."""
         return self._omissions.get(path)
 
-    def note_omission(self, path: str, message: str, limit: int = 0) -> None:
+    def note_omission(self, path: str, message: str, limit: int = 0, fault: str = "") -> None:
         """Notes that the mirror lacks an item or a part of it, until the item is written again."""
         if not self.is_withheld(path):
-            self._omissions[path] = Omission(message, limit)
+            self._omissions[path] = Omission(message, limit, fault)
 
     def is_too_large(self, path: str, limit: int) -> bool:
         """Whether an item was larger than a limit that is not below this one: it need not be asked for again."""

@@ -11,7 +11,7 @@ import sys
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -71,36 +71,44 @@ def init(
 
     With `as_json` the result is an object on standard output, and all other output goes to standard error.
     """
-    if not as_json:
-        return _init(folder, output, owner=owner, redaction=redaction, yes=yes, force=force)
-    with redirect_stdout(sys.stderr):
-        code = _init(folder, output, owner=owner, redaction=redaction, yes=yes, force=force)
-    print(json.dumps(_result(folder.expanduser().resolve(), output, code), indent=1, ensure_ascii=False))
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        discovery = _look(folder, output, redaction, force=force)
+        code = _init(discovery, folder, output, owner=owner, redaction=redaction, yes=yes, force=force)
+    if as_json:
+        result = _result(discovery, folder.expanduser().resolve(), output, code)
+        print(json.dumps(result, indent=1, ensure_ascii=False))
     return code
 
 
-def _result(folder: Path, output: Path | None, code: int) -> dict[str, Any]:
-    """The result of an init: the sources of relrag.toml, and every file that none of them reads."""
+def _look(folder: Path, output: Path | None, redaction: str, *, force: bool) -> Discovery:
+    """What is in a folder. Raises SettingsError where it does not exist, or relrag.toml cannot be written."""
+    folder, config = folder.expanduser().resolve(), _config_path(output or folder)
+    _require_usable(folder, config, redaction, force)
+    print(f"Looking into {folder} ...", flush=True)
+    return discover(folder)
+
+
+def _result(discovery: Discovery, folder: Path, output: Path | None, code: int) -> dict[str, Any]:
+    """The result of an init: the sources of relrag.toml, and every file that none of them reads, in zips too."""
     config = _config_path(output or folder)
     sources = settings_module.load(config, {}).sources if config.exists() else []
     tables = [{"name": source.name, "kind": source.kind, "path": source.path} for source in sources]
-    unread = _unread_files(folder, config, tables).files()
+    opening = [{**table, "open_zips": source.open_zips} for table, source in zip(tables, sources, strict=True)]
+    unread = [*_unread_files(folder, config, opening).files(), *map(unread_files.of_no_kind, discovery.unread_in_zips)]
     source_rows = [{**table, "path": str(table["path"])} for table in tables]
     return {"exit_code": code, "sources": source_rows, "unread_files": [asdict(file) for file in unread]}
 
 
-def _init(folder: Path, output: Path | None, *, owner: str, redaction: str, yes: bool, force: bool) -> int:
-    """Proposes sources for a folder and writes relrag.toml; returns the exit code.
+def _init(
+    discovery: Discovery, folder: Path, output: Path | None, *, owner: str, redaction: str, yes: bool, force: bool
+) -> int:
+    """Proposes the sources of a folder and writes relrag.toml; returns the exit code.
 
     `output` is where it is written, by default the folder. `owner` is whose archive it is; if it is not given, the
     user is asked. `redaction` is one of LEVELS, by default balanced. With `yes` nothing is asked; `force` replaces a
-    relrag.toml that is there and keeps a copy. Raises SettingsError where the folder does not exist, where a
-    relrag.toml is already there, or where the level is unknown.
+    relrag.toml that is there and keeps a copy.
     """
     folder, config = folder.expanduser().resolve(), _config_path(output or folder)
-    _require_usable(folder, config, redaction, force)
-    print(f"Looking into {folder} ...", flush=True)
-    discovery = discover(folder)
     if not discovery.sources:
         _print_nothing(folder, discovery, config)
         return 2

@@ -14,6 +14,7 @@ from relrag_pipelines.embedders import EmbeddingError
 from relrag_pipelines.ingest import unread_files
 from relrag_pipelines.records import Failure
 from relrag_pipelines.settings import Settings, SettingsError
+from relrag_pipelines.sources import NOT_READ
 from relrag_query.cli.table import print_table
 from relrag_query.display.amounts import number, size
 from relrag_query.display.inert_text import safe
@@ -22,8 +23,6 @@ from relrag_query.service.archive_status import SourceStatus, Status, load_failu
 
 _MOST_GAPS = 5
 """spans of empty months that are listed of a source"""
-NOT_READ = "not_read"
-"""the fault word of a file that no source reads"""
 
 
 def print_status(status: Status, settings: Settings) -> None:
@@ -143,7 +142,8 @@ def _copies(source: SourceStatus) -> str:
 
 def print_failures(settings: Settings, as_json: bool) -> None:
     """Prints each unit that could not be read, then each file that no source reads, with reason and remedy."""
-    failures = [failure for source in settings.sources for failure in load_failures(settings.home_path, source.name)]
+    stored = [failure for source in settings.sources for failure in load_failures(settings.home_path, source.name)]
+    failures = [failure for failure in stored if failure.fault != NOT_READ]
     unread = unread_files.find_unread(settings).files()
     if as_json:
         rows = [*map(asdict, failures), *map(_as_failure, unread)]

@@ -23,6 +23,7 @@ from relrag_pipelines.journal import journal, registered_indexes
 from relrag_pipelines.onboarding import environment
 from relrag_pipelines.publishing import disk_space
 from relrag_pipelines.settings import Settings, SettingsError
+from relrag_pipelines.sources import NOT_READ
 from relrag_pipelines.stages import backfill_range
 from relrag_pipelines.stages import plan as plans
 from relrag_pipelines.stages.plan_model import Plan
@@ -84,7 +85,10 @@ def sync(
 def _result(settings: Settings, code: int) -> dict[str, Any]:
     """The result of a sync: every failure, and every file that no source reads."""
     failures = [
-        failure for source in settings.sources for failure in unit_state.load_failures(settings.home_path, source.name)
+        failure
+        for source in settings.sources
+        for failure in unit_state.load_failures(settings.home_path, source.name)
+        if failure.fault != NOT_READ
     ]
     unread = unread_files.find_unread(settings).files()
     return {

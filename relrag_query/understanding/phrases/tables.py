@@ -227,7 +227,7 @@ class TimePhrase:
     """How a time is said."""
 
     rule: str
-    """what it says: yesterday, last_week, ago"""
+    """what it says: yesterday, last_week, ago, next_week"""
     expression: str
     """whole words without their bounds; groups that the rule reads: count, unit, pair, weekday"""
     first_weekday: int

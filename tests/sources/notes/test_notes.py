@@ -1,5 +1,6 @@
 """Notes of four programs: the samples, links between them, and damaged files."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -118,3 +119,57 @@ def test_a_zip_within_a_zip_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["vault/Projekty/Pergola.md", "Takeout/Keep/Einkauf.json", "Export-notion.zip"])
 def test_damaged_notes(tmp_path: Path, name: str) -> None:
     survives("notes", SAMPLES / name, tmp_path)
+
+
+def test_notes_of_evernote() -> None:
+    (plane, paint), failures = read("notes", SAMPLES / "Evernote" / "Dílna.enex", SAMPLES)
+    assert failures == []
+    assert plane.text == (
+        "Hoblík Veritas\nSklon želízka 38°, cena 6 490 Kč.\n[x] nabrousit\n[ ] objednat náhradní želízko\n"
+        "https://hobliky.example/veritas"
+    )
+    assert (plane.subject, plane.from_, day(plane)) == ("Hoblík Veritas", "Jana Dvořáková", "2024-04-02")
+    assert plane.extra["labels"] == ["dílna", "nářadí"]
+    assert plane.extra["attachments"] == ["hoblik.jpg"]
+    assert (paint.subject, day(paint), paint.locations) == (
+        "Barva na plot",
+        "2023-09-05",
+        ["Evernote/Dílna.enex#N2"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "titles", "faults"),
+    [
+        (lambda text: text[: text.index("Barva")], ["Hoblík Veritas"], ["truncated"]),
+        (lambda text: text.replace("&nbsp;", "&nosuch;"), ["Hoblík Veritas", "Barva na plot"], []),
+        (lambda text: text.replace("<title>Barva na plot</title>", ""), ["Hoblík Veritas", None], []),
+        (lambda text: text.replace("20230905T080000Z", "yesterday"), ["Hoblík Veritas", "Barva na plot"], []),
+        (lambda text: text.replace("</en-export>", "</oops>"), ["Hoblík Veritas", "Barva na plot"], ["truncated"]),
+    ],
+    ids=["cut", "unknown entity", "untitled", "no date", "wrong end"],
+)
+def test_damaged_exports_of_evernote(
+    tmp_path: Path, change: Callable[[str], str], titles: list[str | None], faults: list[str]
+) -> None:
+    file = tmp_path / "a.enex"
+    file.write_text(change((SAMPLES / "Evernote" / "Dílna.enex").read_text()))
+    records, failures = read("notes", file)
+    assert [record.subject for record in records] == titles
+    assert [failure.fault for failure in failures] == faults
+
+
+def test_equal_titles_of_one_second_are_two_notes_of_evernote(tmp_path: Path) -> None:
+    note_ = "<note><title>List</title><created>20240101T100000Z</created><content>{}</content></note>"
+    file = tmp_path / "a.enex"
+    file.write_text(f"<en-export>{note_.format('One')}{note_.format('Two')}</en-export>")
+    records, _ = read("notes", file)
+    assert [record.text for record in records] == ["List\nOne", "List\nTwo"]
+    assert len({record.source_id for record in records}) == 2
+
+
+def test_an_export_of_evernote_without_notes_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "a.enex"
+    file.write_text("<en-export></en-export>")
+    records, (failure,) = read("notes", file)
+    assert (records, failure.fault) == ([], "empty")

@@ -2,7 +2,7 @@
 
 Takeout's files come as a zip or unpacked, below `Google Chat/Groups`. A message's id is `<space>/<topic>/<message>`;
 the message that begins a topic has the topic's id, and the others of the topic answer it. Dates are sentences in the
-language of the account, `Monday, January 15, 2024 at 10:00:00 AM UTC`.
+language of the account, `Monday, January 15, 2024 at 10:00:00 AM UTC`. Chats of Hangouts: hangouts.py.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from relrag_pipelines.sources.chats.json_stream import Damage
 from relrag_pipelines.sources.chats.message import Conversation, Message, SentFile
 from relrag_pipelines.sources.formats.safe_zip import ZipRejected
 from relrag_pipelines.sources.formats.versions import changed
+from relrag_pipelines.sources.google_chat import hangouts
 from relrag_pipelines.sources.mail import localised_dates
 
 _KIND = "google_chat"
@@ -60,10 +61,19 @@ def _is_of_export(path: str, head: bytes) -> bool:
 
 
 def _holds_messages(path: str, head: bytes) -> bool:
+    return _is_of_chat(head) or hangouts.is_hangouts(head)
+
+
+def _is_of_chat(head: bytes) -> bool:
     return _BEGINNING.match(head) is not None and any(field in head for field in _FIELDS)
 
 
 def _read_file(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
+    is_chat = _is_of_chat(export_files.head(files, path))
+    return _read_chat(files, path, reading) if is_chat else hangouts.read(_KIND, files, path, reading)
+
+
+def _read_chat(files: ExportFiles, path: str, reading: ReadContext) -> Iterator[Item]:
     folder = PurePosixPath(path).parent
     title, names = _group(files, folder)
     conversation: Conversation | None = None
