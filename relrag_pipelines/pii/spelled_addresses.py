@@ -34,7 +34,8 @@ WORDS = (
     *(" at ", "-at-", "_at_", "<at", "*at*", "|at|", '"at"', "'at'"),
     *_words("at"),
     *_words("signs"),
-    *(f" {word} " for word in _words("spelt_at")),
+    # everyday words stand for @ only before a spelt dot, which is rarer
+    *(f" {word} " for words in _LANGUAGES if words.get("spelt_at") for word in words.get("dot", ())),
 )
 """every such address without one of `@([{&` contains one of these, in lower case"""
 APART = ("@ ", " @", "@&", ";@", "@\t", "\t@", "@\xa0", "\xa0@", "@@", "<@")
