@@ -35,15 +35,15 @@ def _phone_reason(text: str, start: int, end: int, regions: tuple[str, ...]) -> 
     if number.lstrip("(").startswith(("+", "00")):
         return "the code of a country"
     digits = "".join(filter(str.isdecimal, number))
-    known = [region for region in regions or tuple(library.REGIONS) if validity.is_valid(digits, (region,))]
-    return f"valid in {', '.join(known)}" if known else "the form of a phone number, or a word after it"
+    countries = [region for region in regions or tuple(library.REGIONS) if validity.is_valid(digits, (region,))]
+    return f"valid in {', '.join(countries)}" if countries else "the form of a phone number, or a word after it"
 
 
-def left_numbers(text: str, found: Collection[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
+def left_numbers(text: str, spans: Collection[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
     """The numbers outside the findings that words or signs around them protect, each with what protects it."""
     for match in _NUMBER.finditer(text):
         start, end = match.span()
-        if not any(start < close and begin < end for begin, close in found) and (why := _protection(text, start, end)):
+        if not any(start < close and begin < end for begin, close in spans) and (why := _protection(text, start, end)):
             yield start, end, why
 
 

@@ -70,19 +70,19 @@ class _Form(NamedTuple):
 def _forms(regions: tuple[str, ...]) -> tuple[_Form, ...]:
     forms = []
     for region in regions:
-        found = numdb.get("iban").info(region)[0][1].get("bban")
-        if not found:
+        structure = numdb.get("iban").info(region)[0][1].get("bban")
+        if not structure:
             continue
-        forms.append(_form(region, f"2!n{found}", has_check_digits=True))
+        forms.append(_form(region, f"2!n{structure}", has_check_digits=True))
         if region in _OWN_CHECKS:
-            forms.append(_form(region, found, has_check_digits=False))
+            forms.append(_form(region, structure, has_check_digits=False))
     return tuple(forms)
 
 
 def _form(region: str, structure: str, *, has_check_digits: bool) -> _Form:
     fields = [_CLASSES[kind] for count, kind in _FIELD.findall(structure) for _ in range(int(count))]
-    before = "" if has_check_digits else rf"(?<![A-Za-z]{{2}}\d\d{SEPARATOR})"
-    pattern = rf"(?<![0-9A-Za-z]){before}(?<!\d[.,/-]){_GAP.join(fields)}(?![0-9A-Za-z]|[.,/-]\d)"
+    no_head = "" if has_check_digits else rf"(?<![A-Za-z]{{2}}\d\d{SEPARATOR})"
+    pattern = rf"(?<![0-9A-Za-z]){no_head}(?<!\d[.,/-]){_GAP.join(fields)}(?![0-9A-Za-z]|[.,/-]\d)"
     return _Form(region, re.compile(pattern), len(fields), has_check_digits)
 
 

@@ -149,16 +149,16 @@ def _numbers(text: str, ends: Iterable[int]) -> Iterator[Span]:
             yield Span(match.start(), match.end(), SCORE)
 
 
-def _belongs(between: str) -> bool:
+def _belongs(gap: str) -> bool:
     """Whether the text between a word and a number leaves the number to the word."""
-    if len(between) > _MAX_GAP or _DIGIT.search(between) or _BREAK.search(between):
+    if len(gap) > _MAX_GAP or _DIGIT.search(gap) or _BREAK.search(gap):
         return False
-    if len(_WORD.findall(between)) > _MAX_WORDS:
+    if len(_WORD.findall(gap)) > _MAX_WORDS:
         return False
-    if labels.phone_in_front(between):
+    if labels.phone_in_front(gap):
         return False
-    words = _WORD.findall(fold_in_place(between))
-    return any(word in _plain_words("series") for word in words[-1:]) or not labels.other_in_front(between)
+    words = _WORD.findall(fold_in_place(gap))
+    return any(word in _plain_words("series") for word in words[-1:]) or not labels.other_in_front(gap)
 
 
 def _is_number(written: str) -> bool:

@@ -202,8 +202,8 @@ def _unchecked_id(text: str, end: int, kind: NationalId) -> re.Match[str] | None
     match = kind.pattern.search(text, end, end + _MAX_GAP_UNCHECKED + _MAX_CHARS)
     if match is None or not _is_next_number(text, end, match, _MAX_GAP_UNCHECKED):
         return None
-    between = text[end : match.start()]
-    if "\n" in between or len(between.split()) > _MAX_WORDS_UNCHECKED or labels.phone_in_front(between):
+    gap = text[end : match.start()]
+    if "\n" in gap or len(gap.split()) > _MAX_WORDS_UNCHECKED or labels.phone_in_front(gap):
         return None
     return match if _NOT_ALNUM.sub("", match[0]).strip("0") else None
 

@@ -33,10 +33,10 @@ def _below_hundred(words: NumberWords, digits: Sequence[list[str]]) -> Iterator[
     """The numbers from 10 to 99, each with its words."""
     teens = [_split(forms) for forms in words.teens]
     yield from ((str(10 + unit), forms) for unit, forms in enumerate(teens))
-    for ten, forms in enumerate(map(_split, words.tens), 2):
-        yield f"{ten}0", forms
+    for ten, stems in enumerate(map(_split, words.tens), 2):
+        yield f"{ten}0", stems
         for unit in range(1, 10):
-            joined = [_joined(words, stem, one) for stem in forms for one in digits[unit]]
+            joined = [_joined(words, stem, form) for stem in stems for form in digits[unit]]
             yield f"{ten}{unit}", list(itertools.chain.from_iterable(joined))
     for ten, forms in (
         (int(key), _split(stems)) for key, _, stems in (item.partition(":") for item in words.vigesimal)

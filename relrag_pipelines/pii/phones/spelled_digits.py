@@ -183,15 +183,15 @@ def _runs(text: str, language: _Language) -> Iterator[list[_Digit]]:
 def _words(text: str, language: _Language) -> Iterator[_Digit]:
     """The figures in the text, and its words for digits and numbers in this language."""
     times, first, done = 1, 0, 0
-    found = list(_TOKEN.finditer(text))
-    for index, token in enumerate(found):
+    tokens = list(_TOKEN.finditer(text))
+    for index, token in enumerate(tokens):
         if token.start() < done:
             continue
         word = _plain(token[0])
         if word in language.repeat:
             times, first = language.repeat[word], token.start()
             continue
-        if number := _number(text, found, index, language):
+        if number := _number(text, tokens, index, language):
             done = number.end
             yield number
         elif digits := _value(word, language.digits):
@@ -205,16 +205,16 @@ def _plain(word: str) -> str:
     return fold(word).replace("'", "").replace("’", "")
 
 
-def _number(text: str, found: Sequence[re.Match[str]], index: int, language: _Language) -> _Digit | None:
+def _number(text: str, tokens: Sequence[re.Match[str]], index: int, language: _Language) -> _Digit | None:
     """The longest number from 10 to 999 whose words begin with this token."""
-    words = _plain(found[index][0])
+    words = _plain(tokens[index][0])
     if words not in language.number_words:
         return None
-    longest, start = None, found[index].start()
-    for position in range(index, min(index + _MAX_WORDS, len(found))):
-        token = found[position]
+    longest, start = None, tokens[index].start()
+    for position in range(index, min(index + _MAX_WORDS, len(tokens))):
+        token = tokens[position]
         if position > index:
-            if not _INNER_GAP.fullmatch(text, found[position - 1].end(), token.start()):
+            if not _INNER_GAP.fullmatch(text, tokens[position - 1].end(), token.start()):
                 break
             words = f"{words} {_plain(token[0])}"
         if digits := language.numbers.get(words):
